@@ -26,7 +26,7 @@ import { createOverviewRoute } from './monitor/overview.ts';
 import { createReplayRoute } from './monitor/replay.ts';
 import { createRequestFigureRoutes } from './monitor/request-figures.ts';
 import { createRequestSessionRoute } from './monitor/request-session.ts';
-import { createRequestRoutes, createUsageRoute } from './monitor/requests.ts';
+import { createRequestRoutes, createUsageRoutes } from './monitor/requests.ts';
 import { createRunningRoutes } from './monitor/running.ts';
 import { createDescriptionRoutes } from './openapi.ts';
 import type { AdminOptions, MonitorRouteOptions } from './options.ts';
@@ -95,7 +95,7 @@ export function createMonitorRoutes(options: MonitorRouteOptions): readonly ApiR
     createRequestSessionRoute(options),
     ...createBodyRecordingRoutes(options),
     createReplayRoute(options),
-    createUsageRoute(options),
+    ...createUsageRoutes(options),
     ...createLatencyRoutes(options),
     ...createExportRoutes(options),
     createOverviewRoute(options),

@@ -119,6 +119,7 @@ export type Outcomes = XStatic<typeof monitor.OUTCOMES_SCHEMA>;
 export type AccountOutcomes = Outcomes['accounts'][number];
 export type Usage = XStatic<typeof monitor.USAGE_SCHEMA>;
 export type UsageBucket = Usage['buckets'][number];
+export type LeadingUsage = XStatic<typeof monitor.LEADING_USAGE_SCHEMA>;
 export type Overview = XStatic<typeof monitor.OVERVIEW_SCHEMA>;
 export type Attention = Overview['attention'][number];
 export type LogPage = XStatic<typeof monitor.LOGS_SCHEMA>;

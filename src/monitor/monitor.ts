@@ -280,13 +280,17 @@ export function createMonitor(options: MonitorOptions) {
   };
 }
 
-type Reads = Pick<RequestStore, 'list' | 'usage' | 'latency' | 'attempts' | 'breakdown'>;
+type Reads = Pick<
+  RequestStore,
+  'list' | 'usage' | 'leadingUsage' | 'latency' | 'attempts' | 'breakdown'
+>;
 
 function readsOf(store: RequestStore): Reads {
   return {
     list: (filter, page) => store.list(filter, page),
     usage: (spans, by, filter) => store.usage(spans, by, filter),
-    latency: (request) => store.latency(request),
+    leadingUsage: (request, leading) => store.leadingUsage(request, leading),
+    latency: (request, leading) => store.latency(request, leading),
     attempts: (span, account) => store.attempts(span, account),
     breakdown: (span, filter) => store.breakdown(span, filter),
   };

@@ -124,6 +124,21 @@ export interface SumRequest {
   readonly filter?: UsageFilter | undefined;
 }
 
+/** What the leading groups used by time, and what all others did together. */
+export interface LeadingSums {
+  /** One row a span and leading group that has any. */
+  readonly buckets: readonly UsageRow[];
+  /** What all groups used together: one row a span that has any; so is that of the others. */
+  readonly totals: readonly UsageRow[];
+  /** What is no leading group's. */
+  readonly others: readonly UsageRow[];
+}
+
+interface LeadingUsage extends LeadingSums {
+  /** All groups, of all of the time: those with the most tokens first. */
+  readonly groups: readonly UsageRow[];
+}
+
 /** How the attempts on one account went within half an hour. */
 export interface AttemptSum {
   /** Beginning of the half hour. */
@@ -232,8 +247,16 @@ export interface RequestStore {
     by: UsageGroup,
     filter?: UsageFilter,
   ): Promise<readonly UsageRow[]>;
-  /** By time, all groups together; and by group, all of the time. */
-  latency(request: SumRequest): Promise<{
+  /** Cheap with many groups: of `leading` of them, those with the most tokens, there are rows by time. */
+  leadingUsage(request: SumRequest, leading: number): Promise<LeadingUsage>;
+  /**
+   * By time, all groups together; and by group, all of the time.
+   * @param leading of how many groups, those with the most tokens; of all when absent
+   */
+  latency(
+    request: SumRequest,
+    leading?: number,
+  ): Promise<{
     readonly spans: readonly TimedSpan[];
     readonly groups: readonly TimedGroup[];
   }>;

@@ -28,7 +28,7 @@ import {
   type RequestPage,
   type RequestStore,
   readCursor,
-  type TimedSpan,
+  type SumRequest,
   type TimeSpan,
   type UsageRow,
   writeCursor,
@@ -41,10 +41,12 @@ import { fromColumns, toColumns } from './sentence-columns.ts';
 import {
   breakDown,
   hasTag,
+  hullOf,
   readAttempts,
   removeUsage,
   rollUp,
   saveUsage,
+  sumLeading,
   sumSpans,
   timeGroups,
   timeSpans,
@@ -519,6 +521,30 @@ export function createMonitorStore(
   /** Bytes of all records; summed up once, then kept by what is written and removed. */
   let stored: number | undefined;
   let isReducing = false;
+  /** Others get their turn between the parts. */
+  const inParts = async <Part>(
+    request: SumRequest,
+    read: (some: SumRequest) => Work<Part>,
+  ): Promise<readonly Part[]> => {
+    const parts: Part[] = [];
+    for (let from = 0; from < request.spans.length; from += SPANS_AT_ONCE) {
+      const some = { ...request, spans: request.spans.slice(from, from + SPANS_AT_ONCE) };
+      parts.push(await database.read(() => read(some)));
+      await pause();
+    }
+    return parts;
+  };
+  /** Of all of the time, those with the most tokens first. */
+  const sumGroups = async (
+    request: SumRequest,
+    columns?: Parameters<typeof sumSpans>[2],
+  ): Promise<readonly UsageRow[]> => {
+    const whole = { ...request, spans: [hullOf(request.spans)] };
+    const groups = await database.read(() => sumSpans(dialect, whole, columns));
+    return groups.toSorted(
+      (left, right) => tokensOf(right) - tokensOf(left) || right.requests - left.requests,
+    );
+  };
   const removed = ({ count, bytes }: Removed): number => {
     if (stored !== undefined) stored -= bytes;
     return count;
@@ -531,23 +557,29 @@ export function createMonitorStore(
     list: (filter, page) =>
       listRequests({ database, monotonic: () => clock.monotonic() }, filter, page),
     find: (id) => database.read(() => findRecord(id)),
-    async usage(spans, by, filter = {}) {
-      const rows: UsageRow[] = [];
-      for (let from = 0; from < spans.length; from += SPANS_AT_ONCE) {
-        const some = spans.slice(from, from + SPANS_AT_ONCE);
-        rows.push(...(await database.read(() => sumSpans(dialect, { spans: some, by, filter }))));
-        await pause();
-      }
-      return rows;
+    async usage(spans, by, filter) {
+      const sums = await inParts({ spans, by, filter }, (some) => sumSpans(dialect, some));
+      return sums.flat();
     },
-    async latency(request) {
-      const spans: TimedSpan[] = [];
-      for (let from = 0; from < request.spans.length; from += SPANS_AT_ONCE) {
-        const some = { ...request, spans: request.spans.slice(from, from + SPANS_AT_ONCE) };
-        spans.push(...(await database.read(() => timeSpans(dialect, some))));
-        await pause();
-      }
-      return { spans, groups: await database.read(() => timeGroups(dialect, request)) };
+    async leadingUsage(request, leading) {
+      const groups = await sumGroups(request);
+      const names = namesOfFirst(groups, leading);
+      const parts = await inParts(request, (some) => sumLeading(dialect, some, names));
+      return {
+        groups,
+        buckets: parts.flatMap(({ buckets }) => buckets),
+        totals: parts.flatMap(({ totals }) => totals),
+        others: parts.flatMap(({ others }) => others),
+      };
+    },
+    async latency(request, leading) {
+      const spans = await inParts(request, (some) => timeSpans(dialect, some));
+      const names =
+        leading === undefined || request.by === 'none'
+          ? undefined
+          : namesOfFirst(await sumGroups(request, WEIGHED_BY), leading);
+      const groups = await database.read(() => timeGroups(dialect, request, names));
+      return { spans: spans.flat(), groups };
     },
     attempts: (span, account) => database.read(() => readAttempts(span, account)),
     breakdown: (span, filter = {}) => database.read(() => breakDown(dialect, span, filter)),
@@ -578,6 +610,14 @@ export function createMonitorStore(
       return total;
     },
   };
+}
+
+/** What says which groups come first. */
+const WEIGHED_BY = ['inputTokens', 'outputTokens', 'requests'] as const;
+const tokensOf = ({ inputTokens, outputTokens }: UsageRow): number => inputTokens + outputTokens;
+
+function namesOfFirst(groups: readonly UsageRow[], count: number): ReadonlySet<string> {
+  return new Set(groups.slice(0, count).map(({ group }) => group));
 }
 
 function* findRecord(id: string): Work<RequestRecord | undefined> {

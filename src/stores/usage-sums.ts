@@ -12,6 +12,7 @@ import { addTimings, BUCKETS, NO_TIMINGS, type Timings } from '../monitor/latenc
 import type { RequestRecord } from '../monitor/record.ts';
 import {
   type AttemptSum,
+  type LeadingSums,
   NO_USAGE,
   type SumRequest,
   type TimedGroup,
@@ -301,27 +302,42 @@ interface Question<Column extends string> {
   readonly by: UsageGroup;
   readonly columns: readonly Column[];
   readonly filter: UsageFilter;
+  /** Of these groups alone, as they are stored; all when absent. */
+  readonly names?: readonly string[] | undefined;
 }
 
 type SummedColumn = (typeof USAGE_FIGURES)[number] | TimingColumn;
 
+function startsOf({ step, from, to }: Piece): readonly number[] {
+  const length = step === 'day' ? DAY_MS : HOUR_MS;
+  return Array.from({ length: (to - from) / length }, (_, nth) => from + nth * length);
+}
+
 /** One entry a group that has any. */
 function* sumPiece<Column extends SummedColumn>(
   { latest }: Dialect,
-  { by, columns, filter }: Question<Column>,
-  { step, from, to }: Piece,
+  { by, columns, filter, names }: Question<Column>,
+  piece: Piece,
 ): Work<readonly Sums<Column>[]> {
+  if (names?.length === 0) return [];
+  const { step, from, to } = piece;
   const isRaw = step === 'quarter';
   const name = isRaw ? (by === 'none' ? sql`''` : groupRef(by)) : sql.ref('name');
   const ofKind = isRaw ? sql`` : sql`step = ${step} and kind = ${by} and`;
   const ofFilter = conditionsOf(filter, isRaw ? groupRef : () => name);
+  const ofNames = names === undefined ? sql`` : sql`and ${name} in (${sql.join(names)})`;
+  // Few rows of many are looked up, each by its key.
+  const isLookup = !isRaw && names !== undefined;
+  const inTime = isLookup
+    ? sql`at in (${sql.join(startsOf(piece))})`
+    : sql`at >= ${from} and at < ${to}`;
   const keyName = by === 'key' ? latest('keyName', 'at') : sql`null`;
   const rows = yield* rowsOf(sql<Readonly<Record<string, unknown>>>`
     select ${name} as ${sql.ref('group')}, ${keyName} as ${sql.ref('groupName')}, ${sql.join(
       columns.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`),
     )}
     from ${sql.table(isRaw ? 'usage_sums' : 'usage_rollups')}
-    where ${ofKind} at >= ${from} and at < ${to} ${ofFilter}
+    where ${ofKind} ${inTime} ${ofFilter} ${ofNames}
     ${isRaw && by === 'none' ? sql`having count(*) > 0` : sql`group by ${name} order by ${name}`}`);
   return rows.map(({ group: found, groupName, ...sums }) => ({
     group: String(found),
@@ -330,33 +346,79 @@ function* sumPiece<Column extends SummedColumn>(
   }));
 }
 
+/** @param columns other figures are 0 */
 export function* sumSpans(
   dialect: Dialect,
   { spans, by, filter = {} }: SumRequest,
+  columns: readonly (keyof UsageSum)[] = USAGE_FIGURES,
 ): Work<readonly UsageRow[]> {
-  const piecesOf = yield* createPieces(by, filter, hullOf(spans));
-  const question = { by, columns: USAGE_FIGURES, filter };
+  // One group alone is rolled up by its kind.
+  const [kind = by] = by === 'none' ? narrowingOf(filter) : [];
+  const piecesOf = yield* createPieces(kind, filter, hullOf(spans));
+  const question = { by: kind, columns, filter };
   const all: UsageRow[] = [];
   for (const span of spans) {
-    const groups = new Map<string, Mutable<UsageRow>>();
+    const groups: UsageGroups = new Map();
     for (const piece of piecesOf(span)) {
-      for (const found of yield* sumPiece(dialect, question, piece)) {
-        addToGroups(groups, found, by, span.from);
+      for (const { group, groupName, sums } of yield* sumPiece(dialect, question, piece)) {
+        if (by === 'none') addToGroups(groups, [''], { sums, at: span.from });
+        else addToGroups(groups, groupsIn(by, group), { groupName, sums, at: span.from });
       }
     }
-    const rows = [...groups.values()];
-    all.push(...rows.sort((left, right) => compareCodePoints(left.group, right.group)));
+    all.push(...inOrder(groups));
   }
   return all;
 }
 
+/** Few rows, however many groups there are: those of the leading ones, and the sums of all. */
+export function* sumLeading(
+  dialect: Dialect,
+  { spans, by, filter = {} }: SumRequest,
+  leading: ReadonlySet<string>,
+): Work<LeadingSums> {
+  const totals = yield* sumSpans(dialect, { spans, by: 'none', filter });
+  if (by === 'none') return { buckets: totals, totals, others: [] };
+  const rests = new Map(totals.map((total) => [total.at, { ...total }]));
+  const piecesOf = yield* createPieces(by, filter, hullOf(spans));
+  const question = { by, columns: USAGE_FIGURES, filter, names: namesOf(by, leading) };
+  const buckets: UsageRow[] = [];
+  const others: UsageRow[] = [];
+  for (const span of spans) {
+    const rest = rests.get(span.from);
+    if (rest === undefined) continue;
+    const groups: UsageGroups = new Map();
+    for (const piece of piecesOf(span)) {
+      for (const { group, groupName, sums } of yield* sumPiece(dialect, question, piece)) {
+        const own = groupsIn(by, group).filter((name) => leading.has(name));
+        addToGroups(groups, own, { groupName, sums, at: span.from });
+        if (own.length === 0) continue;
+        for (const figure of USAGE_FIGURES) rest[figure] -= sums[figure] ?? 0;
+      }
+    }
+    buckets.push(...inOrder(groups));
+    if (rest.requests > 0) others.push(rest);
+  }
+  return { buckets, totals, others };
+}
+
+/** Sets of tags are all read: the database is not asked which of them hold one. */
+function namesOf(by: UsageGroup, leading: ReadonlySet<string>): readonly string[] | undefined {
+  return by === 'tag' ? undefined : [...leading];
+}
+
+type UsageGroups = Map<string, Mutable<UsageRow>>;
+
+function inOrder(groups: UsageGroups): readonly UsageRow[] {
+  const rows = [...groups.values()];
+  return rows.sort((left, right) => compareCodePoints(left.group, right.group));
+}
+
 function addToGroups(
-  groups: Map<string, Mutable<UsageRow>>,
-  { group: name, groupName, sums }: Sums<keyof UsageSum>,
-  by: UsageGroup,
-  at: number,
+  groups: UsageGroups,
+  names: readonly string[],
+  { groupName, sums, at }: Omit<Sums<keyof UsageSum>, 'group'> & Pick<UsageRow, 'at'>,
 ): void {
-  for (const group of groupsIn(by, name)) {
+  for (const group of names) {
     const row = groups.get(group) ?? { at, group, ...NO_USAGE };
     groups.set(group, row);
     for (const figure of USAGE_FIGURES) row[figure] += sums[figure] ?? 0;
@@ -366,7 +428,7 @@ function addToGroups(
 
 type Mutable<Row> = { -readonly [Field in keyof Row]: Row[Field] };
 
-function hullOf(spans: readonly TimeSpan[]): TimeSpan {
+export function hullOf(spans: readonly TimeSpan[]): TimeSpan {
   return { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };
 }
 
@@ -394,13 +456,17 @@ export function* timeSpans(
 export function* timeGroups(
   dialect: Dialect,
   { spans, by, filter = {} }: SumRequest,
+  leading?: ReadonlySet<string>,
 ): Work<readonly TimedGroup[]> {
   if (by === 'none') return [];
   const span = hullOf(spans);
   const groups = new Map<string, TimedGroup>();
+  const names = leading && namesOf(by, leading);
+  const question = { by, columns: TIMINGS, filter, names };
   for (const piece of (yield* createPieces(by, filter, span))(span)) {
-    for (const one of yield* sumPiece(dialect, { by, columns: TIMINGS, filter }, piece)) {
+    for (const one of yield* sumPiece(dialect, question, piece)) {
       for (const name of groupsIn(by, one.group)) {
+        if (leading?.has(name) === false) continue;
         const known = groups.get(name);
         groups.set(name, {
           group: name,

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { text } from 'node:stream/consumers';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isJsonObject } from '../../src/lib/json.ts';
@@ -174,6 +175,15 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     await expect.poll(() => focused(page)).toBe('Input');
     expect(await page.getByLabel('Model or pattern').inputValue()).toBe('alpha-3-flash');
     expect(console.problems).toEqual([]);
+  });
+
+  test('usage is downloaded with every group', async () => {
+    const page = await console.open('/usage');
+    const button = page.getByRole('button', { name: 'Download CSV' });
+    const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
+    const table = await text(await file.createReadStream());
+    expect(table).toMatch(/^from,model,requests,/);
+    expect(table).toContain(',alpha-3-flash,');
   });
 
   test('open menus have no serious finding of axe in either theme', async () => {

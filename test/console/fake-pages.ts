@@ -1,5 +1,6 @@
 // Keys, address rules, the access log, usage and the log of the fixture server.
 
+import { sumAll } from '../../console/src/pages/usage/sum-usage.ts';
 import type {
   AccessLog,
   AddressRule,
@@ -7,6 +8,7 @@ import type {
   Budget,
   Key,
   Latency,
+  LeadingUsage,
   LogLine,
   LogPage,
   Outcomes,
@@ -25,7 +27,7 @@ export function createPageRoutes(scene: Scene, now: number): readonly FakeRoute[
   return [
     ...createKeyRoutes(scene, now),
     ...createRuleRoutes(scene, now),
-    createUsageRoute(scene, now),
+    ...createUsageRoutes(scene, now),
     ...createLatencyRoutes(scene, now),
     PRICES,
     ...createAlertRoutes(scene, now),
@@ -226,25 +228,50 @@ function readAccessLog(scene: Scene, now: number, verdict: string | null): Acces
   return { entries: entries.filter((entry) => verdict === null || entry.verdict === verdict) };
 }
 
-function createUsageRoute(scene: Scene, now: number): FakeRoute {
-  return {
-    method: 'GET',
-    path: '/api/usage',
-    run({ query }) {
-      const stepMs = { hour: HOUR, day: DAY, week: 7 * DAY }[query.get('step') ?? 'hour'] ?? HOUR;
-      const from = Math.floor(Number(query.get('from')) / stepMs) * stepMs;
-      const count = Math.ceil((now - from) / stepMs);
-      const spans = Array.from({ length: count }, (_, index) => from + index * stepMs);
-      const groups = query.get('by') === 'none' ? [''] : USAGE_GROUPS;
-      const buckets =
-        scene === 'empty'
-          ? []
-          : spans.flatMap((at, index) =>
-              groups.map((group, place) => makeBucket({ at, group, stepMs }, index * 31 + place)),
-            );
-      return json({ spans, buckets } satisfies Usage);
-    },
+function createUsageRoutes(scene: Scene, now: number): readonly FakeRoute[] {
+  const readUsage = (query: URLSearchParams): Usage => {
+    const stepMs = { hour: HOUR, day: DAY, week: 7 * DAY }[query.get('step') ?? 'hour'] ?? HOUR;
+    const from = Math.floor(Number(query.get('from')) / stepMs) * stepMs;
+    const count = Math.ceil((now - from) / stepMs);
+    const spans = Array.from({ length: count }, (_, index) => from + index * stepMs);
+    const groups = query.get('by') === 'none' ? [''] : USAGE_GROUPS;
+    const buckets =
+      scene === 'empty'
+        ? []
+        : spans.flatMap((at, index) =>
+            groups.map((group, place) => makeBucket({ at, group, stepMs }, index * 31 + place)),
+          );
+    return { spans, buckets };
   };
+  return [
+    { method: 'GET', path: '/api/usage', run: ({ query }) => json(readUsage(query)) },
+    {
+      method: 'GET',
+      path: '/api/usage/leading',
+      run({ query }) {
+        const { spans, buckets } = readUsage(query);
+        const groups = Array.from(
+          Map.groupBy(buckets, ({ group }) => group),
+          ([group, rows]) => ({ group, ...sumAll(rows) }),
+        ).toSorted((left, right) => right.inputTokens - left.inputTokens);
+        const names = groups.slice(0, Number(query.get('leading'))).map(({ group }) => group);
+        const leads = ({ group }: UsageBucket): boolean => names.includes(group);
+        const sumSteps = (rows: readonly UsageBucket[]) =>
+          Array.from(
+            Map.groupBy(rows, ({ at }) => at),
+            ([at, found]) => ({ at, ...sumAll(found) }),
+          );
+        return json({
+          spans,
+          totals: sumSteps(buckets),
+          buckets: buckets.filter(leads),
+          others: sumSteps(buckets.filter((row) => !leads(row))),
+          groups,
+          groupCount: scene === 'empty' ? 0 : 500,
+        } satisfies LeadingUsage);
+      },
+    },
+  ];
 }
 
 function createLatencyRoutes(scene: Scene, now: number): readonly FakeRoute[] {

@@ -28,12 +28,7 @@ import {
   readUpstream,
   writeUpstream,
 } from '../../console/src/pages/settings/upstream-values.ts';
-import {
-  cacheShare,
-  freshTokens,
-  sumByGroup,
-  sumBySteps,
-} from '../../console/src/pages/usage/sum-usage.ts';
+import { cacheShare, freshTokens, sumBySteps } from '../../console/src/pages/usage/sum-usage.ts';
 import { writeCsv } from '../../console/src/pages/usage/write-csv.ts';
 import { patchOf, valueAt } from '../../console/src/settings/section-values.ts';
 import type { UsageBucket } from '../../src/admin/contract.ts';
@@ -292,33 +287,43 @@ const bucket = (at: number, group: string, change: Partial<UsageBucket> = {}): U
 });
 
 test('usage is summed by step and group, with the steps in which nothing happened', () => {
-  const steps = sumBySteps([bucket(0, 'a'), bucket(0, 'b'), bucket(20, 'a')], [0, 10, 20]);
+  const steps = sumBySteps({
+    spans: [0, 10, 20],
+    totals: [bucket(0, '', { requests: 2 }), bucket(20, '')],
+    buckets: [bucket(0, 'a'), bucket(20, 'a')],
+    others: [bucket(0, '', { inputTokens: 7 })],
+  });
   expect(steps.map(({ sum }) => sum.requests)).toEqual([2, 0, 1]);
+  expect(steps.map(({ others }) => others.inputTokens)).toEqual([7, 0, 0]);
   expect(steps[0]?.groups.get('a')?.inputTokens).toBe(100);
 });
 
-test('the groups with the most tokens stand first, and a share needs something to share', () => {
-  const groups = sumByGroup([bucket(0, 'a'), bucket(0, 'b', { inputTokens: 900 })]);
-  expect(groups.map(({ group }) => group)).toEqual(['b', 'a']);
+test('a share needs something to share', () => {
   expect(cacheShare(bucket(0, 'a'))).toBe(0.25);
   expect(freshTokens(bucket(0, 'a'))).toBe(60);
   expect(cacheShare(bucket(0, 'a', { inputTokens: 0 }))).toBeUndefined();
 });
 
 test('a table for spreadsheets quotes its cells and holds no formulas', () => {
-  const steps = sumBySteps([bucket(0, '=cmd("x")'), bucket(0, 'a,b')], [0]);
+  const usage = { spans: [0], buckets: [bucket(0, '=cmd("x")'), bucket(0, 'a,b')] };
   const grouping = { by: 'model', nameOf: (group: string) => group };
-  const [header, first, second] = writeCsv(steps, grouping).split('\r\n');
+  const [header, first, second] = writeCsv(usage, grouping).split('\r\n');
   expect(header?.startsWith('from,model,requests')).toBe(true);
   expect(first).toContain(`"'=cmd(""x"")"`);
   expect(second).toContain('"a,b"');
 });
 
 test('a table for spreadsheets says the names that the page says', () => {
-  const steps = sumBySteps([bucket(0, 'key_1')], [0]);
-  const [, first] = writeCsv(steps, { by: 'key', nameOf: () => 'Ada' }).split('\r\n');
+  const usage = { spans: [0], buckets: [bucket(0, 'key_1')] };
+  const [, first] = writeCsv(usage, { by: 'key', nameOf: () => 'Ada' }).split('\r\n');
   expect(first).toContain(',Ada,');
   expect(first).not.toContain('key_1');
+});
+
+test('a table for spreadsheets of no groups has a line for each step', () => {
+  const usage = { spans: [0, 10], buckets: [bucket(10, '')] };
+  const lines = writeCsv(usage, undefined).trim().split('\r\n');
+  expect(lines.map((line) => line.split(',')[1])).toEqual(['requests', '0', '1']);
 });
 
 test('the playground suggests a model that does what is asked for, and no second name', () => {

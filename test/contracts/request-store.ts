@@ -5,10 +5,11 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { asSentence, told } from '../../src/lib/localized-message.ts';
 import { readTimings } from '../../src/monitor/latency.ts';
 import type { RequestRecord } from '../../src/monitor/record.ts';
-import type {
-  RequestFilter,
-  RequestStore,
+import {
+  type RequestFilter,
+  type RequestStore,
   USAGE_FIGURES,
+  type UsageRow,
 } from '../../src/monitor/request-store.ts';
 import { recordOf } from '../support/request-records.ts';
 import type { OpenedStore } from './account-store.ts';
@@ -26,6 +27,8 @@ const LIMITS = {
 };
 
 const closing: (() => Promise<void>)[] = [];
+
+const byName = (left: UsageRow, right: UsageRow): number => (left.group < right.group ? -1 : 1);
 
 async function idsOf(store: RequestStore, filter: RequestFilter): Promise<readonly string[]> {
   const { rows } = await store.list(filter, { limit: 200 });
@@ -218,6 +221,78 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
     );
   });
 
+  test('leading groups and all others use together what all do', async () => {
+    const record = fc.record({
+      at: fc.integer({ min: AT, max: AT + 8 * QUARTER_MS }),
+      upstreamModel: fc.constantFrom('m', 'n', 'o', undefined),
+      account: fc.constantFrom('ann', 'bob', 'cyd', 'dan', undefined),
+      keyId: fc.constantFrom('k1', 'k2', 'k3'),
+      tags: fc.subarray(['ci', 'lab', 'a "b"']),
+      outcome: fc.constantFrom('ok' as const, 'error' as const),
+      inputTokens: fc.option(fc.nat(1000), { nil: undefined }),
+      costNanos: fc.option(fc.nat(2 ** 40), { nil: undefined }),
+    });
+    const cases = fc.record({
+      changes: fc.array(record, { maxLength: 30 }),
+      count: fc.integer({ min: 1, max: 4 }),
+      by: fc.constantFrom(...(['model', 'account', 'key', 'team', 'tag', 'none'] as const)),
+      filter: fc.constantFrom({}, { account: 'ann' }, { key: 'k1', tag: 'ci' }),
+    });
+    await fc.assert(
+      fc.asyncProperty(cases, async ({ changes, count, by, filter }) => {
+        const store = await open();
+        await store.save(changes.map((change, nth) => recordOf({ ...change, id: `${nth}` })));
+        const from = AT - (AT % QUARTER_MS);
+        const spans = Array.from({ length: 3 }, (_, nth) => ({
+          from: from + nth * 3 * QUARTER_MS,
+          to: from + (nth + 1) * 3 * QUARTER_MS,
+        }));
+        const { groups, buckets, totals, others } = await store.leadingUsage(
+          { spans, by, filter },
+          count,
+        );
+        const whole = { from, to: from + 9 * QUARTER_MS };
+        const all = await store.usage([whole], by, filter);
+        expect(groups.toSorted(byName)).toEqual(all);
+        const weights = groups.map((row) => row.inputTokens + row.outputTokens);
+        expect(weights).toEqual(weights.toSorted((left, right) => right - left));
+        const leading = groups.slice(0, count).map(({ group }) => group);
+        const rows = await store.usage(spans, by, filter);
+        expect(buckets).toEqual(rows.filter(({ group }) => leading.includes(group)));
+        expect(totals).toEqual(await store.usage(spans, 'none', filter));
+        const { groups: timed } = await store.latency({ spans, by, filter }, count);
+        expect(timed.every(({ group }) => leading.includes(group))).toBe(true);
+        // Of what has several tags each counts all.
+        if (by === 'tag') return;
+        for (const total of totals) {
+          const parts = [...buckets, ...others].filter(({ at }) => at === total.at);
+          for (const figure of USAGE_FIGURES) {
+            expect(parts.reduce((sum, part) => sum + part[figure], 0)).toBe(total[figure]);
+          }
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('what has none of the leading tags is what others used', async () => {
+    const store = await open();
+    const used = (id: string, tags: readonly string[], inputTokens: number) =>
+      recordOf({ id, at: AT, tags: [...tags], inputTokens });
+    await store.save([
+      used('a', ['ci', 'lab'], 50),
+      used('b', ['ci'], 40),
+      used('c', ['lab'], 3),
+      used('d', [], 2),
+    ]);
+    const spans = [{ from: 0, to: AT * 2 }];
+    const { groups, buckets, totals, others } = await store.leadingUsage({ spans, by: 'tag' }, 1);
+    expect(groups.map(({ group }) => group)).toEqual(['ci', 'lab', '']);
+    expect(buckets).toMatchObject([{ group: 'ci', requests: 2, inputTokens: 90 }]);
+    expect(others).toMatchObject([{ requests: 2, inputTokens: 5 }]);
+    expect(totals).toMatchObject([{ requests: 4, inputTokens: 95 }]);
+  });
+
   test('usage by key tells what each key was called last', async () => {
     const store = await open();
     const later = AT + QUARTER_MS * 2;
@@ -356,6 +431,9 @@ function describeLongTimes(open: () => Promise<RequestStore>): void {
       (['none', 'model', 'account', 'key', 'protocol', 'tag'] as const).map(async (by) => ({
         usage: await store.usage(spans, by),
         used: await store.usage(spans, by, { model: 'm1' }),
+        leading: await store.leadingUsage({ spans, by }, 1),
+        led: await store.leadingUsage({ spans, by, filter: { tag: 'ci' } }, 1),
+        first: sayTimings(await store.latency({ spans, by }, 1)),
         latency: sayTimings(await store.latency({ spans, by })),
         one: sayTimings(await store.latency({ spans, by, filter: { model: 'm1' } })),
         tagged: sayTimings(await store.latency({ spans, by, filter: { tag: 'ci' } })),

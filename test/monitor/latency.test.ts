@@ -31,6 +31,8 @@ test('latency is shown by time and group, with the filters that usage has', asyn
     const { body } = await gateway.admin(`/api/latency?by=model&${filter}`);
     expect(body).toMatchObject({ all: { duration: { count: 1 } }, groups: [{ group: 'm2' }] });
   }
+  const { groups } = (await gateway.admin('/api/latency?by=model&limit=1')).body;
+  expect(groups).toMatchObject([{ group: 'm2' }]);
   expect((await gateway.admin('/api/latency?step=minute')).status).toBe(400);
 });
 

@@ -26,6 +26,7 @@ const BROKEN: RequestStore = {
   find: () => Promise.reject(new Error('disk full')),
   breakdown: () => Promise.reject(new Error('disk full')),
   usage: () => Promise.reject(new Error('disk full')),
+  leadingUsage: () => Promise.reject(new Error('disk full')),
   latency: () => Promise.reject(new Error('disk full')),
   attempts: () => Promise.reject(new Error('disk full')),
   minutes: () => Promise.reject(new Error('disk full')),

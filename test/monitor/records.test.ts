@@ -2,8 +2,11 @@
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openRaw } from '../../src/server/raw-socket.test-support.ts';
+import { createMemoryRequestStore } from '../support/memory-request-store.ts';
+import { createMiddayClock } from '../support/midday-clock.ts';
 import { CLIENT_KEY, type MonitoredGateway, startMonitored } from '../support/monitored-gateway.ts';
 import { CALL_ONCE, PNG, WEATHER } from '../support/prompts.ts';
+import { recordOf as storedRecord } from '../support/request-records.ts';
 
 let gateway: MonitoredGateway;
 beforeEach(async () => {
@@ -384,6 +387,30 @@ test('usage by model counts what was refused or found no account, and no name no
     { group: '', requests: 1, errors: 1 },
     { group: 'alpha-3-flash', requests: 4, errors: 3 },
   ]);
+});
+
+test('the keys that used the most are shown by time, and all others together', async () => {
+  await gateway.close();
+  const store = createMemoryRequestStore();
+  gateway = await startMonitored({ store, mainKeyName: () => 'Anna' });
+  const at = createMiddayClock().now() - 3_600_000;
+  const used = (keyId: string, inputTokens: number) =>
+    storedRecord({ id: `${keyId}-${inputTokens}`, at, keyId, keyName: keyId, inputTokens });
+  await store.save([used('main', 90), used('main', 9), used('k1', 40), used('k2', 1)]);
+  const usage = await gateway.admin('/api/usage/leading?by=key&leading=1&limit=2');
+  expect(usage.body).toMatchObject({
+    totals: [{ requests: 4, inputTokens: 140 }],
+    buckets: [{ group: 'main', groupName: 'Anna', requests: 2, inputTokens: 99 }],
+    others: [{ requests: 2, inputTokens: 41 }],
+    groups: [
+      { group: 'main', groupName: 'Anna', inputTokens: 99 },
+      { group: 'k1', groupName: 'k1', inputTokens: 40 },
+    ],
+    groupCount: 3,
+  });
+  const none = await gateway.admin('/api/usage/leading?by=key&owner=nobody');
+  expect(none.body).toMatchObject({ totals: [], buckets: [], others: [], groups: [] });
+  expect((await gateway.admin('/api/usage/leading?leading=0')).status).toBe(400);
 });
 
 test('usage of a key goes by its name after the key was removed', async () => {

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSystemClock } from '../../src/lib/clock.ts';
-import type { RequestFilter } from '../../src/monitor/request-store.ts';
+import type { RequestFilter, UsageFilter, UsageGroup } from '../../src/monitor/request-store.ts';
 import { runScript } from '../../src/stores/database.ts';
 import type { createStores } from '../../src/stores/stores.ts';
 import { readCpuMs } from '../bench/kernel.ts';
@@ -15,11 +15,23 @@ import { recordOf } from '../support/request-records.ts';
 
 const RECORDS = 1_000_000;
 const ACCOUNTS = 10_000;
+/** Of these. */
+const ACCOUNTS_AT_WORK = 500;
 const KEYS = 1_000;
 const AT = 1_700_000_000_000;
 /** Milliseconds between two records: a month of them. */
 const STEP = 2_592;
 const LIMIT_MS = 100;
+const HOUR_MS = 3_600_000;
+const ACCOUNT = 'account-77@example.org';
+
+/** What is summed up by hours and days once they are over. */
+const ROLLED = [
+  ...(['requests', 'errors', 'input_tokens', 'output_tokens', 'cached_tokens'] as const),
+  ...(['cache_write_tokens', 'thought_tokens', 'images', 'priced_requests', 'cost_nanos'] as const),
+  ...(['flat_rate_nanos', 'cache_savings_nanos', 'duration5', 'first3'] as const),
+  ...(['timed_tokens', 'timed_ms'] as const),
+];
 
 /** Many copies of one record, told apart by what people filter by; one in a hundred failed. */
 const FILL = `
@@ -31,7 +43,7 @@ select n,
   ${AT} + n * cast(${STEP} as bigint),
   'model-' || (n % 40),
   'upstream-' || (n % 40),
-  'account-' || (n % ${ACCOUNTS}) || '@example.org',
+  'account-' || (n % ${ACCOUNTS_AT_WORK}) || '@example.org',
   'key_' || (n % ${KEYS}),
   'Person ' || (n % ${KEYS}),
   case n % 3 when 0 then 'chat' when 1 then 'messages' else 'responses' end,
@@ -56,10 +68,20 @@ select n,
   'session-' || (n % 20000),
   case when n % 100 = 0 then 'path: The upstream refused … ' || (n % 700) end
 from requests as r, numbers where r.sequence = 1;
-insert into usage_sums (at, model, account, key_id, key_name, protocol, requests, errors, input_tokens, output_tokens, cached_tokens, cache_write_tokens, thought_tokens, images, priced_requests, cost_nanos, flat_rate_nanos, cache_savings_nanos)
+insert into usage_sums (at, model, account, key_id, key_name, protocol, requests, errors, input_tokens, output_tokens, cached_tokens, cache_write_tokens, thought_tokens, images, priced_requests, cost_nanos, flat_rate_nanos, cache_savings_nanos, duration5, first3, timed_tokens, timed_ms)
 select at - at % 900000, upstream_model, account, key_id, max(key_name), protocol, count(*), sum(case when outcome = 'error' then 1 else 0 end),
-  sum(input_tokens), sum(output_tokens), 0, 0, 0, 0, 0, 0, 0, 0 from requests where sequence % 10 = 0 group by 1, 2, 3, 4, 6
+  sum(input_tokens), sum(output_tokens), 0, 0, 0, 0, count(*), sum(sequence), 0, 0, count(*), count(*), sum(output_tokens), sum(total_ms)
+from requests where sequence % 7 = 0 group by 1, 2, 3, 4, 6
 on conflict do nothing;
+insert into attempt_sums (at, account, good, failed)
+select at - at % 1800000, account, count(*), 0 from requests where account is not null group by 1, 2;
+with kinds(kind) as (values ('none'), ('model'), ('account'), ('key'), ('protocol'), ('owner'), ('team'), ('tag')),
+  steps(step, length) as (values ('hour', 3600000), ('day', 86400000))
+insert into usage_rollups (step, kind, at, name, key_name, ${ROLLED.join(', ')})
+select step, kind, at - at % length, case kind when 'none' then '' when 'model' then model when 'account' then account when 'key' then key_id when 'protocol' then protocol when 'owner' then owner when 'team' then team else tags end,
+  case kind when 'key' then max(key_name) end, ${ROLLED.map((name) => `sum(${name})`).join(', ')}
+from usage_sums, kinds, steps group by 1, 2, 3, 4;
+insert into usage_rolled (step, kind, at) select distinct step, kind, at from usage_rollups;
 with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${ACCOUNTS - 1})
 insert into accounts (id, upstream_id, kind, label, label_key, priority, created_at, revision)
 select 'a' || n, upstream_id, kind, 'account-' || n || '@example.org', 'account-' || n, 0, n, 1
@@ -146,7 +168,7 @@ describe.each([
       ['of a protocol', { protocol: 'messages' }],
       ['of a model', { model: 'model-7' }],
       ['of a model of no record', { model: 'none' }],
-      ['of an account', { account: 'account-77@example.org' }],
+      ['of an account', { account: ACCOUNT }],
       ['of a key', { key: 'key_77' }],
       ['of a key by its name', { key: 'Person 77' }],
       ['with an id', { search: 'req_777777' }],
@@ -192,17 +214,35 @@ describe.each([
       }
     });
 
-    test('usage of a month by day and the keys are read', async () => {
+    test('usage and latency of a month by day and the keys are read', async () => {
       const { requests, access } = opened.stores;
       const day = 86_400_000;
       const spans = Array.from({ length: 30 }, (_, index) => ({
         from: AT - (AT % day) + index * day,
         to: AT - (AT % day) + (index + 1) * day,
       }));
+      // Days that do not begin with one of UTC are summed up of hours.
+      const abroad = spans.map(({ from, to }) => ({ from: from - HOUR_MS, to: to - HOUR_MS }));
+      const leading = (by: UsageGroup, filter: UsageFilter = {}, of = abroad) =>
+        requests.leadingUsage({ spans: of, by, filter }, 7);
+      const latency = (by: UsageGroup, filter: UsageFilter = {}) =>
+        requests.latency({ spans: abroad, by, filter }, 100);
       const works: readonly (readonly [string, () => Promise<unknown>])[] = [
-        ['usage by model', () => requests.usage(spans, 'model')],
-        ['usage by key', () => requests.usage(spans, 'key')],
-        ['usage', () => requests.usage(spans, 'none')],
+        ['usage', () => leading('none')],
+        ['usage by model', () => leading('model')],
+        ['usage by account', () => leading('account')],
+        ['usage by account, by days of UTC', () => leading('account', {}, spans)],
+        ['usage by key, by days of UTC', () => leading('key', {}, spans)],
+        ['usage of one account', () => leading('model', { account: ACCOUNT })],
+        ['latency', () => latency('none')],
+        ['latency by model', () => latency('model')],
+        ['latency by account', () => latency('account')],
+        ['latency of one account', () => latency('none', { account: ACCOUNT })],
+        [
+          'outcomes of accounts',
+          () => requests.attempts({ from: AT + RECORDS * STEP - day, to: AT * 2 }),
+        ],
+        ['the last hour by minutes', () => requests.minutes({ from: LATE, to: AT * 2 })],
         ['keys', () => access.clientKeys.list()],
       ];
       for (const [name, work] of works) {

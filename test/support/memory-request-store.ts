@@ -6,6 +6,7 @@ import {
   type MinuteSum,
   type RequestStore,
   readCursor,
+  type SumRequest,
   type TimeSpan,
   type UsageFilter,
   type UsageGroup,
@@ -47,6 +48,24 @@ export function createMemoryRequestStore(): RequestStore {
     usage.set(key, known === undefined ? sum : addQuarters(known, sum));
   };
 
+  const sumSpans: RequestStore['usage'] = async (spans, by, filter = {}) =>
+    spans.flatMap(({ from, to }) => {
+      const groups = new Map<string, UsageRow>();
+      for (const sum of usage.values()) {
+        if (sum.at < from || sum.at >= to || !isUseOf(sum, filter)) continue;
+        for (const group of groupsOf(sum, by)) addTo(groups, group, sum, from);
+      }
+      if (by === 'key') nameKeys(groups, usage.values(), { from, to });
+      return [...groups.values()].sort((left, right) => (left.group < right.group ? -1 : 1));
+    });
+  const sumGroups = async ({ spans, by, filter }: SumRequest): Promise<readonly UsageRow[]> => {
+    const tokens = (row: UsageRow): number => row.inputTokens + row.outputTokens;
+    const groups = await sumSpans([hullOf(spans)], by, filter);
+    return groups.toSorted(
+      (left, right) => tokens(right) - tokens(left) || right.requests - left.requests,
+    );
+  };
+
   return {
     async save(records) {
       for (const record of records) {
@@ -77,35 +96,42 @@ export function createMemoryRequestStore(): RequestStore {
           : undefined,
       };
     },
-    async usage(spans, by, filter = {}) {
-      return spans.flatMap(({ from, to }) => {
-        const groups = new Map<string, UsageRow>();
-        for (const sum of usage.values()) {
-          if (sum.at < from || sum.at >= to || !isUseOf(sum, filter)) continue;
-          for (const group of groupsOf(sum, by)) {
-            const known = groups.get(group);
-            const added = known === undefined ? pickUsage(sum) : addUsage(known, sum);
-            groups.set(group, { ...added, at: from, group });
+    usage: sumSpans,
+    async leadingUsage(request, count) {
+      const { spans, by, filter = {} } = request;
+      const groups = await sumGroups(request);
+      const leading = groups.slice(0, count).map(({ group }) => group);
+      const buckets = await sumSpans(spans, by, filter);
+      return {
+        groups,
+        buckets: buckets.filter(({ group }) => leading.includes(group)),
+        totals: await sumSpans(spans, 'none', filter),
+        others: spans.flatMap(({ from, to }) => {
+          const others = new Map<string, UsageRow>();
+          for (const sum of usage.values()) {
+            if (sum.at < from || sum.at >= to || !isUseOf(sum, filter)) continue;
+            if (groupsOf(sum, by).some((group) => leading.includes(group))) continue;
+            addTo(others, '', sum, from);
           }
-        }
-        if (by === 'key') nameKeys(groups, usage.values(), { from, to });
-        return [...groups.values()].sort((left, right) => (left.group < right.group ? -1 : 1));
-      });
+          return [...others.values()];
+        }),
+      };
     },
-    async latency({ spans, by, filter = {} }) {
+    async latency(request, count) {
+      const { spans, by, filter = {} } = request;
+      const leading = (await sumGroups(request)).slice(0, count).map(({ group }) => group);
       const all = [...usage.values()].filter((sum) => isUseOf(sum, filter));
       const timingsOf = ({ from, to }: TimeSpan, group?: string): Timings =>
         all
           .filter((sum) => sum.at >= from && sum.at < to)
           .filter((sum) => group === undefined || groupsOf(sum, by).includes(group))
           .reduce((timed, { timings }) => addTimings(timed, timings), NO_TIMINGS);
-      const whole = { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };
       const groups = new Set(all.flatMap((sum) => groupsOf(sum, by)));
       return {
         spans: spans.map((span) => ({ at: span.from, ...timingsOf(span) })),
         groups: [...groups]
-          .filter(() => by !== 'none')
-          .map((one) => ({ group: one, ...timingsOf(whole, one) })),
+          .filter((one) => by !== 'none' && leading.includes(one))
+          .map((one) => ({ group: one, ...timingsOf(hullOf(spans), one) })),
       };
     },
     async attempts({ from, to }, account) {
@@ -153,6 +179,16 @@ export function createMemoryRequestStore(): RequestStore {
       return before - kept.length;
     },
   };
+}
+
+function hullOf(spans: readonly TimeSpan[]): TimeSpan {
+  return { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };
+}
+
+function addTo(groups: Map<string, UsageRow>, group: string, sum: QuarterSum, at: number): void {
+  const known = groups.get(group);
+  const added = known === undefined ? pickUsage(sum) : addUsage(known, sum);
+  groups.set(group, { ...added, at, group });
 }
 
 function pickUsage(sum: QuarterSum): Omit<UsageRow, 'at' | 'group'> {

@@ -6,6 +6,7 @@ import { type AttemptSum, type TimeSpan, USAGE_GROUPS } from '../../monitor/requ
 import { HALF_HOUR_MS } from '../../monitor/usage.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
+import { UP_TO_200 } from '../schemas.ts';
 import { readUsageQuery, USAGE_FILTER_QUERY, USAGE_SPAN_QUERY } from './requests.ts';
 import { LATENCY_SCHEMA, OUTCOMES_SCHEMA } from './schemas.ts';
 
@@ -17,6 +18,11 @@ const LATENCY_QUERY = partial({
   by: {
     enum: USAGE_GROUPS,
     description: '`none` when absent.',
+  },
+  limit: {
+    type: 'string',
+    pattern: UP_TO_200,
+    description: 'Only so many groups, those with the most tokens: 1 to 200; all when absent.',
   },
 });
 
@@ -38,9 +44,12 @@ export function createLatencyRoutes(options: Options): readonly ApiRoute[] {
       query: LATENCY_QUERY,
       answers: { 200: { description: 'Percentiles, oldest first.', schema: LATENCY_SCHEMA } },
       async run({ query }) {
-        const { by = 'none', ...asked } = query;
+        const { by = 'none', limit, ...asked } = query;
         const { spans, filter } = readUsageQuery(asked, clock.now());
-        const { spans: timed, groups } = await monitor.store.latency({ spans, by, filter });
+        const { spans: timed, groups } = await monitor.store.latency(
+          { spans, by, filter },
+          limit === undefined ? undefined : Number(limit),
+        );
         return answerJson({
           spans: timed.map((span) => ({ at: span.at, ...readTimings(span) })),
           groups: groups.map(({ groupName, ...one }) => ({

@@ -10,6 +10,8 @@ import {
   type RequestFilter,
   type StatusFilter,
   USAGE_GROUPS,
+  type UsageGroup,
+  type UsageRow,
 } from '../../monitor/request-store.ts';
 import { cutSpans } from '../../monitor/usage.ts';
 import type { AdminCaller } from '../../server/admin-route.ts';
@@ -18,6 +20,7 @@ import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.
 import { DIGITS, REQUEST_STATUS, UP_TO_200 } from '../schemas.ts';
 import {
   judgeReplay,
+  LEADING_USAGE_SCHEMA,
   REMOVED_SCHEMA,
   REQUEST_DETAIL_SCHEMA,
   REQUEST_LIST_SCHEMA,
@@ -197,14 +200,33 @@ export const USAGE_FILTER_QUERY = {
   tag: { ...WORD, description: 'Only of keys that had this tag.' },
 } as const;
 
-const USAGE_QUERY = partial({
+const USAGE_FIELDS = {
   ...USAGE_SPAN_QUERY,
   ...USAGE_FILTER_QUERY,
   by: {
     enum: USAGE_GROUPS,
     description: '`none` when absent. Of a key with several tags each `tag` counts all of it.',
   },
+} as const;
+
+const USAGE_QUERY = partial(USAGE_FIELDS);
+
+const LEADING_QUERY = partial({
+  ...USAGE_FIELDS,
+  leading: {
+    type: 'string',
+    pattern: UP_TO_200,
+    description: 'How many groups lead, those with the most tokens: 1 to 200; 7.',
+  },
+  limit: {
+    type: 'string',
+    pattern: UP_TO_200,
+    description: 'How many groups are listed with the sums of all of the time: 1 to 200; 100.',
+  },
 });
+
+const DEFAULT_LEADING = 7;
+const DEFAULT_GROUPS = 100;
 
 type SpanQuery = Readonly<Partial<Record<'from' | 'to' | 'timeZone', string>>> & {
   readonly step?: CalendarStep;
@@ -225,26 +247,54 @@ function readUsageSpan(query: SpanQuery, now: number) {
 
 const DAY_MS = 86_400_000;
 
-export function createUsageRoute({
+export function createUsageRoutes({
   monitor,
   clock,
   keyName,
-}: Pick<MonitorRouteOptions, 'monitor' | 'clock' | 'keyName'>): ApiRoute {
-  return defineRoute({
-    at: 'GET /api/usage',
-    access: 'viewer',
-    title: 'shows what was used, by time and by whom',
-    query: USAGE_QUERY,
-    answers: { 200: { description: 'Sums, oldest first.', schema: USAGE_SCHEMA } },
-    async run({ query }) {
-      const { by = 'none', ...asked } = query;
-      const { spans, filter } = readUsageQuery(asked, clock.now());
-      const rows = await monitor.store.usage(spans, by, filter);
-      const buckets =
-        by === 'key'
-          ? rows.map((row) => ({ ...row, groupName: keyName(row.group) ?? row.groupName }))
-          : rows;
-      return answerJson({ spans: spans.map((span) => span.from), buckets });
-    },
-  });
+}: Pick<MonitorRouteOptions, 'monitor' | 'clock' | 'keyName'>): readonly ApiRoute[] {
+  const named = (rows: readonly UsageRow[], by: UsageGroup): readonly UsageRow[] =>
+    by === 'key'
+      ? rows.map((row) => ({ ...row, groupName: keyName(row.group) ?? row.groupName }))
+      : rows;
+  return [
+    defineRoute({
+      at: 'GET /api/usage',
+      access: 'viewer',
+      title: 'shows what was used, by time and by whom',
+      query: USAGE_QUERY,
+      answers: { 200: { description: 'Sums, oldest first.', schema: USAGE_SCHEMA } },
+      async run({ query }) {
+        const { by = 'none', ...asked } = query;
+        const { spans, filter } = readUsageQuery(asked, clock.now());
+        const rows = await monitor.store.usage(spans, by, filter);
+        return answerJson({ spans: spans.map((span) => span.from), buckets: named(rows, by) });
+      },
+    }),
+    defineRoute({
+      at: 'GET /api/usage/leading',
+      access: 'viewer',
+      title: 'shows who used the most, by time, and what all others used together',
+      query: LEADING_QUERY,
+      answers: { 200: { description: 'Sums, oldest first.', schema: LEADING_USAGE_SCHEMA } },
+      async run({ query }) {
+        const { by = 'none', leading, limit, ...asked } = query;
+        const { spans, filter } = readUsageQuery(asked, clock.now());
+        const usage = await monitor.store.leadingUsage(
+          { spans, by, filter },
+          Number(leading ?? DEFAULT_LEADING),
+        );
+        const groups = usage.groups.slice(0, Number(limit ?? DEFAULT_GROUPS));
+        return answerJson({
+          spans: spans.map((span) => span.from),
+          totals: usage.totals.map(withoutGroup),
+          buckets: named(usage.buckets, by),
+          others: usage.others.map(withoutGroup),
+          groups: named(groups, by).map(({ at: _, ...group }) => group),
+          groupCount: usage.groups.length,
+        });
+      },
+    }),
+  ];
 }
+
+const withoutGroup = ({ group: _, ...row }: UsageRow) => row;

@@ -120,39 +120,70 @@ export const REPLAY_SCHEMA = named('Replay', {
   },
 });
 
-export const USAGE_SCHEMA = named('Usage', {
-  spans: {
-    type: 'array',
-    items: TIME,
-    description: 'The beginnings of all pieces of the time asked for.',
+const GROUP_FIELDS = {
+  group: { ...TEXT, description: "'' where requests reached none." },
+  groupName: optional({
+    ...TEXT,
+    description: 'The name of a key; of one that was removed, its last.',
+  }),
+} as const;
+
+const SUM_FIELDS = {
+  requests: COUNT,
+  errors: COUNT,
+  inputTokens: COUNT,
+  outputTokens: COUNT,
+  cachedTokens: COUNT,
+  cacheWriteTokens: COUNT,
+  thoughtTokens: COUNT,
+  images: COUNT,
+  pricedRequests: {
+    ...COUNT,
+    description: 'Those that have a cost; where there is none, the sums of money say nothing.',
   },
+  costNanos: { ...COUNT, description: 'In billionths of a US dollar.' },
+  flatRateNanos: { ...COUNT, description: 'What flat-rate accounts would have cost.' },
+  cacheSavingsNanos: { type: 'integer', description: 'What caches saved of either.' },
+} as const;
+
+const SPANS = {
+  type: 'array',
+  items: TIME,
+  description: 'The beginnings of all pieces of the time asked for.',
+} as const;
+
+export const USAGE_SCHEMA = named('Usage', {
+  spans: SPANS,
   buckets: {
     type: 'array',
     description: 'One a piece and group with any use.',
-    items: object({
-      at: TIME,
-      group: { ...TEXT, description: "'' where requests reached none." },
-      groupName: optional({
-        ...TEXT,
-        description: 'The name of a key; of one that was removed, its last.',
-      }),
-      requests: COUNT,
-      errors: COUNT,
-      inputTokens: COUNT,
-      outputTokens: COUNT,
-      cachedTokens: COUNT,
-      cacheWriteTokens: COUNT,
-      thoughtTokens: COUNT,
-      images: COUNT,
-      pricedRequests: {
-        ...COUNT,
-        description: 'Those that have a cost; where there is none, the sums of money say nothing.',
-      },
-      costNanos: { ...COUNT, description: 'In billionths of a US dollar.' },
-      flatRateNanos: { ...COUNT, description: 'What flat-rate accounts would have cost.' },
-      cacheSavingsNanos: { type: 'integer', description: 'What caches saved of either.' },
-    }),
+    items: object({ at: TIME, ...GROUP_FIELDS, ...SUM_FIELDS }),
   },
+});
+
+export const LEADING_USAGE_SCHEMA = named('LeadingUsage', {
+  spans: SPANS,
+  totals: {
+    type: 'array',
+    description: 'What all groups used together: one a piece with any use.',
+    items: object({ at: TIME, ...SUM_FIELDS }),
+  },
+  buckets: {
+    type: 'array',
+    description: 'One a piece and leading group with any use.',
+    items: object({ at: TIME, ...GROUP_FIELDS, ...SUM_FIELDS }),
+  },
+  others: {
+    type: 'array',
+    description: 'What is no leading group’s: one a piece with any such use.',
+    items: object({ at: TIME, ...SUM_FIELDS }),
+  },
+  groups: {
+    type: 'array',
+    description: 'Of all of the time, the groups with the most tokens first.',
+    items: object({ ...GROUP_FIELDS, ...SUM_FIELDS }),
+  },
+  groupCount: { ...COUNT, description: 'How many groups there are, listed or not.' },
 });
 
 const PERCENTILES = optional(

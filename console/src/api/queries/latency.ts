@@ -3,7 +3,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { Latency, Outcomes } from '../../../../src/admin/contract.ts';
 import { callApi, withQuery } from '../client.ts';
-import type { UsageQuery } from './usage.ts';
+import { LISTED_GROUPS, type UsageQuery } from './usage.ts';
 
 type LatencyQuery = Omit<UsageQuery, 'timeZone'> & Partial<Pick<UsageQuery, 'timeZone'>>;
 
@@ -13,8 +13,10 @@ const REFRESH_MS = 30_000;
 export const latencyQuery = ({ filter = {}, ...query }: LatencyQuery) =>
   queryOptions({
     queryKey: ['latency', query, filter],
-    queryFn: ({ signal }) =>
-      callApi<Latency>('GET', withQuery('/api/latency', { ...query, ...filter }), { signal }),
+    queryFn: ({ signal }) => {
+      const search = { ...query, ...filter, limit: LISTED_GROUPS };
+      return callApi<Latency>('GET', withQuery('/api/latency', search), { signal });
+    },
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });

@@ -1,7 +1,7 @@
 // Sums of what was used, by hour, day, week or month.
 
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import type { Usage } from '../../../../src/admin/contract.ts';
+import { keepPreviousData, queryOptions, useMutation } from '@tanstack/react-query';
+import type { LeadingUsage, Usage } from '../../../../src/admin/contract.ts';
 import { callApi, withQuery } from '../client.ts';
 
 export const USAGE_GROUPS = [
@@ -29,14 +29,29 @@ export type UsageNarrowing = { readonly [Field in (typeof NARROWING)[number]]?: 
 
 const REFRESH_MS = 30_000;
 
+/** More colours than these are not told apart. */
+export const LEADING_GROUPS = 7;
+/** What a table lists of them. */
+export const LISTED_GROUPS = 100;
+
+const toSearch = ({ filter = {}, ...query }: UsageQuery) => ({ ...query, ...filter });
+
 /** Up to now. Not among what each request makes old: sums are read again at a pace of their own. */
-export const usageQuery = ({ from, step, by, timeZone, filter = {} }: UsageQuery) =>
+export const usageQuery = (query: UsageQuery) =>
   queryOptions({
-    queryKey: ['usage-sums', from, step, by, timeZone, filter],
-    queryFn: ({ signal }) =>
-      callApi<Usage>('GET', withQuery('/api/usage', { from, step, by, timeZone, ...filter }), {
-        signal,
-      }),
+    queryKey: ['usage-sums', toSearch(query)],
+    queryFn: ({ signal }) => {
+      const shown = { leading: LEADING_GROUPS, limit: LISTED_GROUPS };
+      const path = withQuery('/api/usage/leading', { ...toSearch(query), ...shown });
+      return callApi<LeadingUsage>('GET', path, { signal });
+    },
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
+  });
+
+/** Of every group, by time. */
+export const useReadUsage = () =>
+  useMutation({
+    mutationFn: (query: UsageQuery) =>
+      callApi<Usage>('GET', withQuery('/api/usage', toSearch(query))),
   });

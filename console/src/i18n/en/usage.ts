@@ -69,6 +69,7 @@ export const usage = {
   setPrice: 'Set your own price',
   noGroup: '(none)',
   others: 'Others',
+  moreGroups: 'The {{shown}} with the most tokens of {{all}}. The downloads have all of them.',
   chartTitle: 'Tokens over time',
   chartTitleErrors: 'Requests over time',
   show: 'Show',

@@ -295,6 +295,8 @@ export const rest: PartlyTranslated<typeof english> = {
     setPrice: '独自の価格を設定',
     noGroup: '（なし）',
     others: 'その他',
+    moreGroups:
+      '{{all}} 件のうち、トークンの多い {{shown}} 件を表示しています。ダウンロードにはすべて含まれます。',
     chartTitle: 'トークンの推移',
     chartTitleErrors: 'リクエストの推移',
     show: '表示',

@@ -64,6 +64,7 @@ export const usage: Translated<typeof english> = {
   setPrice: '设置自己的价格',
   noGroup: '（无）',
   others: '其他',
+  moreGroups: '共 {{all}} 项，此处显示 Token 最多的 {{shown}} 项。下载的文件包含全部。',
   chartTitle: 'Token 用量趋势',
   chartTitleErrors: '请求随时间变化',
   show: '显示',

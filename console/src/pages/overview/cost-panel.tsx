@@ -17,7 +17,7 @@ export function CostPanel() {
   const from = new Date(date.getFullYear(), date.getMonth(), 1).getTime();
   const { data } = useQuery(usageQuery({ from, step: 'day', by: 'none', timeZone: ownTimeZone() }));
   const today = data?.spans.at(-1);
-  const buckets = data?.buckets ?? [];
+  const totals = data?.totals ?? [];
   return (
     <Panel
       title={t('overview.cost')}
@@ -33,8 +33,8 @@ export function CostPanel() {
       }
     >
       <dl className="totals">
-        <Cost name={t('overview.today')} sum={sumAll(buckets.filter(({ at }) => at === today))} />
-        <Cost name={t('overview.thisMonth')} sum={sumAll(buckets)} />
+        <Cost name={t('overview.today')} sum={sumAll(totals.filter(({ at }) => at === today))} />
+        <Cost name={t('overview.thisMonth')} sum={sumAll(totals)} />
       </dl>
     </Panel>
   );

@@ -2,21 +2,19 @@
 
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { Latency, LatencyFigures, UsageBucket } from '../../../../src/admin/contract.ts';
+import type { Latency, LatencyFigures, LeadingUsage } from '../../../../src/admin/contract.ts';
 import { Panel } from '../../components/panel.tsx';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
 import { useFormat } from '../../components/use-format.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
-import { allTokens, cacheShare, type GroupSum, sumByGroup } from './sum-usage.ts';
+import { allTokens, cacheShare } from './sum-usage.ts';
 import { searchOfGroup, type UsageView } from './usage-view.ts';
 import { useGroupNames } from './use-group-names.ts';
 import '../../components/stacking-table.css';
 
 export interface GroupTableProps {
-  readonly buckets: readonly UsageBucket[];
+  readonly usage: LeadingUsage;
   readonly view: UsageView;
-  /** The beginning of what is shown. */
-  readonly from: number;
   readonly latencies: Latency['groups'];
 }
 
@@ -25,15 +23,16 @@ const FIGURES = [
   ...(['duration', 'firstToken', 'speed'] as const),
 ];
 
-export function GroupTable({ buckets, view, from, latencies }: GroupTableProps) {
+export function GroupTable({ usage, view, latencies }: GroupTableProps) {
   const { t } = useTranslation();
   const { texts } = useSearchTexts();
+  const format = useFormat();
   const { by, filter } = view;
-  const nameOf = useGroupNames(buckets);
-  const groups = sumByGroup(buckets);
+  const { groups, groupCount, spans } = usage;
+  const nameOf = useGroupNames(groups);
   const latencyOf = new Map(latencies.map((one) => [one.group, one]));
   const [first] = groups;
-  const most = first === undefined ? 0 : allTokens(first.sum);
+  const most = first === undefined ? 0 : allTokens(first);
   return (
     <Panel isFlush title={t(`usage.byTitles.${by}`)}>
       <ScrollRegion className="table-scroll" label={t('usage.table')}>
@@ -56,7 +55,7 @@ export function GroupTable({ buckets, view, from, latencies }: GroupTableProps) 
                 latency={latencyOf.get(row.group) ?? {}}
                 name={nameOf(row.group)}
                 most={most}
-                search={{ ...filter, ...searchOfGroup(by, row.group), from: String(from) }}
+                search={{ ...filter, ...searchOfGroup(by, row.group), from: String(spans[0] ?? 0) }}
                 modelSearch={
                   by === 'model' && row.group !== ''
                     ? { ...texts, model: row.group, by: 'account' }
@@ -67,12 +66,20 @@ export function GroupTable({ buckets, view, from, latencies }: GroupTableProps) 
           </tbody>
         </table>
       </ScrollRegion>
+      {groupCount > groups.length && (
+        <p className="group-rest dimmed">
+          {t('usage.moreGroups', {
+            shown: format.number(groups.length),
+            all: format.number(groupCount),
+          })}
+        </p>
+      )}
     </Panel>
   );
 }
 
 interface GroupRowProps {
-  readonly row: GroupSum;
+  readonly row: LeadingUsage['groups'][number];
   readonly latency: LatencyFigures;
   readonly name: string;
   readonly most: number;
@@ -82,9 +89,8 @@ interface GroupRowProps {
   readonly modelSearch: Readonly<Record<string, string>> | undefined;
 }
 
-function GroupRow({ row, latency, name, most, search, modelSearch }: GroupRowProps) {
+function GroupRow({ row: sum, latency, name, most, search, modelSearch }: GroupRowProps) {
   const format = useFormat();
-  const { sum } = row;
   const share = cacheShare(sum);
   const isPriced = sum.pricedRequests > 0;
   const time = (ms: number | undefined) => (ms === undefined ? '–' : format.duration(ms));

@@ -12,7 +12,7 @@ import { useNow } from '../../components/now.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { useFormat } from '../../components/use-format.ts';
-import { sumAll, sumByGroup } from './sum-usage.ts';
+import { sumAll } from './sum-usage.ts';
 import { startOfPeriod, type UsageView } from './usage-view.ts';
 
 const RATES = ['input', 'cachedInput', 'cacheWrite', 'output', 'thought', 'image'] as const;
@@ -28,8 +28,7 @@ export function ModelPanel({ model, view }: ModelProps & { readonly view: UsageV
   const from = startOfPeriod(period, useNow(), zone);
   const { data } = useQuery(usageQuery({ from, step, by: 'account', timeZone: zone, filter }));
   const { data: known } = useQuery(accountsQuery);
-  const buckets = data?.buckets ?? [];
-  const labels = sumByGroup(buckets).flatMap(({ group }) => (group === '' ? [] : [group]));
+  const labels = (data?.groups ?? []).flatMap(({ group }) => (group === '' ? [] : [group]));
   const upstreams = new Set(
     labels.flatMap((label) => known?.accounts.find((one) => one.label === label)?.upstream ?? []),
   );
@@ -55,7 +54,7 @@ export function ModelPanel({ model, view }: ModelProps & { readonly view: UsageV
       <dl className="model-facts">
         <dt>{t('usage.successShare')}</dt>
         <dd>
-          <SuccessShare sum={sumAll(buckets)} />
+          <SuccessShare sum={sumAll(data?.totals ?? [])} />
         </dd>
         <dt>{t('usage.servedBy')}</dt>
         <dd>

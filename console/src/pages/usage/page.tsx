@@ -4,11 +4,17 @@ import { Button, SegmentedControl, Select, Skeleton } from '@mantine/core';
 import { IconChartBar, IconDownload, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Latency, Usage } from '../../../../src/admin/contract.ts';
+import type { Latency, LeadingUsage } from '../../../../src/admin/contract.ts';
 import { withQuery } from '../../api/client.ts';
 import { keysQuery } from '../../api/queries/keys.ts';
 import { latencyQuery } from '../../api/queries/latency.ts';
-import { NARROWING, USAGE_GROUPS, usageQuery } from '../../api/queries/usage.ts';
+import {
+  NARROWING,
+  USAGE_GROUPS,
+  type UsageQuery,
+  usageQuery,
+  useReadUsage,
+} from '../../api/queries/usage.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
@@ -18,14 +24,14 @@ import { Panel } from '../../components/panel.tsx';
 import { saveFile } from '../../components/save-file.ts';
 import { TimeZoneSelect } from '../../components/time-zone-select.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { useToasts } from '../../components/use-toasts.tsx';
 import { GroupTable } from './group-table.tsx';
 import { LatencyPanel } from './latency-panel.tsx';
 import { ModelPanel } from './model-panel.tsx';
-import { sumBySteps } from './sum-usage.ts';
 import { Totals } from './totals.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import { PERIODS, readView, startOfPeriod, stepsOf, type UsageView } from './usage-view.ts';
-import { useGroupNames } from './use-group-names.ts';
+import { nameGroups } from './use-group-names.ts';
 import { writeCsv } from './write-csv.ts';
 import './page.css';
 
@@ -36,8 +42,9 @@ export function UsagePage() {
   const view = readView(texts);
   const { step, by, zone, filter } = view;
   const from = startOfPeriod(view.period, now, zone);
-  const { data, error, refetch } = useQuery(usageQuery({ from, step, by, timeZone: zone, filter }));
-  const latency = useQuery(latencyQuery({ from, step, by, timeZone: zone, filter }));
+  const asked = { from, step, by, timeZone: zone, filter };
+  const { data, error, refetch } = useQuery(usageQuery(asked));
+  const latency = useQuery(latencyQuery(asked));
   return (
     <>
       <PageHeader
@@ -53,7 +60,7 @@ export function UsagePage() {
             >
               {t('usage.exportAll')}
             </Button>
-            <Download usage={data} view={view} />
+            <Download asked={asked} period={view.period} isEmpty={!data?.groupCount} />
           </>
         }
       />
@@ -157,7 +164,7 @@ function Shortcuts({ view, onChange }: ViewBarProps) {
 }
 
 interface UsageBodyProps {
-  readonly usage: Usage;
+  readonly usage: LeadingUsage;
   /** Undefined until it is there. */
   readonly latency: Latency | undefined;
   readonly view: UsageView;
@@ -165,17 +172,9 @@ interface UsageBodyProps {
 
 function UsageBody({ usage, latency, view }: UsageBodyProps) {
   const { t } = useTranslation();
-  const now = useNow();
-  const { step, by, zone, filter } = view;
-  const from = startOfPeriod(view.period, now, zone);
-  // What has several tags stands in several groups.
-  const whole = useQuery({
-    ...usageQuery({ from, step, by: 'none', timeZone: zone, filter }),
-    enabled: by === 'tag',
-  });
-  const totals = by === 'tag' ? whole.data?.buckets : usage.buckets;
-  const model = filter.model !== undefined && <ModelPanel model={filter.model} view={view} />;
-  if (usage.buckets.length === 0) {
+  const { model: name } = view.filter;
+  const model = name !== undefined && <ModelPanel model={name} view={view} />;
+  if (usage.totals.length === 0) {
     return (
       <div className="usage-body">
         {model}
@@ -197,42 +196,42 @@ function UsageBody({ usage, latency, view }: UsageBodyProps) {
   return (
     <div className="usage-body">
       {model}
-      {totals !== undefined && <Totals buckets={totals} />}
+      <Totals buckets={usage.totals} />
       <UsageChart usage={usage} view={view} />
       <LatencyPanel latency={latency} view={view} />
       {view.by !== 'none' && (
-        <GroupTable
-          buckets={usage.buckets}
-          view={view}
-          from={usage.spans[0] ?? 0}
-          latencies={latency?.groups ?? []}
-        />
+        <GroupTable usage={usage} view={view} latencies={latency?.groups ?? []} />
       )}
     </div>
   );
 }
 
 interface DownloadProps {
-  readonly usage: Usage | undefined;
-  readonly view: UsageView;
+  readonly asked: UsageQuery;
+  readonly period: UsageView['period'];
+  readonly isEmpty: boolean;
 }
 
-const NO_BUCKETS: Usage['buckets'] = [];
-
-function Download({ usage, view }: DownloadProps) {
+/** Of every group, also of those that the page leaves out. */
+function Download({ asked, period, isEmpty }: DownloadProps) {
   const { t } = useTranslation();
-  const nameOf = useGroupNames(usage?.buckets ?? NO_BUCKETS);
-  const save = (): void => {
-    if (usage === undefined) return;
-    const steps = sumBySteps(usage.buckets, usage.spans);
-    const text = writeCsv(steps, view.by === 'none' ? undefined : { by: view.by, nameOf });
-    saveFile(`isthmus-usage-${view.period}-${view.by}.csv`, text);
-  };
+  const toasts = useToasts();
+  const all = useReadUsage();
+  const { by } = asked;
+  const save = (): void =>
+    all.mutate(asked, {
+      onSuccess: (usage) => {
+        const grouping = by === 'none' ? undefined : { by, nameOf: nameGroups(usage.buckets, t) };
+        saveFile(`isthmus-usage-${period}-${by}.csv`, writeCsv(usage, grouping));
+      },
+      onError: toasts.failed,
+    });
   return (
     <Button
       variant="default"
       leftSection={<IconDownload size={16} />}
-      disabled={usage === undefined || usage.buckets.length === 0}
+      disabled={isEmpty}
+      loading={all.isPending}
       onClick={save}
     >
       {t('usage.download')}

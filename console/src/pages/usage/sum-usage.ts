@@ -1,6 +1,6 @@
 // Adds up usage: by step of time, by group, and in all.
 
-import type { UsageBucket } from '../../../../src/admin/contract.ts';
+import type { LeadingUsage } from '../../../../src/admin/contract.ts';
 
 export interface UsageSum {
   readonly requests: number;
@@ -64,44 +64,28 @@ export function cacheShare({ inputTokens, cachedTokens }: UsageSum): number | un
   return inputTokens === 0 ? undefined : Math.min(1, cachedTokens / inputTokens);
 }
 
-export interface GroupSum {
-  readonly group: string;
-  readonly sum: UsageSum;
-}
-
-/** The groups with the most tokens first. */
-export function sumByGroup(buckets: readonly UsageBucket[]): readonly GroupSum[] {
-  const sums = new Map<string, UsageSum>();
-  for (const bucket of buckets) {
-    const { group } = bucket;
-    sums.set(group, addUsage(sums.get(group) ?? NO_USAGE, bucket));
-  }
-  const groups = [...sums].map(([group, sum]) => ({ group, sum }));
-  const weight = ({ sum }: GroupSum): number => allTokens(sum) + sum.requests / 1e6;
-  return groups.toSorted((left, right) => weight(right) - weight(left));
-}
-
 export interface StepSum {
   /** Beginning of the step. */
   readonly at: number;
   readonly sum: UsageSum;
   readonly groups: ReadonlyMap<string, UsageSum>;
+  /** What is of none of these groups. */
+  readonly others: UsageSum;
 }
 
 /** One entry a step, also for steps in which nothing happened. */
-export function sumBySteps(
-  buckets: readonly UsageBucket[],
-  starts: readonly number[],
-): readonly StepSum[] {
-  const sums = new Map(
-    starts.map((at) => [at, { at, sum: NO_USAGE, groups: new Map<string, UsageSum>() }]),
-  );
-  for (const bucket of buckets) {
-    const step = sums.get(bucket.at);
-    if (step === undefined) continue;
-    const { group } = bucket;
-    step.sum = addUsage(step.sum, bucket);
-    step.groups.set(group, addUsage(step.groups.get(group) ?? NO_USAGE, bucket));
-  }
-  return [...sums.values()];
+export function sumBySteps({
+  spans,
+  totals,
+  buckets,
+  others,
+}: Pick<LeadingUsage, 'spans' | 'totals' | 'buckets' | 'others'>): readonly StepSum[] {
+  const totalAt = new Map(totals.map((row) => [row.at, row]));
+  const othersAt = new Map(others.map((row) => [row.at, row]));
+  return spans.map((at) => ({
+    at,
+    sum: totalAt.get(at) ?? NO_USAGE,
+    groups: new Map(buckets.filter((row) => row.at === at).map((row) => [row.group, row])),
+    others: othersAt.get(at) ?? NO_USAGE,
+  }));
 }

@@ -4,15 +4,16 @@ import { SegmentedControl } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Usage } from '../../../../src/admin/contract.ts';
+import type { LeadingUsage } from '../../../../src/admin/contract.ts';
+import { LEADING_GROUPS } from '../../api/queries/usage.ts';
 import { Panel } from '../../components/panel.tsx';
 import { type Column, type Series, StackedColumns } from '../../components/stacked-columns.tsx';
 import { useFormat } from '../../components/use-format.ts';
 import {
   allTokens,
   freshTokens,
+  NO_USAGE,
   type StepSum,
-  sumByGroup,
   sumBySteps,
   type UsageSum,
 } from './sum-usage.ts';
@@ -24,7 +25,7 @@ const MEASURES = ['tokens', 'requests'] as const;
 type Measure = (typeof MEASURES)[number];
 
 export interface UsageChartProps {
-  readonly usage: Usage;
+  readonly usage: LeadingUsage;
   readonly view: UsageView;
 }
 
@@ -34,7 +35,7 @@ export function UsageChart({ usage, view }: UsageChartProps) {
   const [measure, setMeasure] = useState<Measure>('tokens');
   const names = useStepNames(view);
   const stacks = useStacks(usage, view, measure);
-  const steps = useMemo(() => sumBySteps(usage.buckets, usage.spans), [usage]);
+  const steps = useMemo(() => sumBySteps(usage), [usage]);
   const columns = steps.map(
     (step): Column => ({
       id: String(step.at),
@@ -97,12 +98,9 @@ interface Stack extends Series {
   readonly read: (step: StepSum) => number;
 }
 
-/** More colours than these are not told apart. */
-const MAX_GROUPS = 7;
-
-function useStacks(usage: Usage, { by }: UsageView, measure: Measure): readonly Stack[] {
+function useStacks(usage: LeadingUsage, { by }: UsageView, measure: Measure): readonly Stack[] {
   const { t } = useTranslation();
-  const nameOf = useGroupNames(usage.buckets);
+  const nameOf = useGroupNames(usage.groups);
   if (measure === 'requests') return stackOutcomes(t('usage.kinds.good'), t('usage.kinds.failed'));
   if (by === 'none') {
     return KINDS.map(({ id, tone, pick }) => ({
@@ -112,24 +110,16 @@ function useStacks(usage: Usage, { by }: UsageView, measure: Measure): readonly 
       read: ({ sum }) => pick(sum),
     }));
   }
-  const groups = sumByGroup(usage.buckets).map(({ group }) => group);
-  const own = groups.slice(0, MAX_GROUPS);
-  const tokensOf = ({ groups: sums }: StepSum, group: string): number => {
-    const sum = sums.get(group);
-    return sum === undefined ? 0 : allTokens(sum);
-  };
-  const stacks = own.map(
-    (group, index): Stack => ({
+  const stacks = usage.groups.slice(0, LEADING_GROUPS).map(
+    ({ group }, index): Stack => ({
       id: group,
       name: nameOf(group),
       tone: String(index),
-      read: (step) => tokensOf(step, group),
+      read: ({ groups }) => allTokens(groups.get(group) ?? NO_USAGE),
     }),
   );
-  const others = groups.slice(MAX_GROUPS);
-  if (others.length === 0) return stacks;
-  const read = (step: StepSum): number =>
-    others.reduce((sum, group) => sum + tokensOf(step, group), 0);
+  if (usage.others.length === 0) return stacks;
+  const read = ({ others }: StepSum): number => allTokens(others);
   return [...stacks, { id: OTHERS, name: t('usage.others'), tone: 'rest', read }];
 }
 

@@ -1,6 +1,7 @@
 // Writes usage as a table for spreadsheets.
 
-import { NO_USAGE, type StepSum } from './sum-usage.ts';
+import type { Usage } from '../../../../src/admin/contract.ts';
+import { NO_USAGE } from './sum-usage.ts';
 
 /** In US dollars; empty where no request had a price. */
 const MONEY_NAMES = ['costUsd', 'flatRateUsd', 'cacheSavingsUsd'];
@@ -18,8 +19,8 @@ export interface Grouping {
   nameOf(group: string): string;
 }
 
-/** One line for each step and group that was used. Times are those of UTC, RFC 3339. */
-export function writeCsv(steps: readonly StepSum[], grouping: Grouping | undefined): string {
+/** One line for each step and group that was used, or for each step. Times are those of UTC, RFC 3339. */
+export function writeCsv({ spans, buckets }: Usage, grouping: Grouping | undefined): string {
   const header = [
     'from',
     ...(grouping === undefined ? [] : [grouping.by]),
@@ -27,16 +28,18 @@ export function writeCsv(steps: readonly StepSum[], grouping: Grouping | undefin
     ...MONEY_NAMES,
   ];
   const lines = [header.map(writeCell).join(',')];
-  for (const { at, sum, groups } of steps) {
-    const from = new Date(at).toISOString();
-    const rows = grouping === undefined ? [['', sum] as const] : [...groups];
-    for (const [group, row] of rows) {
-      const figures = COLUMNS.map((column) => String((row ?? NO_USAGE)[column]));
-      const money = MONEY.map((name) => (row.pricedRequests === 0 ? '' : String(row[name] / 1e9)));
-      const names = grouping === undefined ? [] : [grouping.nameOf(group)];
-      // A figure is no formula, be it below zero.
-      lines.push([...[from, ...names, ...figures].map(writeCell), ...money].join(','));
-    }
+  const used = new Map(buckets.map((bucket) => [bucket.at, bucket]));
+  const rows =
+    grouping === undefined
+      ? spans.map((at) => used.get(at) ?? { at, group: '', ...NO_USAGE })
+      : buckets;
+  for (const row of rows) {
+    const from = new Date(row.at).toISOString();
+    const figures = COLUMNS.map((column) => String(row[column]));
+    const money = MONEY.map((name) => (row.pricedRequests === 0 ? '' : String(row[name] / 1e9)));
+    const names = grouping === undefined ? [] : [grouping.nameOf(row.group)];
+    // A figure is no formula, be it below zero.
+    lines.push([...[from, ...names, ...figures].map(writeCell), ...money].join(','));
   }
   return `${lines.join('\r\n')}\r\n`;
 }
