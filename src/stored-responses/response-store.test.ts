@@ -216,8 +216,20 @@ test('an answer of another process is found also by who asks while it is being s
   expect(await byItem).toMatchObject(answer('r1'));
 });
 
+test('an answer of another process is found also by who asks before that was heard of', async () => {
+  const { clock, saveAll, one, other } = openReplicas();
+  const found = [other.find('r1'), other.findByItem('msg_r1')];
+  const never = other.find('r2');
+  await clock.advance(0);
+  one.put(answer('r1'));
+  await clock.advance(200);
+  await saveAll();
+  const [byId, byItem] = await Promise.all(found);
+  expect([byId?.id, byItem?.id, await never]).toEqual(['r1', 'r1', undefined]);
+});
+
 test('what another process changes or removes is not shown as it was before', async () => {
-  const { saveAll, one, other } = openReplicas();
+  const { clock, saveAll, one, other } = openReplicas();
   one.put(answer('r1'));
   await saveAll();
   const change = other.change('r1', (known) => ({ ...known, previousId: 'changed' }));
@@ -226,7 +238,9 @@ test('what another process changes or removes is not shown as it was before', as
   await saveAll();
   expect(await found).toMatchObject({ previousId: 'changed' });
   expect(await one.remove('r1')).toBe(true);
-  expect(await other.find('r1')).toBeUndefined();
+  const removed = other.find('r1');
+  await clock.advance(200);
+  expect(await removed).toBeUndefined();
 });
 
 test('a save of another process that does not end is not waited for', async () => {
@@ -234,6 +248,7 @@ test('a save of another process that does not end is not waited for', async () =
   one.put(answer('r1'));
   const found = other.find('r1');
   await clock.advance(2000);
+  await clock.advance(200);
   expect(await found).toBeUndefined();
   expect(await one.find('r1')).toMatchObject(answer('r1'));
 });

@@ -96,11 +96,25 @@ export function createResponseStores(options: ResponseStoresOptions) {
     void save(row);
     return true;
   };
-  const find = async (clientKeyId: string, id: string): Promise<FoundResponse | undefined> => {
+  /** A client that one process told an id may ask another for it before that has heard of it. */
+  const findAnywhere = async (
+    start: string,
+    look: () => Promise<string | undefined>,
+  ): Promise<FoundResponse | undefined> => {
+    await others?.saved(start);
+    const found = await look();
+    if (found !== undefined || others === undefined || !(await others.heard())) {
+      return readAnswer(found);
+    }
+    await others.saved(start);
+    return readAnswer(await look());
+  };
+  const find = (clientKeyId: string, id: string): Promise<FoundResponse | undefined> => {
     const key = `${clientKeyId} ${id}`;
-    await others?.saved(key);
-    const held = memory.find(key, clock.now());
-    return readAnswer(held ?? (await store?.find(clientKeyId, id)));
+    return findAnywhere(
+      key,
+      async () => memory.find(key, clock.now()) ?? (await store?.find(clientKeyId, id)),
+    );
   };
   return {
     of: (clientKeyId: string) => ({
@@ -115,11 +129,13 @@ export function createResponseStores(options: ResponseStoresOptions) {
         return find(clientKeyId, id);
       },
       /** The answer that holds an output item of this id. */
-      async findByItem(itemId: string): Promise<FoundResponse | undefined> {
-        await others?.saved(`${clientKeyId} `);
-        const held = memory.findByItem(`${clientKeyId} ${itemId}`, clock.now());
-        return readAnswer(held ?? (await store?.findByItem(clientKeyId, itemId)));
-      },
+      findByItem: (itemId: string): Promise<FoundResponse | undefined> =>
+        findAnywhere(
+          `${clientKeyId} `,
+          async () =>
+            memory.findByItem(`${clientKeyId} ${itemId}`, clock.now()) ??
+            (await store?.findByItem(clientKeyId, itemId)),
+        ),
       /** False when there was none. In turn with the changes of this answer, so that none brings it back. */
       remove: (id: string) =>
         inTurn(`${clientKeyId} ${id}`, async () => {
@@ -283,6 +299,8 @@ interface StoreNotice {
 const TOPIC: Topic<StoreNotice> = { name: 'stored responses 1' };
 /** A save that takes longer is not waited for. */
 const SAVE_MS = 2000;
+/** So long after it was told, everybody has heard a notice, were they busy. */
+const HEARD_MS = 100;
 
 /** What other processes save and remove. Keys are `<client key> <id>`. */
 function followOthers(
@@ -315,6 +333,14 @@ function followOthers(
   return {
     tell(kind: StoreNotice['kind'], key: string): void {
       if (cluster.state().replicas.length > 1) cluster.notices.tell(TOPIC, { kind, key });
+    },
+    /** Resolves when what was told until now is heard here; false where nobody else is there to tell it. */
+    async heard(): Promise<boolean> {
+      if (cluster.state().replicas.length < 2) return false;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      clock.startTimer(HEARD_MS, resolve);
+      await promise;
+      return true;
     },
     /** Resolves when what others were saving under keys of this beginning is in the store. */
     async saved(start: string): Promise<void> {

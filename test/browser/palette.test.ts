@@ -103,6 +103,7 @@ describe.skipIf(isWithoutBrowser)('finding anything in the console', () => {
     await seeOptions('Protocol', NEUTRAL);
 
     await page.getByRole('link', { name: 'Playground' }).first().click();
+    await page.getByRole('heading', { name: 'Playground' }).waitFor();
     await seeOptions('Protocol', ['Chat', 'Messages', 'Generate content', 'Responses', 'Images']);
     await page.goto(`${console.url}/settings?section=upstreams`);
     await page.getByRole('button', { name: 'Add upstream' }).first().click();

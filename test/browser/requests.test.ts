@@ -122,6 +122,8 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     await page.locator('[data-index="59"]').waitFor();
     expect(await focused(page)).toBe(id);
     await page.evaluate(scrollTo(0));
+    // The list knows where it is scrolled to: opened before, the row would be scrolled to.
+    await page.locator('[data-index="0"]').waitFor();
     await page.keyboard.press('Enter');
     const panel = page.getByRole('region', { name: 'Request', exact: true });
     await panel.waitFor();
@@ -270,7 +272,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Saved views' }).click();
     await page.getByRole('menuitem', { name: 'Save this view' }).click();
-    await page.getByLabel('Name').fill('What failed');
+    await page.getByRole('textbox', { name: 'Name' }).fill('What failed');
     await page.keyboard.press('Enter');
     await page.goto(`${console.url}/requests`);
     await page.locator('.request-line').first().waitFor();

@@ -23,6 +23,8 @@ export function ShortcutList({ isOpen, onClose }: ShortcutListProps) {
     ),
     [[IS_APPLE ? '⌘K' : 'Ctrl K'], t('shell.palette')],
     [['/'], t('shell.shortcutSearch')],
+    [['j'], t('shell.shortcutOlder')],
+    [['k'], t('shell.shortcutNewer')],
     [['?'], t('shell.shortcutHelp')],
     [['Esc'], t('shell.shortcutClose')],
   ];

@@ -28,6 +28,8 @@ export const shell = {
   shortcutGo: 'Go to {{page}}',
   palette: 'Find anything',
   shortcutSearch: 'Search on this page',
+  shortcutOlder: 'Next older request',
+  shortcutNewer: 'Next newer request',
   shortcutHelp: 'Show this list',
   shortcutClose: 'Close the open dialog',
   afterwards: 'then',

@@ -89,6 +89,8 @@ export const first: PartlyTranslated<typeof english> = {
     shortcutGo: '{{page}}へ移動',
     palette: 'すべて検索',
     shortcutSearch: 'このページを検索',
+    shortcutOlder: '次に古いリクエスト',
+    shortcutNewer: '次に新しいリクエスト',
     shortcutHelp: 'この一覧を表示',
     shortcutClose: '開いているダイアログを閉じる',
     afterwards: '次に',

@@ -30,6 +30,8 @@ export const shell: Translated<typeof english> = {
   shortcutGo: '前往{{page}}',
   palette: '查找一切',
   shortcutSearch: '在本页搜索',
+  shortcutOlder: '下一条较早的请求',
+  shortcutNewer: '下一条较新的请求',
   shortcutHelp: '显示此列表',
   shortcutClose: '关闭当前窗口',
   afterwards: '然后',
