@@ -39,7 +39,8 @@ test('of each group it shows seven', () => {
   expect(findItems(many, 'key')).toHaveLength(7);
 });
 
-test('an id of a request has a digit and no spaces', () => {
+test('an id of a request begins with req_ or has a digit, and has no spaces', () => {
+  expect(isRequestId('req_AaIeaztOpqabcdefghijklmn')).toBe(true);
   expect(isRequestId('0199f2ab-77aa-7000-8000-000000000000')).toBe(true);
   expect(isRequestId('r009990')).toBe(true);
   expect(isRequestId('accounts')).toBe(false);

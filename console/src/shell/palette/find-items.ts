@@ -62,7 +62,7 @@ function rankOf({ label, hint = '', words: more = '' }: Item, words: readonly st
   return rank;
 }
 
-/** Whether the text may be the id of a request: they have no spaces, and a digit. */
+/** Whether the text may be the id of a request: our own have a prefix, and those of clients a digit and no spaces. */
 export function isRequestId(text: string): boolean {
-  return /^(?=.*\d)[\w.:-]{6,128}$/.test(text);
+  return /^(?:req_|(?=.*\d))[\w.:-]{6,128}$/.test(text);
 }
