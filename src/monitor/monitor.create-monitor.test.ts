@@ -140,6 +140,18 @@ test('a fault of the monitor is counted and told once, and is none of the reques
   await monitor.close();
 });
 
+test('who hears of a request that ended finds it in the lists at once', async () => {
+  const { clock, open } = openMonitor();
+  const monitor = open();
+  observe(monitor, failed('heard', clock));
+  const { rows } = await monitor.store.list({}, { limit: 10 });
+  expect(rows.map(({ requestId }) => requestId)).toEqual(['heard']);
+  observe(monitor, failed('summed', clock));
+  const spans = [{ from: 0, to: clock.now() + MINUTE_MS }];
+  expect(await monitor.store.usage(spans, 'none')).toMatchObject([{ requests: 2 }]);
+  await monitor.close();
+});
+
 test('bodies are wanted only while records are kept', async () => {
   const { settings, open } = openMonitor();
   const monitor = open();

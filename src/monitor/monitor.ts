@@ -108,6 +108,9 @@ function openLive(
   return { feed, shared, watch };
 }
 
+/** What waits for the store is waited for so long by who reads from it. */
+const SAVE_BEFORE_READ_MS = 500;
+
 /** Of a key whose requests are only counted, what they asked for is nobody's. */
 function withoutAsked(ended: EndedRequest, recording: Recording | undefined): EndedRequest {
   return recording === 'counts' ? { ...ended, asked: undefined } : ended;
@@ -188,6 +191,18 @@ export function createMonitor(options: MonitorOptions) {
       }
     }
   };
+  /** Records every ended request, and resolves when the store was given them. */
+  const flush = (): Promise<void> => {
+    record();
+    return queue.flush();
+  };
+  /** A store that hangs is read all the same. */
+  const saveBeforeRead = async (): Promise<void> => {
+    const late = Promise.withResolvers<void>();
+    const timer = clock.startTimer(SAVE_BEFORE_READ_MS, late.resolve);
+    await Promise.race([flush(), late.promise]);
+    timer.cancel();
+  };
   const dropped = (): number => queue.dropped + faults;
   const metrics = openMetrics(options, { figures, feed, dropped });
   return {
@@ -230,14 +245,14 @@ export function createMonitor(options: MonitorOptions) {
       record();
       return metrics;
     },
-    /** The saved records; a request that just ended is among them after a moment. */
+    /** Whoever hears of a request that ended finds it there: what waits is saved before. */
     store: {
-      ...readsOf(store),
+      ...readsOf(store, saveBeforeRead),
       async removeBefore(at) {
         record();
         errors.removeBefore(at);
         // Else what waits would come into the store behind the removal, and stay.
-        await queue.flush();
+        await flush();
         return store.removeBefore(at);
       },
     } satisfies Reads & Pick<RequestStore, 'removeBefore'>,
@@ -251,11 +266,7 @@ export function createMonitor(options: MonitorOptions) {
       record();
       return errors.latest().slice(0, limit);
     },
-    /** Records every ended request, and resolves when the store was given them. */
-    flush() {
-      record();
-      return queue.flush();
-    },
+    flush,
     /** Records that wait because the store fails. */
     get unsaved() {
       return queue.unsaved;
@@ -285,13 +296,18 @@ type Reads = Pick<
   'list' | 'usage' | 'leadingUsage' | 'latency' | 'attempts' | 'breakdown'
 >;
 
-function readsOf(store: RequestStore): Reads {
+/** @param save gives the store what waits for it */
+function readsOf(store: RequestStore, save: () => Promise<void>): Reads {
+  const whenSaved = async <Result>(read: () => Promise<Result>): Promise<Result> => {
+    await save();
+    return read();
+  };
   return {
-    list: (filter, page) => store.list(filter, page),
-    usage: (spans, by, filter) => store.usage(spans, by, filter),
-    leadingUsage: (request, leading) => store.leadingUsage(request, leading),
-    latency: (request, leading) => store.latency(request, leading),
-    attempts: (span, account) => store.attempts(span, account),
-    breakdown: (span, filter) => store.breakdown(span, filter),
+    list: (filter, page) => whenSaved(() => store.list(filter, page)),
+    usage: (spans, by, filter) => whenSaved(() => store.usage(spans, by, filter)),
+    leadingUsage: (request, leading) => whenSaved(() => store.leadingUsage(request, leading)),
+    latency: (request, leading) => whenSaved(() => store.latency(request, leading)),
+    attempts: (span, account) => whenSaved(() => store.attempts(span, account)),
+    breakdown: (span, filter) => whenSaved(() => store.breakdown(span, filter)),
   };
 }
