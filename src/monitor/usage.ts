@@ -84,7 +84,8 @@ export function readTags(text: string): readonly string[] {
   return Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [];
 }
 
-type Mutable<Sum> = { -readonly [Field in keyof Sum]: Sum[Field] };
+/** A sum that is still added to. */
+export type Mutable<Sum> = { -readonly [Field in keyof Sum]: Sum[Field] };
 
 /** One row for each of what usage is summed for. */
 export function sumByQuarter(records: readonly RequestRecord[]): readonly QuarterSum[] {

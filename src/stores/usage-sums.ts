@@ -25,7 +25,7 @@ import {
   type UsageRow,
   type UsageSum,
 } from '../monitor/request-store.ts';
-import { readTags, SUMMED_BY, sumAttempts, sumByQuarter } from '../monitor/usage.ts';
+import { type Mutable, readTags, SUMMED_BY, sumAttempts, sumByQuarter } from '../monitor/usage.ts';
 import { columnOf, type Dialect, firstOf, insert, rowsOf, run, type Work } from './database.ts';
 import { builder, type Tables, type TimingColumn } from './schema.ts';
 
@@ -425,8 +425,6 @@ function addToGroups(
     if (groupName !== undefined) row.groupName = groupName;
   }
 }
-
-type Mutable<Row> = { -readonly [Field in keyof Row]: Row[Field] };
 
 export function hullOf(spans: readonly TimeSpan[]): TimeSpan {
   return { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };
