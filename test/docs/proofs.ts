@@ -351,10 +351,10 @@ export const CLUSTER_PROOFS: readonly Proof[] = [
   },
   {
     promise: 'What several processes cost a request is bounded, and workers share the load evenly.',
-    tried: 'one process, two workers and Valkey in turns',
+    tried: 'one process, two gateways, two workers and Valkey in turns',
     everyday: 'slow',
     file: 'test/slow/cluster-cost.test.ts',
-    test: 'a request with %s is at most %d times that of one process',
+    test: 'a request with %s is at most %d times that of %s',
   },
   {
     promise: 'A page of a large database costs 100 ms at most.',
