@@ -36,7 +36,7 @@ export const AUDIT_ENTRY_SCHEMA = named('AuditEntry', {
 export type StoredAuditEntry = ValueOf<typeof AUDIT_ENTRY_SCHEMA>;
 export type AuditEntry = Omit<StoredAuditEntry, 'id'>;
 
-export interface AuditPage {
+interface AuditPage {
   readonly actor?: AuditActor | undefined;
   readonly person?: string | undefined;
   /** The beginning of the subject, or of the action. */

@@ -24,7 +24,7 @@ import type { CallCost, CallUse, Grant, MostUse, Want } from './reservation.ts';
 import type { LimitState } from './usage-window.ts';
 
 export type NewBudget = Omit<Budget, 'id' | 'createdAt' | 'revision'>;
-export type BudgetChange = Partial<Pick<Budget, 'amount' | 'isHard' | 'warnPercent'>>;
+type BudgetChange = Partial<Pick<Budget, 'amount' | 'isHard' | 'warnPercent'>>;
 
 /** A budget with its period that runs now. */
 export interface BudgetState extends PeriodSpan {
@@ -385,7 +385,7 @@ export class Budgets {
   }
 }
 
-export interface BudgetWant extends Want {
+interface BudgetWant extends Want {
   readonly budget: Budget;
   readonly period: Period;
 }

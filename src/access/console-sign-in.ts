@@ -178,7 +178,7 @@ interface SignedInSession {
     | undefined;
 }
 
-export interface ShownSession {
+interface ShownSession {
   readonly name: string;
   readonly createdAt: number;
   readonly lastSeenAt: number;

@@ -36,7 +36,7 @@ const MAX_KEYS_PER_VISITOR = 1_000;
 /** Digest of a wrong key, or id of a right one → when it came, in monotonic time; the oldest first. */
 type Times = Map<string, number>;
 
-export interface GuessLimitOptions {
+interface GuessLimitOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** The other processes of this gateway, whose digests have the same key; without it there are none. */
   readonly shared?:

@@ -36,7 +36,7 @@ interface ProviderSettings {
 }
 
 /** What waits for the browser to come back. */
-export interface PendingProviderSignIn {
+interface PendingProviderSignIn {
   readonly nonce: string;
   readonly verifier: string;
   readonly redirectUri: string;

@@ -12,7 +12,7 @@ export interface HeldCondition
   readonly about: string;
 }
 
-export interface Channel {
+interface Channel {
   readonly webhook: string;
   readonly format: WebhookFormat;
   /** The least that it is told. */
@@ -26,7 +26,7 @@ export interface AlertSettings {
   readonly repeatMs: number;
 }
 
-export interface Delivery {
+interface Delivery {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly channel: string;

@@ -51,7 +51,7 @@ export interface CallNeeds {
 }
 
 /** A model as one upstream has it. */
-export interface Offer {
+interface Offer {
   readonly wire: string;
   readonly capabilities: ModelCapabilities;
 }

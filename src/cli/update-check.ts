@@ -11,7 +11,7 @@ import { whyUnreached } from './exit-codes.ts';
 import { isInstalledPackage, PUBLISHED, VERSION } from './package-name.ts';
 
 /** What a registry says of the newest release. */
-export interface Release {
+interface Release {
   readonly version: string;
   /** The versions of node it takes, as its package says. */
   readonly node: string | undefined;

@@ -9,7 +9,7 @@ const RENEW_MS = 10_000;
 /** It stops before another may begin. */
 const MARGIN_MS = 5000;
 
-export interface LeaderOptions {
+interface LeaderOptions {
   readonly leases: LeaseStore;
   readonly holder: string;
   readonly clock: Pick<Clock, 'monotonic' | 'startTimer'>;

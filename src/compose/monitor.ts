@@ -40,7 +40,7 @@ export interface ObservationParts extends Foundation, Omit<Traffic, 'close'> {
 }
 
 /** What the gateway listens with; asked when it is shown. */
-export interface Listener {
+interface Listener {
   readonly port: () => number;
   /** Undefined where it listens in plain HTTP. */
   readonly certificate: () => CertificateState | undefined;

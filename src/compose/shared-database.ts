@@ -9,7 +9,7 @@ import { createSecretKey } from '../sealing/secret-key.ts';
 import type { Log } from '../server/settings.ts';
 import type { DataKeyRow } from '../stores/data-key.ts';
 
-export interface SharedDatabaseOptions {
+interface SharedDatabaseOptions {
   readonly environment: Environment;
   readonly dataDir: string;
   readonly clock: Clock;

@@ -38,7 +38,7 @@ interface LiveConfigOptions extends FileSourceOptions {
 }
 
 /** What stood in the file and what somebody else than this process wrote there; secrets included. */
-export interface ConfigEdit {
+interface ConfigEdit {
   readonly before: JsonObject;
   readonly after: JsonObject;
 }

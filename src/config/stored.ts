@@ -13,7 +13,7 @@ export interface SettingsStore {
   replace(document: string, over: string | undefined): Promise<boolean>;
 }
 
-export interface StoredSourceOptions {
+interface StoredSourceOptions {
   readonly store: SettingsStore;
   /** What messages call the database. */
   readonly name: string;

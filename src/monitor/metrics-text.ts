@@ -80,7 +80,7 @@ class Series {
   }
 }
 
-export interface BoundSpan {
+interface BoundSpan {
   readonly least: number;
   readonly most: number;
 }

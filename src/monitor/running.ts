@@ -33,9 +33,9 @@ const RUNNING_FIELDS = {
 
 export const RUNNING_SCHEMA = named('RunningRequest', RUNNING_FIELDS);
 
-export type RunningRow = ValueOf<typeof RUNNING_SCHEMA>;
+type RunningRow = ValueOf<typeof RUNNING_SCHEMA>;
 
-export interface RunningList {
+interface RunningList {
   /** The longest under way first. */
   readonly rows: readonly RunningRow[];
   /** How many there are, also those that are not listed. */

@@ -4,7 +4,7 @@ import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 
-export interface SharedMetricsOptions {
+interface SharedMetricsOptions {
   readonly cluster: Pick<Cluster, 'notices' | 'replica' | 'state'>;
   readonly clock: Pick<Clock, 'startTimer'>;
   /** Those of this process. */

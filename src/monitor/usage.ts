@@ -10,7 +10,6 @@ import {
   NO_USAGE,
   RECORDED_FIGURES,
   type TimeSpan,
-  USAGE_FIGURES,
   type UsageSum,
 } from './request-store.ts';
 
@@ -107,12 +106,6 @@ export function sumByQuarter(records: readonly RequestRecord[]): readonly Quarte
     sum.timings = addTimings(sum.timings, timingsOf(row));
   }
   return [...sums.values()];
-}
-
-export function addUsage(left: UsageSum, right: UsageSum): UsageSum {
-  const sums: Record<keyof UsageSum, number> = { ...left };
-  for (const figure of USAGE_FIGURES) sums[figure] = left[figure] + right[figure];
-  return sums;
 }
 
 export const HALF_HOUR_MS = 1_800_000;

@@ -9,7 +9,7 @@ import type { CallLimit, ReservationSharing } from './pool.ts';
 import { type Claim, type KnownCount, QuotaLedger } from './quota-ledger.ts';
 
 /** A reservation as the lease ends it. */
-export interface Reservation extends Claim {
+interface Reservation extends Claim {
   /** False when the others were faster to reserve what was left; absent where nobody could be. */
   readonly isGranted?: Promise<boolean> | undefined;
 }

@@ -34,7 +34,7 @@ export interface PricedRates extends Rates {
   readonly above?: readonly LongContextRates[] | undefined;
 }
 
-export type ChargeKind = keyof Rates;
+type ChargeKind = keyof Rates;
 
 export interface ChargePart {
   readonly kind: ChargeKind;
@@ -44,7 +44,7 @@ export interface ChargePart {
   readonly rate: number;
 }
 
-export interface Charge {
+interface Charge {
   /** Parts of nothing are left out. */
   readonly parts: readonly ChargePart[];
   /** The sum of the parts in billionths of a dollar, rounded once. */
@@ -58,7 +58,7 @@ export interface Charge {
   readonly aboveInputTokens?: number | undefined;
 }
 
-export interface CountedAnswer {
+interface CountedAnswer {
   readonly usage: Usage;
   /** Pictures in the answer. */
   readonly imageCount: number;

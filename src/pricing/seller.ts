@@ -3,7 +3,7 @@
 import { isLoopbackHost } from '../lib/net.ts';
 import type { Provider, Seller } from './prices.ts';
 
-export interface SellerSource {
+interface SellerSource {
   readonly id: string;
   readonly profile: string;
   readonly baseUrl?: string | undefined;

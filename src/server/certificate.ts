@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../lib/clock.ts';
 import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 import type { Log } from './settings.ts';
 
-export interface CertificateFiles {
+interface CertificateFiles {
   /** PEM: the certificate of this gateway first, then those between it and its authority. */
   readonly cert: string;
   /** PEM, without a passphrase. */

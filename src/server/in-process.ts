@@ -9,7 +9,7 @@ import {
 import { type Duplex, duplexPair, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-export interface InProcess {
+interface InProcess {
   /** Who asks, for authentication and IP rules; nobody known unless given. */
   readonly clientAddress?: string | undefined;
 }

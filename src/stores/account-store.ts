@@ -38,7 +38,7 @@ export interface SealedTables {
   readonly log?: StoreLog | undefined;
 }
 
-export interface AccountTables extends SealedTables {
+interface AccountTables extends SealedTables {
   /** Keys are held in memory, sealed, where reading them waits for a network; undefined where it does not. */
   readonly held?: HeldCredentials | undefined;
 }

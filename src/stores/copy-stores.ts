@@ -21,7 +21,7 @@ interface CopyTarget {
   readonly name: string;
 }
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly source: CopySource;
   readonly target: CopyTarget;
   onProgress(progress: CopiedTable): void;

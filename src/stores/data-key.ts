@@ -8,7 +8,7 @@ import { createSecretKey } from '../sealing/secret-key.ts';
 import { firstOf, insert, put, type Work } from './database.ts';
 import { builder, type TableRow } from './schema.ts';
 
-export interface DataKeyContext {
+interface DataKeyContext {
   /** What messages call the database. */
   readonly name: string;
   /** Of the secret key. */

@@ -50,7 +50,7 @@ export interface Outcome {
 }
 
 /** A query of kysely's, or a template of SQL. */
-export interface Query<Row = unknown> {
+interface Query<Row = unknown> {
   compile(by: typeof builder): CompiledQuery<Row>;
   toOperationNode(): RootOperationNode;
 }

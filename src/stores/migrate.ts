@@ -6,7 +6,7 @@ import { type Dialect, firstOf, insert, runScript, type Work } from './database.
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { builder } from './schema.ts';
 
-export interface MigrationContext {
+interface MigrationContext {
   /** What messages call the database. */
   readonly name: string;
   readonly dialect: Dialect;

@@ -8,14 +8,14 @@ import {
   readCursor,
   type SumRequest,
   type TimeSpan,
+  USAGE_FIGURES,
   type UsageFilter,
   type UsageGroup,
   type UsageRow,
+  type UsageSum,
   writeCursor,
 } from '../../src/monitor/request-store.ts';
-
 import {
-  addUsage,
   type QuarterSum,
   readTags,
   SUMMED_BY,
@@ -253,4 +253,10 @@ function addQuarters(left: QuarterSum, right: QuarterSum): QuarterSum {
     keyName: right.keyName ?? left.keyName,
     timings: addTimings(left.timings, right.timings),
   };
+}
+
+function addUsage(left: UsageSum, right: UsageSum): UsageSum {
+  const sums: Record<keyof UsageSum, number> = { ...left };
+  for (const figure of USAGE_FIGURES) sums[figure] = left[figure] + right[figure];
+  return sums;
 }

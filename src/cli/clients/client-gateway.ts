@@ -26,7 +26,7 @@ export interface Asked {
   readonly model: string;
 }
 
-export interface SetUpOptions {
+interface SetUpOptions {
   readonly url: string;
   readonly admin: Pick<AdminClient, 'call'>;
   readonly terminal: Terminal;
@@ -35,7 +35,7 @@ export interface SetUpOptions {
   readonly mayMakeKey: boolean;
 }
 
-export interface FoundSetUp {
+interface FoundSetUp {
   readonly setUp: SetUp;
   /** To be kept for the next time. */
   readonly newKey: KnownKey | undefined;

@@ -25,7 +25,7 @@ export interface Connection {
   readonly files: readonly WrittenFile[];
 }
 
-export interface Connections {
+interface Connections {
   readonly keys: readonly KnownKey[];
   readonly connections: readonly Connection[];
 }

@@ -7,7 +7,7 @@ import { type Finding, findingsOf } from './findings.ts';
 
 const PATIENCE_MS = 3_000;
 
-export type Listener = 'nobody' | 'isthmus' | 'other';
+type Listener = 'nobody' | 'isthmus' | 'other';
 
 /** Who answers at an address. */
 export async function findListener(
