@@ -214,10 +214,10 @@ describe.skipIf(!isWhole)(`three replicas behind nginx, ${REQUESTS} requests`, (
     async () => {
       const build = buildCommit(firstClustered ?? '');
       old = build;
-      await eachSeat(async (seat) => {
-        await seat.gateway?.stop();
-        await start(seat, build.main);
-      });
+      for (const seat of seats) await seat.gateway?.stop();
+      // That version opens no database of a newer one.
+      urls = { ...urls, databaseUrl: new URL(await database.createDatabase()) };
+      await eachSeat((seat) => start(seat, build.main));
       const upgrades = seats.map(
         (seat, place) => [`upgrade of replica ${place + 1}`, () => restart(seat)] as const,
       );
