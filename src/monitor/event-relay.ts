@@ -24,6 +24,8 @@ interface EventRelayOptions extends RelaySharing {
   readonly onGap: () => void;
   /** Somebody began to watch elsewhere. */
   readonly onWatched?: (() => void) | undefined;
+  /** Waited for before events are sent: whoever hears of one reads what it is about. */
+  readonly beforeSending?: (() => Promise<void>) | undefined;
 }
 
 type RelayNotice =
@@ -43,6 +45,8 @@ const BEAT_MS = 5000;
 const GATHER_MS = 250;
 /** At a time; of more only their number is told. */
 const MAX_EVENTS = 50;
+/** By then the others have heard that somebody watches, and stored what ended before they had. */
+const HEARD_MS = 500;
 
 /** Nothing is sent while nobody watches elsewhere. */
 export class EventRelay {
@@ -56,6 +60,7 @@ export class EventRelay {
   #gatherTimer: Timer | undefined;
   #watchesUntil = Number.NEGATIVE_INFINITY;
   #beatTimer: Timer | undefined;
+  #heardTimer: Timer | undefined;
 
   constructor(options: EventRelayOptions) {
     this.#options = options;
@@ -79,7 +84,7 @@ export class EventRelay {
     if (!this.isWatched) return;
     if (this.#waiting.length < MAX_EVENTS) this.#waiting.push(event);
     else this.#missed += 1;
-    this.#gatherTimer ??= this.#options.clock.startTimer(GATHER_MS, () => this.#send());
+    this.#gatherTimer ??= this.#options.clock.startTimer(GATHER_MS, () => void this.#send());
   }
 
   /** Somebody watches here. True where the others begin to send by that: what was before went unheard. */
@@ -88,7 +93,11 @@ export class EventRelay {
     const isNew = this.#watchesUntil <= clock.monotonic();
     this.#watchesUntil = clock.monotonic() + WATCH_MS;
     if (!isNew) return false;
-    if (cluster.state().replicas.length > 1) onGap();
+    if (cluster.state().replicas.length > 1) {
+      onGap();
+      this.#heardTimer?.cancel();
+      this.#heardTimer = clock.startTimer(HEARD_MS, onGap);
+    }
     this.#beat(true);
     return true;
   }
@@ -97,6 +106,7 @@ export class EventRelay {
     this.#unlisten();
     this.#gatherTimer?.cancel();
     this.#beatTimer?.cancel();
+    this.#heardTimer?.cancel();
   }
 
   #beat(isNew: boolean): void {
@@ -109,7 +119,8 @@ export class EventRelay {
     this.#beatTimer = clock.startTimer(BEAT_MS, () => this.#beat(false));
   }
 
-  #send(): void {
+  async #send(): Promise<void> {
+    await this.#options.beforeSending?.();
     this.#gatherTimer = undefined;
     const [events, missed] = [this.#waiting, this.#missed];
     this.#waiting = [];

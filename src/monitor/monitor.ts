@@ -87,12 +87,13 @@ interface LiveParts {
   readonly figures: LiveFigures;
   readonly errors: RecentErrors;
   readonly recall: ReturnType<typeof recallBefore>;
+  readonly save: () => Promise<void>;
 }
 
 /** The feed, and what it shares with those of other processes. */
 function openLive(
   { sharing, clock, createId }: MonitorOptions,
-  { figures, errors, recall }: LiveParts,
+  { figures, errors, recall, save }: LiveParts,
 ) {
   const shared = sharing && shareLive({ ...sharing, clock, figures });
   /** Where the others begin to tell by it, what failed at them before is in the store. */
@@ -104,12 +105,20 @@ function openLive(
     onRead: watch,
     onPublish: (event) => shared?.tell(event),
   });
-  shared?.connect(feed, (row) => errors.add(row));
+  shared?.connect({ feed, onFailed: (row) => errors.add(row), save });
   return { feed, shared, watch };
 }
 
 /** What waits for the store is waited for so long by who reads from it. */
 const SAVE_BEFORE_READ_MS = 500;
+
+/** A store that hangs is read all the same. */
+async function inTime(saved: Promise<void>, clock: MonitorOptions['clock']): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = clock.startTimer(SAVE_BEFORE_READ_MS, late.resolve);
+  await Promise.race([saved, late.promise]);
+  timer.cancel();
+}
 
 /** Of a key whose requests are only counted, what they asked for is nobody's. */
 function withoutAsked(ended: EndedRequest, recording: Recording | undefined): EndedRequest {
@@ -161,7 +170,10 @@ export function createMonitor(options: MonitorOptions) {
   const retention = createRetention({ store, clock, settings, log, isLeading: options.isLeading });
   const figures = createLiveFigures(() => clock.now());
   const recall = recallBefore({ store, figures, errors, clock, log });
-  const { feed, shared, watch } = openLive(options, { figures, errors, recall });
+  const { feed, shared, watch } = openLive(options, {
+    ...{ figures, errors, recall },
+    save: () => saveBeforeRead(),
+  });
   const context = { ...options, recordingOf, holderOf, redactorFor };
   const underWay = openRunning(context);
   /** Requests that ended and are not recorded yet: all of a turn together, after its sockets had theirs. */
@@ -196,13 +208,7 @@ export function createMonitor(options: MonitorOptions) {
     record();
     return queue.flush();
   };
-  /** A store that hangs is read all the same. */
-  const saveBeforeRead = async (): Promise<void> => {
-    const late = Promise.withResolvers<void>();
-    const timer = clock.startTimer(SAVE_BEFORE_READ_MS, late.resolve);
-    await Promise.race([flush(), late.promise]);
-    timer.cancel();
-  };
+  const saveBeforeRead = (): Promise<void> => inTime(flush(), clock);
   const dropped = (): number => queue.dropped + faults;
   const metrics = openMetrics(options, { figures, feed, dropped });
   return {

@@ -49,7 +49,7 @@ async function openWorkers() {
   };
   const [one, other] = [open('one'), open('other')];
   await clock.advance(0);
-  return { clock, told, one, other };
+  return { clock, store, told, one, other };
 }
 
 function end(monitor: ReturnType<typeof createMonitor>, requestId: string, status = 200): void {
@@ -84,6 +84,36 @@ test('who watches at one process hears of requests and log lines of the others, 
   expect(seen[0]).toContain('"requestId":"req_1"');
   expect(seen[1]).toContain('a line');
   expect(reader.missed).toBe(0);
+});
+
+test('what ended before the others heard that somebody watches is to be read a moment later', async () => {
+  const { clock, one, other } = await openWorkers();
+  const reader = other.monitor.feed.read();
+  const { missed } = reader;
+  end(one.monitor, 'req_1');
+  await clock.advance(0);
+  expect(reader.missed).toBe(missed);
+  await clock.advance(500);
+  expect(reader.missed).toBeGreaterThan(missed);
+  expect(await readAll(reader)).toEqual([]);
+});
+
+test('a request is told of elsewhere when it can be read from the store', async () => {
+  const { clock, store, one, other } = await openWorkers();
+  const saving = Promise.withResolvers<void>();
+  const { save } = store;
+  store.save = async (records) => {
+    await saving.promise;
+    await save(records);
+  };
+  const reader = other.monitor.feed.read();
+  await clock.advance(0);
+  end(one.monitor, 'req_1');
+  await clock.advance(300);
+  expect(await readAll(reader)).toEqual([]);
+  saving.resolve();
+  await clock.advance(0);
+  expect(await readAll(reader)).toHaveLength(1);
 });
 
 test('nothing is sent while nobody watches elsewhere, nor 15 s after the last one left', async () => {

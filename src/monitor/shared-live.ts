@@ -14,10 +14,20 @@ interface SharedLiveOptions {
   readonly figures: Pick<LiveFigures, 'inFlight' | 'own' | 'others'>;
 }
 
+/** What this process has of its own. */
+interface OwnLive {
+  readonly feed: LiveFeed;
+  /** Told of requests that failed elsewhere. */
+  readonly onFailed: (row: RequestRow) => void;
+  /** Stores the requests that wait for it. */
+  readonly save: () => Promise<void>;
+}
+
 /** Accounts, quotas, settings, keys and rules are no events of one process: each tells of them as it learns of them. */
 export function shareLive({ cluster, siblings, clock, figures }: SharedLiveOptions) {
   let feed: LiveFeed | undefined;
-  let onFailed: (row: RequestRow) => void = () => undefined;
+  let onFailed: OwnLive['onFailed'] = () => undefined;
+  let save: OwnLive['save'] = async () => undefined;
   const common = {
     clock,
     hasReaders: () => (feed?.readers ?? 0) > 0,
@@ -32,6 +42,7 @@ export function shareLive({ cluster, siblings, clock, figures }: SharedLiveOptio
       feed?.take('request', row);
     },
     onWatched: () => sums.begin(),
+    beforeSending: () => save(),
   });
   const logs =
     siblings &&
@@ -44,10 +55,8 @@ export function shareLive({ cluster, siblings, clock, figures }: SharedLiveOptio
     isWatched: () => requests.isWatched,
   });
   return {
-    /** @param failed told of requests that failed elsewhere */
-    connect(own: LiveFeed, failed: (row: RequestRow) => void): void {
-      feed = own;
-      onFailed = failed;
+    connect(own: OwnLive): void {
+      ({ feed, onFailed, save } = own);
     },
     tell(event: RelayedEvent): void {
       if (event.kind === 'request') requests.tell(event);
