@@ -79,7 +79,8 @@ if (suite === 'clients') {
   // The everyday run leaves the browser out; `npm test` has everything.
   const isWhole = suite !== 'check';
   if (isWhole) installChromium();
-  runVitest(isWhole ? ['run'] : ['run', '--project', 'isthmus'], {});
+  if (!buildStale('server')) failed += 1;
+  runVitest(isWhole ? ['run'] : ['run', '--project', 'isthmus'], { ISTHMUS_BUILT: '1' });
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);

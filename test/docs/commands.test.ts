@@ -11,7 +11,7 @@ import { VERSION } from '../../src/cli/package-name.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { splitWords } from '../../src/cli/run-command.test-support.ts';
 import { startApp } from '../support/app.ts';
-import { runProgram } from '../support/run-program.ts';
+import { runGateway } from '../support/run-program.ts';
 import { writeCommandsPage } from './commands.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -66,7 +66,7 @@ test('the variables of an SDK go into a file that is not there yet', async () =>
   const folder = mkdtempSync(join(tmpdir(), 'isthmus-variables-'));
   const file = join(folder, '.env');
   const words = ['connect', 'sdk-openai', '--variables-file', file, '--yes', '--url', app.url];
-  await runProgram(process.execPath, ['src/main.ts', ...words], { HOME: folder });
+  await runGateway(words, { HOME: folder });
   expect(readFileSync(file, 'utf8')).toContain(`OPENAI_BASE_URL=${app.url}/v1`);
   rmSync(folder, { recursive: true });
   await app.close();
@@ -80,7 +80,7 @@ test('every argument of a command is on its page', () => {
 });
 
 test('a wrong command line is said in JSON where that is wanted', async () => {
-  const run = runProgram(process.execPath, ['src/main.ts', 'route', '--json']);
+  const run = runGateway(['route', '--json']);
   await expect(run).rejects.toThrow(/ended with 2:\n\{\s+"error": \{\s+"reason": "usage"/);
 });
 

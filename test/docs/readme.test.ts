@@ -8,10 +8,9 @@ import { describeCommands } from '../../src/cli/describe-commands.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { splitWords } from '../../src/cli/run-command.test-support.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { runProgram } from '../support/run-program.ts';
+import { runGateway } from '../support/run-program.ts';
 import { readCodeBlocks } from './code-blocks.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const CONNECT = 'isthmus connect claude-code codex gemini-cli';
 const nothing = (): void => undefined;
 
@@ -68,6 +67,5 @@ test.each(lines)('%s is a command line that is taken', async (line) => {
 
 function run(line: string): Promise<string> {
   const words = [...splitWords(line).slice(1), '--yes', '--url', app.url];
-  const program = join(ROOT, 'src/main.ts');
-  return runProgram(process.execPath, [program, ...words], { HOME: home });
+  return runGateway(words, { HOME: home });
 }

@@ -19,7 +19,7 @@ import { openDatabase } from '../../src/stores/sqlite/open-database.ts';
 import { startGateway } from '../support/gateway-process.ts';
 import { newAccount } from '../support/new-account.ts';
 import { POSTGRES_BIN, startPostgres, type TestServer } from '../support/postgres.ts';
-import { runProgram } from '../support/run-program.ts';
+import { runGateway } from '../support/run-program.ts';
 
 const clock = createSystemClock();
 const log = { info: () => undefined, warn: () => undefined };
@@ -135,8 +135,7 @@ test('a gateway that runs on the folder is in the way; a key of a person works a
     AUTH_MODE: 'strict',
     WEB_PASSWORD: 'long enough',
   };
-  const main = join(import.meta.dirname, '../../src/main.ts');
-  const rotate = () => runProgram(process.execPath, [main, 'secret', 'rotate'], environment);
+  const rotate = () => runGateway(['secret', 'rotate'], environment);
   const first = await startGateway(environment);
   const made = await fetch(`${first.url}/api/keys`, {
     method: 'POST',

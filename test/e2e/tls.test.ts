@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createTestAuthority, trustAuthority } from '../support/certificates.ts';
 import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
 import { OFFICIAL_CLIENTS, openaiAt } from '../support/official-clients.ts';
-import { runProgram } from '../support/run-program.ts';
+import { runGateway } from '../support/run-program.ts';
 import { openWebSocket } from '../support/web-socket-client.ts';
 
 const PASSWORD = 'a password for the console';
@@ -95,9 +95,8 @@ test('HTTP/1.1 is all it offers, and plain HTTP is closed', async () => {
 });
 
 test('commands reach it with the certificate of its settings, or with that of an authority', async () => {
-  const main = join(import.meta.dirname, '../../src/main.ts');
   const run = (flags: readonly string[], more: Record<string, string> = {}): Promise<string> =>
-    runProgram(process.execPath, [main, 'accounts', 'list', '--json', ...flags], {
+    runGateway(['accounts', 'list', '--json', ...flags], {
       WEB_PASSWORD: PASSWORD,
       ISTHMUS_DATA_DIR: folder,
       ...more,

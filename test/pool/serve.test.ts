@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { until } from '../support/passing-clock.ts';
+import { GATEWAY_MAIN } from '../support/run-program.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts');
 const closers: (() => void)[] = [];
 afterEach(() => {
   for (const close of closers.splice(0).reverse()) close();
@@ -20,7 +20,7 @@ interface Served {
 }
 
 async function serve(folder: string): Promise<Served> {
-  const child = spawn(process.execPath, [MAIN, 'serve', '--port', '0'], {
+  const child = spawn(process.execPath, [GATEWAY_MAIN, 'serve', '--port', '0'], {
     env: { PATH: process.env.PATH, HOME: folder, ISTHMUS_DATA_DIR: folder },
     stdio: ['ignore', 'pipe', 'ignore'],
   });

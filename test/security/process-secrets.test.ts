@@ -8,8 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { GATEWAY_MAIN } from '../support/run-program.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts');
 const SECRETS = {
   API_KEY: 'sk-canary-api-key-1f6b2c',
   WEB_PASSWORD: 'canary-web-password-9d3e',
@@ -45,7 +45,7 @@ interface Run {
 }
 
 function start(folder: string, environment: Readonly<Record<string, string>>): Run {
-  const child = spawn(process.execPath, [MAIN, 'serve', '--port', '0'], {
+  const child = spawn(process.execPath, [GATEWAY_MAIN, 'serve', '--port', '0'], {
     env: { PATH: process.env.PATH, HOME: folder, ISTHMUS_DATA_DIR: folder, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

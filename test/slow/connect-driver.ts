@@ -15,15 +15,12 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startGateway } from '../support/gateway-process.ts';
+import { GATEWAY_MAIN } from '../support/run-program.ts';
 import { startStrictUpstream } from '../support/strict-upstream.ts';
 import { CLIENT_ROWS, type ClientRow } from './client-rows.ts';
 
 const [id = '', wire = 'generate', kit = '', programs = ''] = process.argv.slice(2);
 const KEY = 'sk-client-test-0123456789';
-const MAIN = join(
-  import.meta.dirname,
-  process.env.ISTHMUS_BUILT === '1' ? '../../lib/main.js' : '../../src/main.ts',
-);
 
 const PROFILES = {
   generate: { script: 'fake-upstream.mjs', profile: 'gemini-api', path: '' },
@@ -77,7 +74,7 @@ async function tryClient(client: ClientRow) {
     ...client.environment,
   };
   const isthmus = (words: readonly string[]) =>
-    run(process.execPath, [MAIN, ...words], project, environment);
+    run(process.execPath, [GATEWAY_MAIN, ...words], project, environment);
   const gatewayFlags = ['--url', gateway.url, '--password-file', join(work, 'password')];
   const isAnswered = ({ code, output }: Ran): boolean => {
     const expected =

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { GATEWAY_MAIN } from './run-program.ts';
 
 export interface RunningGateway {
   readonly url: string;
@@ -18,17 +19,11 @@ export interface RunningGateway {
   stop(): Promise<number | null>;
 }
 
-/** What `npm start` runs where that was built for the run, else the source. */
-const MAIN = join(
-  import.meta.dirname,
-  process.env.ISTHMUS_BUILT === '1' ? '../../lib/main.js' : '../../src/main.ts',
-);
-
 export function startGateway(
   environment: Readonly<Record<string, string>>,
   flags: readonly string[] = [],
   nodeFlags: readonly string[] = [],
-  main: string = MAIN,
+  main: string = GATEWAY_MAIN,
 ): Promise<RunningGateway> {
   return startGatewayProgram(process.execPath, [...nodeFlags, main], { environment, flags });
 }

@@ -4,6 +4,11 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
+/** What `npm start` runs where that was built for the run, as the suites do; else the source, which starts slower. */
+export const GATEWAY_MAIN = join(
+  ROOT,
+  process.env.ISTHMUS_BUILT === '1' ? 'lib/main.js' : 'src/main.ts',
+);
 
 /** What the program printed; fails with all of it when the program does. Of the environment it gets PATH and HOME. */
 export function runProgram(
@@ -28,6 +33,14 @@ export function runProgram(
       else reject(new Error(`ended with ${code}:\n${output}\n${errors}`));
     });
   });
+}
+
+/** A command of the gateway. */
+export function runGateway(
+  words: readonly string[],
+  environment?: Readonly<Record<string, string>>,
+): Promise<string> {
+  return runProgram(process.execPath, [GATEWAY_MAIN, ...words], environment);
 }
 
 /** Of a module given as text, in the node that runs the tests. */
