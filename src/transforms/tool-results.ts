@@ -141,7 +141,8 @@ type CallIndex = Map<string, CallQueue>;
 
 /**
  * By id; a relayed result without an id, or with one that no call has, belongs to the first open call of its
- * name. A later step that uses an id or a name again closes the earlier calls to it.
+ * name, and with a name that no call has either to the first that its step leaves open. A later step that uses
+ * an id or a name again closes the earlier calls to it.
  */
 class Matches {
   /** The calls of each turn, in order. */
@@ -154,6 +155,8 @@ class Matches {
   readonly #byId: CallIndex = new Map();
   /** Of relayed calls. */
   readonly #byName: CallIndex = new Map();
+  /** The calls of the last step. */
+  #step: CallQueue = { calls: [], next: 0 };
 
   constructor(turns: readonly Turn[]) {
     for (const [index, turn] of turns.entries()) {
@@ -181,6 +184,7 @@ class Matches {
       if (hasId(part, part.id)) addOpen(this.#byId, part.id, call);
       if (part.native !== undefined) addOpen(this.#byName, part.name, call);
     }
+    this.#step = { calls, next: 0 };
     if (calls.length > 0) this.calls.set(turnIndex, calls);
   }
 
@@ -193,8 +197,14 @@ class Matches {
       if (queue === undefined && part.native !== undefined) unnamed.push(part);
       else this.#answer(queue, { part, turnIndex });
     }
-    for (const part of unnamed) {
-      this.#answer(this.#byName.get(part.name ?? ''), { part, turnIndex });
+    const others = unnamed.filter((part) => {
+      const queue = this.#byName.get(part.name ?? '');
+      if (queue !== undefined) this.#answer(queue, { part, turnIndex });
+      return queue === undefined;
+    });
+    for (const part of others) {
+      const isOpen = firstOpen(this.#step) !== undefined;
+      this.#answer(isOpen ? this.#step : undefined, { part, turnIndex });
     }
   }
 

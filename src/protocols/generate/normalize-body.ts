@@ -433,11 +433,13 @@ interface CallQueue {
 export class CallIds {
   #byId = new Map<string, CallQueue>();
   #byName = new Map<string, CallQueue>();
+  #step: CallQueue = { calls: [], next: 0 };
 
   /** A new model step begins: what is still unanswered is no longer paired by name. */
   startStep(): void {
     this.#byId = new Map();
     this.#byName = new Map();
+    this.#step = { calls: [], next: 0 };
   }
 
   /** The id of a call; a new one when `id` is absent. */
@@ -445,12 +447,16 @@ export class CallIds {
     const call = { id: id ?? `unnamed_${position}`, isOpen: true };
     add(this.#byId, call.id, call);
     add(this.#byName, name, call);
+    this.#step.calls.push(call);
     return call.id;
   }
 
-  /** The id of a result: its own, else that of the earliest unanswered call of this name. */
+  /**
+   * The id of a result: its own, else that of the earliest unanswered call of this name. Some clients write
+   * the names of calls and of results differently (Semantic Kernel); the real service pairs by order.
+   */
   result(id: string | undefined, name: string, position: string): string {
-    const queue = id === undefined ? this.#byName.get(name) : this.#byId.get(id);
+    const queue = id === undefined ? (this.#byName.get(name) ?? this.#step) : this.#byId.get(id);
     while (queue?.calls[queue.next]?.isOpen === false) queue.next += 1;
     const call = queue?.calls[queue.next];
     if (call !== undefined) call.isOpen = false;

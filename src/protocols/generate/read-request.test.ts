@@ -165,6 +165,26 @@ test('a result without id finds a call that has one, and a call left open is not
   expect(request.turns[3]?.parts).toMatchObject([{ kind: 'tool-result', callId: 'c2' }]);
 });
 
+test('a result with neither the id nor the name of a call answers the first open call of its step', () => {
+  const response = (name: string) => ({ functionResponse: { name, response: {} } });
+  const { request } = read({
+    contents: [
+      { role: 'model', parts: [{ functionCall: { id: 'old', name: 'f' } }] },
+      { parts: [{ text: 'never mind' }] },
+      {
+        role: 'model',
+        parts: ['a', 'b', 'c'].map((id) => ({ functionCall: { id, name: `files-${id}` } })),
+      },
+      { parts: [response('files-a'), response('files__b'), response('files__c')] },
+    ],
+  });
+  expect(request.turns[3]?.parts).toMatchObject([
+    { callId: 'a' },
+    { callId: 'b' },
+    { callId: 'c' },
+  ]);
+});
+
 test.each<[JsonObject, boolean, JsonObject]>([
   [{ output: 'ok' }, false, { kind: 'text', text: 'ok' }],
   [{ error: 'bad' }, true, { kind: 'text', text: 'bad' }],

@@ -160,6 +160,23 @@ test('a response with a strange id or name is given those of its call', () => {
   expect(patched[1]).toMatchObject({ parts: [{ functionResponse: { id: '1', name: 'w' } }] });
 });
 
+test('responses with the name of no call answer the calls that are left open, in order', () => {
+  const answer = (words: string, name = words) => ({
+    functionResponse: { name, response: { output: words } },
+  });
+  const { patched, actions } = patchAll([
+    model(call('old')),
+    user(text('never mind')),
+    model(call('a'), call('b'), call('c')),
+    user(answer('x'), answer('b'), answer('y')),
+  ]);
+  expect(patched[3]).toEqual(user(answer('x', 'a'), answer('b'), answer('y', 'c')));
+  expect(actions).toEqual(['repaired', 'repaired', 'repaired']);
+  expect(() => patchAll([model(call('a')), user(response('x'), response('y'))])).toThrow(
+    /the response of the function "y" answers no call before it/,
+  );
+});
+
 test('responses without ids stand in the order of their calls: upstreams pair them by position', () => {
   const calls = model(call('a'), call('b'));
   expect(patchAll([calls, user(response('b'), response('a'))]).patched).toEqual([
