@@ -6,7 +6,14 @@ import { type Sentence, told } from '../lib/localized-message.ts';
 import type { TextDigest } from '../lib/long-text.ts';
 import { once } from '../lib/once.ts';
 import { readCallInput } from './event.ts';
-import type { Part, ServerToolHistory, Signature, Tool, Turn } from './request.ts';
+import type {
+  Part,
+  ServerToolHistory,
+  Signature,
+  Tool,
+  ToolResultContent,
+  Turn,
+} from './request.ts';
 
 const PREFIX = 'gw1';
 const PARTS = ['thinking', 'text', 'tool-call', 'media'] as const;
@@ -199,13 +206,15 @@ export function precedingUserContent(turns: readonly Turn[], index: number): str
   return '';
 }
 
-/** Clients trim what they store. */
-function wordsOf(part: Part): string {
+/** Clients trim what they store, and some number the calls of every conversation alike. */
+function wordsOf(part: Part | ToolResultContent): string {
   switch (part.kind) {
     case 'text':
       return part.text.trim();
+    case 'json':
+      return JSON.stringify(part.value);
     case 'tool-result':
-      return part.callId;
+      return [part.callId, ...part.content.map(wordsOf)].join(' ');
     default:
       return part.kind;
   }

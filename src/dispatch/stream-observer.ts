@@ -191,7 +191,7 @@ export class StreamObserver implements AnswerFigures {
     this.#remember({ kind: 'call', id, name }, { input });
     const { asked } = this.#options;
     if (asked === undefined || input.issued !== shown) return;
-    const key = { kind: 'answered-call', name, json: () => shown, asked } as const;
+    const key = { kind: 'answered-call', name, json: () => shown || '{}', asked } as const;
     this.#remember(key, { signature });
   }
 

@@ -95,7 +95,8 @@ export class SignatureCache {
 
   /**
    * Adds to what is remembered under the key. Short answers are the same in many conversations: where content
-   * was signed twice with different signatures, neither is found, as both may be meant.
+   * was signed twice with different signatures, neither is found, as both may be meant. Of calls, which upstreams
+   * want signed, the later one is.
    */
   remember(scope: string, key: SignatureKey, entry: SignatureEntry): void {
     const { signature } = entry;
@@ -175,7 +176,7 @@ export class SignatureCache {
   }
 
   #unambiguous({ kind }: SignatureKey, digest: string, signature: Signature): Signature {
-    if (kind !== 'content' && kind !== 'answered-call') return signature;
+    if (kind !== 'content') return signature;
     const known = this.#find(digest)?.signature;
     return known === undefined || known.value === signature.value ? signature : AMBIGUOUS;
   }

@@ -58,3 +58,36 @@ test.each(
     '"own_1"',
   ]);
 });
+
+test.each([['{}'], ['{"a":1}']])(
+  'calls of %s that a client numbers alike in every conversation go back with their signatures',
+  async (json) => {
+    const sign = (thoughtSignature: string) => {
+      const part = { functionCall: { name: 'f', args: JSON.parse(json) }, thoughtSignature };
+      const candidates = [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP' }];
+      upstream.script({ model: () => ({ kind: 'frames', frames: [{ candidates }] }) });
+    };
+    const call = { type: 'function', function: { name: 'f', arguments: json } };
+    const step = (id: string, content: string): JsonObject[] => [
+      { role: 'assistant', content: null, tool_calls: [{ ...call, id }] },
+      { role: 'tool', tool_call_id: id, content },
+    ];
+    const ask = async (signature: string, ...more: JsonObject[]) => {
+      sign(signature);
+      const [, path, fields] = SURFACES[1] ?? [];
+      const body = { model: 'alpha-3-flash', ...fields, messages: [...messages, ...more] };
+      const headers = { 'content-type': 'application/json' };
+      await fetch(`${gateway.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      const sent = JSON.stringify(upstream.calls.at(-1)?.body);
+      return [...sent.matchAll(/"thoughtSignature":"(\w+)"/g)].map(([, found]) => found);
+    };
+    const [ones, twos] = [step('c0', 'one'), step('c0', 'two')];
+    await ask('AAA1');
+    await ask('BBB1');
+    expect(await ask('AAA2', ...ones)).toEqual(['BBB1']);
+    expect(await ask('BBB2', ...twos)).toEqual(['BBB1']);
+    const next = step('c1', 'done');
+    expect(await ask('AAA3', ...ones, ...next)).toEqual(['BBB1', 'AAA2']);
+    expect(await ask('BBB3', ...twos, ...next)).toEqual(['BBB1', 'BBB2']);
+  },
+);
