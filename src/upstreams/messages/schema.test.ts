@@ -84,3 +84,14 @@ test('objects are closed at every level, and a free one cannot be', () => {
   const free = { type: 'object', properties: { a: { type: 'object' } } };
   expect(toClosedSchema(free, context)).toBeUndefined();
 });
+
+test('an object is free where what may be added is described, or nothing else is', () => {
+  const context = { receipt: createReceipt(), path: 'p' };
+  const properties = { a: { type: 'string' } };
+  const close = (schema: JsonObject) => toClosedSchema({ type: 'object', ...schema }, context);
+  const closed = { type: 'object', properties, additionalProperties: false };
+  expect(close({ properties, additionalProperties: true })).toEqual(closed);
+  expect(close({ properties, additionalProperties: {} })).toEqual(closed);
+  expect(close({ additionalProperties: true })).toBeUndefined();
+  expect(close({ properties, additionalProperties: { type: 'string' } })).toBeUndefined();
+});

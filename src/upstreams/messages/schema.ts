@@ -280,8 +280,9 @@ function describesObject({ type, properties }: JsonObject): boolean {
   return type === 'object' || (Array.isArray(type) && type.includes('object'));
 }
 
-/** True for an object whose members may have any name. */
-function hasFreeMembers({ properties, additionalProperties }: JsonObject): boolean {
-  if (additionalProperties !== undefined) return additionalProperties !== false;
+/** True for an object whose further members are described, or that has no others: answers without any are right too. */
+function hasFreeMembers({ properties, additionalProperties: others }: JsonObject): boolean {
+  if (others === false) return false;
+  if (isJsonObject(others) && Object.keys(others).length > 0) return true;
   return !isJsonObject(properties) || Object.keys(properties).length === 0;
 }
