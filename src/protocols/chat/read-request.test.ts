@@ -50,8 +50,13 @@ test('caching and bookkeeping fields are silent; fields whose meaning is lost ar
   expect(
     notes({ logit_bias: { '1': 1 }, prediction: { type: 'content' }, verbosity: 'low', foo: 1 }),
   ).toEqual(['dropped logit_bias', 'dropped prediction', 'dropped foo']);
-  const response_format = { type: 'json_object', schema: { type: 'object' } };
-  expect(notes({ response_format })).toEqual(['dropped response_format.schema']);
+});
+
+test('a schema beside the word for any JSON counts, as several services have it', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } } };
+  const response_format = { type: 'json_object', schema };
+  expect(canonical({ response_format }).outputFormat).toEqual({ kind: 'json-schema', schema });
+  expect(notes({ response_format })).toEqual([]);
 });
 
 test('the session is the cache key, else the user', () => {

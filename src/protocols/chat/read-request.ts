@@ -94,7 +94,6 @@ function readCanonical(body: Body, isLegacy: boolean, context: ReadContext): Can
   const image = readImageOptions(body, { receipt, unknownWord });
   const reasoning = readReasoning(body, context);
   const topK = readNumber(body.top_k) ?? 0;
-  const format = body.response_format;
   return {
     system,
     turns,
@@ -111,9 +110,7 @@ function readCanonical(body: Body, isLegacy: boolean, context: ReadContext): Can
     stopSequences: readStops(body.stop, receipt),
     choices: readNumber(body.n) ?? 1,
     reasoning,
-    outputFormat: format
-      ? readFormat(format.type, format.json_schema, ['response_format', '.json_schema'])
-      : { kind: 'text' },
+    outputFormat: readResponseFormat(body.response_format),
     outputModalities,
     image,
     // As some clients add them.
@@ -183,6 +180,15 @@ export function readStops(value: JsonValue | undefined, receipt: Receipt): reado
   });
 }
 
+/** Several services take a schema beside the word for any JSON (llama.cpp, Together, Fireworks). */
+function readResponseFormat(format: Body['response_format']): OutputFormat {
+  if (!format) return { kind: 'text' };
+  const { type, json_schema: holder } = format;
+  return type === 'json_object'
+    ? readFormat(type, format, ['response_format', ''])
+    : readFormat(type, holder, ['response_format', '.json_schema']);
+}
+
 type SchemaFormat = {
   readonly [Key in keyof typeof SCHEMA_FORMAT]?: ValueOf<(typeof SCHEMA_FORMAT)[Key]> | null;
 };
@@ -197,7 +203,6 @@ export function readFormat(
     case 'text':
       return { kind: 'text' };
     case 'json_object':
-      return { kind: 'json' };
     case 'json_schema': {
       if (!holder) throw missingField(path + rest);
       const { name, strict, description } = holder;

@@ -204,7 +204,11 @@ export const BODY = objectOf(
     ...each(['tool_choice', 'function_call'], CHOICE),
     parallel_tool_calls: BOOLEAN,
     web_search_options: FREE,
-    response_format: objectOf({ type: needed(FILLED), json_schema: objectOf(SCHEMA_FORMAT) }),
+    response_format: objectOf({
+      type: needed(FILLED),
+      json_schema: objectOf(SCHEMA_FORMAT),
+      schema: ANYTHING,
+    }),
     safety_settings: listOf(objectOf(each(['category', 'threshold'], needed(FILLED)), ['method'])),
     ...each(['reasoning_effort', 'reasoningEffort'], STRING),
     reasoning: objectOf({ ...AMOUNTS, ...each(['enabled', 'exclude'], BOOLEAN) }, ['summary']),
