@@ -39,6 +39,11 @@ test.each([undefined, 'function', 'tool'])('V112 P069 the role %s is that of the
   expect(receipt).toEqual([]);
 });
 
+test('the role assistant is that of the model', () => {
+  const contents = [...CONTENTS, { role: 'assistant', parts: [{ text: 'y' }] }, ...CONTENTS];
+  expect(normalize({ contents }).body.contents?.[1]?.role).toBe('model');
+});
+
 test('snake_case and neutral words become the official spelling at every level', () => {
   const { body, receipt } = normalize({
     contents: [

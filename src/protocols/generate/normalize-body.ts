@@ -129,7 +129,10 @@ function normalizeGenerationConfig(config: Config, { path: parent, receipt }: Pl
 
 /** Accepted roles; `function` is the first API's role for results, `tool` that of the Python SDK's examples. */
 const ROLES = new Map(
-  Object.entries({ '': 'user', user: 'user', model: 'model', function: 'user', tool: 'user' }),
+  Object.entries({
+    ...{ '': 'user', user: 'user', function: 'user', tool: 'user' },
+    ...{ model: 'model', assistant: 'model' },
+  }),
 );
 
 /** What only one of the two can have said. */
