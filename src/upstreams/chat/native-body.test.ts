@@ -92,6 +92,17 @@ test('results are put in order, thoughts in place, and our signatures out', () =
   expect(notes).toContain('dropped messages');
 });
 
+test('an answer that comes back says its text alone', () => {
+  const said = { type: 'text', text: 'yes', role: 'assistant', refusal: null, annotations: [] };
+  const asked = { role: 'user', content: [{ type: 'text', text: 'go', my_field: 1 }] };
+  const { body, notes } = patched({ messages: [asked, { role: 'assistant', content: [said] }] });
+  expect(body.messages).toEqual([
+    asked,
+    { role: 'assistant', content: [{ type: 'text', text: 'yes' }] },
+  ]);
+  expect(notes).toEqual([]);
+});
+
 test('remembered thoughts stand in for those a client did not keep', () => {
   const history = { family: 'chat.openai-compatible.m', parts: [{ text: 'hm' }] };
   const recall = { lookup: () => ({ history }) };

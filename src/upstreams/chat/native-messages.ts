@@ -42,9 +42,20 @@ function withoutMarks(message: JsonObject): JsonObject {
   const { cache_control: mark, ...rest } = message;
   const own = mark === undefined ? message : rest;
   if (!Array.isArray(own.content)) return own;
-  const content = own.content.map(patchPart);
+  const parts = own.role === 'assistant' ? own.content.map(withoutAnswer) : own.content;
+  const content = parts.map(patchPart);
   return content.every((part, at) => part === itemsOf(own.content)[at]) ? own : { ...own, content };
 }
+
+/** Libraries keep what an answer says beside its text, and hand it back with it (`@openai/agents`). */
+function withoutAnswer(part: JsonValue): JsonValue {
+  if (!isJsonObject(part) || part.type !== 'text') return part;
+  const fields = Object.entries(part);
+  const own = fields.filter(([key]) => TEXT_FIELDS.has(key));
+  return own.length === fields.length ? part : Object.fromEntries(own);
+}
+
+const TEXT_FIELDS: ReadonlySet<string> = new Set(['type', 'text', 'prompt_cache_breakpoint']);
 
 function patchPart(part: JsonValue): JsonValue {
   if (!isJsonObject(part)) return part;
