@@ -388,8 +388,9 @@ test('media inside responses stand behind them for a model that takes none insid
   const body = (parts: JsonObject[]): JsonObject => ({
     contents: [...contents, { role: 'model', parts: calls }, { role: 'user', parts }],
   });
+  const named = { inlineData: { ...inlineData, displayName: 'a.png' } };
   const asked = body([
-    response('a', { parts: [{ inlineData }] }),
+    response('a', { parts: [named] }),
     response('b', { parts: [] }),
     { text: 'go on' },
   ]);
@@ -397,7 +398,7 @@ test('media inside responses stand behind them for a model that takes none insid
   expect(patch(asked, targetOf('gemini-2.5-pro'), gemini)).toEqual(expected);
   expect(patch(expected, targetOf('gemini-2.5-pro'), gemini)).toBe(expected);
   const inside = JSON.stringify(patch(asked, targetOf('gemini-3-flash'), gemini));
-  expect(inside).toContain('"parts":[{"inlineData"');
+  expect(inside).toContain(`"parts":[${JSON.stringify(named)}]`);
 });
 
 test('V118 a search that the model name asks for and functions leave no room for is noted there', () => {

@@ -333,11 +333,20 @@ function writeQuestion(parts: readonly Part[], target: PatchTarget): JsonObject[
   const bare = written.map((part) => {
     const response = part.functionResponse;
     if (!isJsonObject(response) || response.parts === undefined) return part;
-    media.push(...objectsOf(response.parts));
+    media.push(...objectsOf(response.parts).map(withoutName));
     return editFields(part, { functionResponse: editFields(response, { parts: undefined }) });
   });
   const last = bare.findLastIndex(({ functionResponse }) => functionResponse !== undefined);
   return media.length === 0 ? bare : bare.toSpliced(last + 1, 0, ...media);
+}
+
+/** What the result calls its media is known within it alone: parts of a content have no names. */
+function withoutName(medium: JsonObject): JsonObject {
+  const unnamed = Object.entries(medium).map(([key, value]) => [
+    key,
+    isJsonObject(value) ? editFields(value, { displayName: undefined }) : value,
+  ]);
+  return Object.fromEntries(unnamed);
 }
 
 /** The native part, with what a rule changed. An idle stand-in is on a call that nobody asks for a signature of. */
