@@ -30,6 +30,7 @@ const LIVES: Readonly<Record<string, RegExp>> = {
   shell_call: /^$/,
   apply_patch_call: /^$/,
   tool_search_call: /^$/,
+  tool_search_output: /^$/,
 };
 
 /** The text of a finished item that its deltas add up to. */

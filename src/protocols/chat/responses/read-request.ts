@@ -35,7 +35,7 @@ import {
   type ResponsesContext,
   readMetadata,
 } from './schema.ts';
-import { readOwnTools, readToolChoice } from './tools.ts';
+import { isServersSearch, readOwnTools, readToolChoice } from './tools.ts';
 
 /** Source: `openai` resources/responses, `Tool.ImageGeneration`. */
 const DRAWING = objectOf(
@@ -170,6 +170,8 @@ function readSettings({
     showsThoughts: canonical.reasoning.showThoughts === true,
     /** Whether the answer may cite what a search found. */
     mayCite: canonical.tools.some(({ kind }) => kind === 'web-search'),
+    /** Whether the service is to search for tools that are deferred. */
+    searchesTools: (body.tools ?? []).some(isServersSearch),
     /** Whether search items name their sources. */
     namesSources: include.has('web_search_call.action.sources'),
     /** Whether search items list what they found. */

@@ -217,6 +217,8 @@ export interface ToolIdentity {
   readonly form: CallForm;
   readonly name: string;
   readonly namespace?: string | undefined;
+  /** The declaration of a tool that the model is to search for before it calls it. */
+  readonly deferred?: JsonObject | undefined;
 }
 
 /**

@@ -121,6 +121,7 @@ const TOOL_SEARCH = objectOf(
 interface ToolPlace {
   readonly path: string;
   readonly namespace?: string | undefined;
+  readonly deferred: JsonObject | undefined;
   readonly receipt: Receipt;
   readonly context: ResponsesContext;
 }
@@ -163,8 +164,9 @@ export function readToolList(
   return values.flatMap((value, index) => {
     const path = `${list.path}[${index}]`;
     const type = check(value, TYPED, path).value.type ?? 'function';
-    const place = { ...list, path, receipt: context.receipt, context };
-    return readTool(check(value, FREE, path).value, type, place);
+    const tool = check(value, FREE, path).value;
+    const deferred = tool.defer_loading === true ? tool : undefined;
+    return readTool(tool, type, { ...list, path, deferred, receipt: context.receipt, context });
   });
 }
 
@@ -214,10 +216,11 @@ function skip(type: string, { path, receipt }: ToolPlace): readonly Tool[] {
 function declare(
   tool: FunctionTool | FreeformTool | undefined,
   form: CallForm,
-  { namespace, context }: ToolPlace,
+  { namespace, deferred, context }: ToolPlace,
 ): readonly Tool[] {
   if (tool === undefined) return [];
-  return [{ ...tool, name: context.directory.add({ form, name: tool.name, namespace }) }];
+  const name = context.directory.add({ form, name: tool.name, namespace, deferred });
+  return [{ ...tool, name }];
 }
 
 function readNamespace(holder: JsonObject, place: ToolPlace): readonly Tool[] {
@@ -249,13 +252,17 @@ function readCodeTool(tool: JsonObject, place: ToolPlace): Tool {
 }
 
 /** Clients answer a search of their own only; one with parameters is (`openai` responses, `ToolSearchTool`). */
+export function isServersSearch(tool: JsonValue): boolean {
+  if (!isJsonObject(tool) || tool.type !== 'tool_search') return false;
+  const { execution, parameters } = tool;
+  return typeof execution === 'string' ? execution !== 'client' : (parameters ?? null) === null;
+}
+
 function readToolSearch(tool: JsonObject, place: ToolPlace): readonly Tool[] {
   const { path, receipt } = place;
   const { value, unknown } = check(tool, TOOL_SEARCH, path);
-  const { execution, description, parameters } = value;
-  const isServers =
-    typeof execution === 'string' ? execution !== 'client' : (parameters ?? null) === null;
-  if (isServers) {
+  const { description, parameters } = value;
+  if (isServersSearch(tool)) {
     const reason = told`The model is shown all tools at once, so that there are none to search for.`;
     receipt.add('approximated', path, reason);
     return [];

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkStreamText } from '../../../../test/support/stream-grammar/check-stream-text.ts';
+import type { JsonObject } from '../../../lib/json.ts';
 import { type Block, eventsOf } from '../answers.test-support.ts';
 import { framesOf, officialClient, read, stream } from './responses.test-support.ts';
 
@@ -84,4 +85,40 @@ test('what the tool cannot have is noted or refused by its path', () => {
   ] as const) {
     expect(() => at(tool, { stream: true })).toThrow(expect.objectContaining({ field }));
   }
+});
+
+test('a deferred tool is found by a search before its first call, where the service searches', () => {
+  const tools = [
+    { type: 'function', name: 'now', parameters: {} },
+    { type: 'function', name: 'later', parameters: {}, defer_loading: true },
+    {
+      ...{ type: 'namespace', name: 'ns', description: 'd' },
+      tools: [{ type: 'function', name: 'f', parameters: {}, defer_loading: true }],
+    },
+  ];
+  const blocks: Block[] = ['now', 'later', 'later', 'ns__f'].map((name, at) => ({
+    ...{ kind: 'call', id: `c${at}`, name, json: [] },
+  }));
+  const itemsOf = (asked: JsonObject[]) => {
+    const { settings } = read({ input: 'x', stream: true, tools: asked });
+    const text = stream(eventsOf([blocks]), settings);
+    expect(checkStreamText('responses', text)).toBe('success');
+    const done = framesOf(text).filter(({ type }) => type === 'response.output_item.done');
+    return done.map(({ item }) => item);
+  };
+  const call = { type: 'function_call' };
+  expect(itemsOf(tools)).toMatchObject([call, call, call, call]);
+  const head = { execution: 'server', status: 'completed', call_id: null };
+  const found = (path: string, tool: JsonObject) => [
+    { type: 'tool_search_call', ...head, arguments: { paths: [path] } },
+    { type: 'tool_search_output', ...head, tools: [tool] },
+  ];
+  expect(itemsOf([{ type: 'tool_search' }, ...tools])).toMatchObject([
+    { ...call, name: 'now' },
+    ...found('later', { name: 'later' }),
+    { ...call, name: 'later' },
+    { ...call, name: 'later' },
+    ...found('ns', { type: 'namespace', name: 'ns', tools: [{ name: 'f' }] }),
+    { ...call, name: 'f', namespace: 'ns' },
+  ]);
 });

@@ -234,6 +234,7 @@ class OutputItems {
   #isUncited = false;
   /** The proof that stands on a reasoning item already. */
   #lastProof: string | undefined;
+  readonly #found = new Set<JsonObject>();
   /** Of the messages that are done. */
   #textLength = 0;
   /** The text of an answer that is a summary. */
@@ -393,8 +394,9 @@ class OutputItems {
   #openCall({ id: callId, name, signature }: CallOpening): string {
     const proof = this.#proofOf(signature);
     const isProved = proof === undefined || proof === this.#lastProof;
-    const before = isProved ? '' : this.#openReasoning() + this.#closeItem(proof);
     const tool = this.#settings.directory.find(name) ?? { form: 'function' as const, name };
+    const found = this.#writeFound(tool);
+    const before = found + (isProved ? '' : this.#openReasoning() + this.#closeItem(proof));
     const frames = this.#frames;
     const { id, at } = this.#place(CALL_PREFIXES[tool.form]);
     const delta = frames.deltas('response.function_call_arguments.delta', at);
@@ -474,6 +476,26 @@ class OutputItems {
     const { namesSources, namesResults } = this.#settings;
     const waits = this.grounding?.isEarly === true && (namesSources || namesResults);
     return waits ? '' : this.#writeSearch();
+  }
+
+  /** The model was shown all tools; clients refuse a call to a deferred one that no search has found (`@openai/agents`). */
+  #writeFound({ name, namespace, deferred }: ToolIdentity): string {
+    if (deferred === undefined || !this.#settings.searchesTools || this.#found.has(deferred))
+      return '';
+    this.#found.add(deferred);
+    const head = { call_id: null, execution: 'server', status: 'completed' };
+    const holder = { type: 'namespace', name: namespace ?? '', description: '', tools: [deferred] };
+    const tools = [namespace === undefined ? deferred : holder];
+    const search = { ...head, arguments: { paths: [namespace ?? name] } };
+    return (
+      this.#whole({ id: this.#createId('tsc_'), type: 'tool_search_call', ...search }) +
+      this.#whole({ id: this.#createId('tso_'), type: 'tool_search_output', ...head, tools })
+    );
+  }
+
+  /** An item that is done as soon as it is there. */
+  #whole(item: JsonObject): string {
+    return this.#added({ ...item, status: 'in_progress' }) + this.#done(item);
   }
 
   /** Where no message could name the sources, as nobody asked for a search, the search itself names them. */
