@@ -93,13 +93,11 @@ test('results are put in order, thoughts in place, and our signatures out', () =
 });
 
 test('an answer that comes back says its text alone', () => {
-  const said = { type: 'text', text: 'yes', role: 'assistant', refusal: null, annotations: [] };
+  const told = { type: 'text', text: 'yes', my_field: 2 };
+  const said = { ...told, role: 'assistant', refusal: null, annotations: [] };
   const asked = { role: 'user', content: [{ type: 'text', text: 'go', my_field: 1 }] };
   const { body, notes } = patched({ messages: [asked, { role: 'assistant', content: [said] }] });
-  expect(body.messages).toEqual([
-    asked,
-    { role: 'assistant', content: [{ type: 'text', text: 'yes' }] },
-  ]);
+  expect(body.messages).toEqual([asked, { role: 'assistant', content: [told] }]);
   expect(notes).toEqual([]);
 });
 

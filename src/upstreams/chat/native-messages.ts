@@ -48,14 +48,14 @@ function withoutMarks(message: JsonObject): JsonObject {
 }
 
 /** Libraries keep what an answer says beside its text, and hand it back with it (`@openai/agents`). */
+const ANSWER_FIELDS: ReadonlySet<string> = new Set(['role', 'refusal', 'annotations']);
+
 function withoutAnswer(part: JsonValue): JsonValue {
   if (!isJsonObject(part) || part.type !== 'text') return part;
   const fields = Object.entries(part);
-  const own = fields.filter(([key]) => TEXT_FIELDS.has(key));
+  const own = fields.filter(([key]) => !ANSWER_FIELDS.has(key));
   return own.length === fields.length ? part : Object.fromEntries(own);
 }
-
-const TEXT_FIELDS: ReadonlySet<string> = new Set(['type', 'text', 'prompt_cache_breakpoint']);
 
 function patchPart(part: JsonValue): JsonValue {
   if (!isJsonObject(part)) return part;
