@@ -4,6 +4,7 @@ import type {
   AliasableExpression,
   CompiledQuery,
   Expression,
+  RawBuilder,
   RootOperationNode,
   SqlBool,
 } from 'kysely';
@@ -74,6 +75,8 @@ interface Listing {
   readonly countPatienceMs: number;
 }
 
+type ListedColumn = readonly [name: string, type: 'bigint' | 'text'];
+
 /** What databases say in different words. */
 export interface Dialect {
   readonly listing: Listing;
@@ -88,6 +91,8 @@ export interface Dialect {
   isLike(column: string, pattern: string): Expression<SqlBool>;
   /** Whether a number is one of a list in JSON. */
   isAmong(column: string, list: string): Expression<SqlBool>;
+  /** A list in JSON of lists, each as a row. */
+  listed(list: string, columns: readonly ListedColumn[]): RawBuilder<unknown>;
   /** Of grouped rows: the value of one column in the row with the highest of another, of those that have a value. */
   latest(column: string, by: string): AliasableExpression<string | undefined>;
   /** Until the end of the transaction nobody else writes to a table, and what others wrote is seen. */

@@ -1057,4 +1057,19 @@ alter table request_bodies add column upstream_response text;
 alter table request_bodies add column client_response text;
 `,
   },
+  // Usage of one model, account or key by any other is found along an index.
+  {
+    version: 26,
+    name: 'usage-indexes',
+    sqlite: `
+create index usage_sums_by_model on usage_sums (model, at);
+create index usage_sums_by_account on usage_sums (account, at);
+create index usage_sums_by_key on usage_sums (key_id, at);
+`,
+    postgres: `
+create index usage_sums_by_model on usage_sums (model, at);
+create index usage_sums_by_account on usage_sums (account, at);
+create index usage_sums_by_key on usage_sums (key_id, at);
+`,
+  },
 ];

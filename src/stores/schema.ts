@@ -105,10 +105,10 @@ export interface Tables {
     isWhole: number;
   };
   usage_sums: Row<Omit<QuarterSum, 'timings'>> & TimingColumns;
-  /** The sums of one hour or day, of all groups of one kind. */
+  /** The sums of one hour, six hours, a day or a week, of all groups of one kind. */
   usage_rollups: Record<(typeof USAGE_FIGURES)[number] | 'at', number> &
     TimingColumns & { step: string; kind: string; name: string; keyName: Nullable<string> };
-  /** Which hours and days are rolled up. */
+  /** Which of them are rolled up. */
   usage_rolled: { step: string; kind: string; at: number };
   attempt_sums: Row<AttemptSum>;
   client_keys: Row<Omit<ClientKey, keyof KeyLimits | 'tags'>> &

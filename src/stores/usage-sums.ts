@@ -1,4 +1,4 @@
-// What was used, summed as it is saved by quarters of an hour, and later by hours and days: long times are read fast.
+// What was used, summed as it is saved by quarters of an hour, and later by hours to weeks: long times are read fast.
 
 import {
   type Expression,
@@ -98,31 +98,39 @@ export function* saveUsage(records: readonly RequestRecord[], now: number): Work
 
 /** What is rolled up of an hour is no longer all of it: it is rolled up anew. */
 function* forgetHour(hour: number): Work<void> {
-  const day = hour - (hour % DAY_MS);
-  const rolled = yield* run(
-    builder
-      .deleteFrom('usage_rolled')
-      .where((eb) =>
-        eb.or([
-          eb.and([eb('step', '=', 'hour'), eb('at', '=', hour)]),
-          eb.and([eb('step', '=', 'day'), eb('at', '=', day)]),
-        ]),
-      ),
-  );
-  if (rolled === 0) return;
-  const sums = builder.deleteFrom('usage_rollups');
-  yield* run(sums.where('step', '=', 'hour').where('at', '=', hour));
-  yield* run(sums.where('step', '=', 'day').where('at', '=', day));
+  for (const step of ROLL_STEPS) {
+    const at = hour - (hour % ROLL_MS[step]);
+    const ofIt = { step, at };
+    const rolled = yield* run(
+      builder
+        .deleteFrom('usage_rolled')
+        .where('kind', 'in', KINDS)
+        .where((eb) => eb.and(ofIt)),
+    );
+    if (rolled === 0) continue;
+    yield* run(
+      builder
+        .deleteFrom('usage_rollups')
+        .where('kind', 'in', KINDS)
+        .where((eb) => eb.and(ofIt)),
+    );
+  }
 }
 
-// Rolling up: in steps of one hour or day and one kind of group, by one process of all.
-
-type RollStep = 'hour' | 'day';
+// Rolling up: in steps of one piece of time and one kind of group, by one process of all.
 
 const KINDS = [
   ...(['none', 'model', 'account', 'key', 'protocol', 'owner', 'team', 'tag'] as const),
 ] as const satisfies readonly UsageGroup[];
-const ROLL_MS: Readonly<Record<RollStep, number>> = { hour: HOUR_MS, day: DAY_MS };
+/** Each is summed up of the one before it. */
+const ROLL_STEPS = ['hour', 'six-hours', 'day', 'week'] as const;
+type RollStep = (typeof ROLL_STEPS)[number];
+const ROLL_MS: Readonly<Record<RollStep, number>> = {
+  hour: HOUR_MS,
+  'six-hours': 6 * HOUR_MS,
+  day: DAY_MS,
+  week: 7 * DAY_MS,
+};
 
 interface Roll {
   readonly step: RollStep;
@@ -130,11 +138,11 @@ interface Roll {
   readonly at: number;
 }
 
-/** Rolls up one hour or day of one kind of group, the latest first. False when there was none left. */
+/** Rolls up one step of one kind of group, the latest first. False when there was none left. */
 export function* rollUp(dialect: Dialect, closedBefore: number): Work<boolean> {
   const first = yield* firstOf(sql<{ at?: number }>`select min(at) as at from usage_sums`);
   if (first?.at === undefined) return false;
-  for (const step of ['hour', 'day'] as const) {
+  for (const step of ROLL_STEPS) {
     const length = ROLL_MS[step];
     // What is before the first whole one is read as it is: its beginning may have left by its age.
     const from = Math.ceil(first.at / length) * length;
@@ -182,11 +190,12 @@ function* latestMissing(
 function* rollOne({ latest }: Dialect, { step, kind, at }: Roll): Work<void> {
   const end = at + ROLL_MS[step];
   yield* insert('usage_rolled', [{ step, kind, at }]);
-  const source = sql.table(step === 'hour' ? 'usage_sums' : 'usage_rollups');
+  const part = ROLL_STEPS[ROLL_STEPS.indexOf(step) - 1];
+  const source = sql.table(part === undefined ? 'usage_sums' : 'usage_rollups');
   const figures = [...USAGE_FIGURES, ...TIMINGS];
-  const isOfAll = step === 'hour' && kind === 'none';
-  const group = step === 'day' ? sql.ref('name') : kind === 'none' ? sql`''` : groupRef(kind);
-  const ofKind = step === 'day' ? sql`step = 'hour' and kind = ${kind} and` : sql``;
+  const isOfAll = part === undefined && kind === 'none';
+  const group = part !== undefined ? sql.ref('name') : kind === 'none' ? sql`''` : groupRef(kind);
+  const ofKind = part === undefined ? sql`` : sql`step = ${part} and kind = ${kind} and`;
   const keyName = kind === 'key' ? latest('keyName', 'at') : sql`null`;
   yield* run(sql`
     insert into ${sql.table('usage_rollups')} (${sql.join(
@@ -251,48 +260,66 @@ export function* removeUsage(before: number): Work<void> {
 
 // Reading: what is rolled up, and between it the sums as they were saved.
 
+/** A part of the span that begins at `span`. */
 interface Piece extends TimeSpan {
+  readonly span: number;
   readonly step: RollStep | 'quarter';
 }
 
-const inQuarters = ({ from, to }: TimeSpan): readonly Piece[] => [{ step: 'quarter', from, to }];
+/** The fewest rows that hold the spans: what is rolled up of a kind has nothing else to filter by. */
+function* cutPieces(
+  kind: UsageGroup,
+  filter: UsageFilter,
+  spans: readonly TimeSpan[],
+): Work<readonly Piece[]> {
+  const isRolledUp = narrowingOf(filter).every((name) => name === kind);
+  const rolled = isRolledUp ? yield* readRolled(kind, hullOf(spans)) : [];
+  return spans.flatMap((span) => cutPiece(span, rolled));
+}
 
-/** The fewest rows that hold a time, in order: what is rolled up of a kind has nothing else to filter by. */
-function* createPieces(kind: UsageGroup, filter: UsageFilter, { from, to }: TimeSpan) {
-  if (narrowingOf(filter).some((name) => name !== kind)) return inQuarters;
+function cutPiece({ from: span, to: end }: TimeSpan, rolled: readonly Omit<Roll, 'kind'>[]) {
+  const pieces: Piece[] = [];
+  let from = span;
+  const add = (step: Piece['step'], to: number): void => {
+    if (from < to) pieces.push({ span, step, from, to });
+    from = to;
+  };
+  for (const { step, at } of rolled) {
+    const to = at + ROLL_MS[step];
+    if (at < from || to > end) continue;
+    add('quarter', at);
+    add(step, to);
+  }
+  add('quarter', end);
+  return pieces;
+}
+
+/** In order; of those that begin together the longest first. */
+function* readRolled(
+  kind: UsageGroup,
+  { from, to }: TimeSpan,
+): Work<readonly Omit<Roll, 'kind'>[]> {
   const rolled = yield* rowsOf(
     builder
       .selectFrom('usage_rolled')
       .select(['step', 'at'])
       .where('kind', '=', kind)
       .where('at', '>=', from)
-      .where('at', '<', to)
-      .orderBy('at')
-      // A day before its first hour.
-      .orderBy('step'),
+      .where('at', '<', to),
   );
-  return (span: TimeSpan): readonly Piece[] => {
-    const pieces: Piece[] = [];
-    let at = span.from;
-    const add = (step: Piece['step'], to: number): void => {
-      const last = pieces.at(-1);
-      if (last?.step === step) pieces[pieces.length - 1] = { ...last, to };
-      else pieces.push({ step, from: at, to });
-      at = to;
-    };
-    for (const one of rolled) {
-      const step = one.step === 'day' ? 'day' : 'hour';
-      const end = one.at + ROLL_MS[step];
-      if (one.at < at || end > span.to) continue;
-      if (one.at > at) add('quarter', one.at);
-      add(step, end);
-    }
-    if (at < span.to) add('quarter', span.to);
-    return pieces;
-  };
+  return rolled
+    .flatMap(({ step: found, at }) => {
+      const step = ROLL_STEPS.find((known) => known === found);
+      return step === undefined ? [] : [{ step, at }];
+    })
+    .sort((left, right) => left.at - right.at || ROLL_MS[right.step] - ROLL_MS[left.step]);
 }
 
 interface Sums<Column extends string> {
+  /** Beginning of the span. */
+  readonly span: number;
+  /** When the last of it began. */
+  readonly last: number;
   readonly group: string;
   readonly groupName?: string | undefined;
   readonly sums: Readonly<Partial<Record<Column, number | undefined>>>;
@@ -308,43 +335,59 @@ interface Question<Column extends string> {
 
 type SummedColumn = (typeof USAGE_FIGURES)[number] | TimingColumn;
 
-function startsOf({ step, from, to }: Piece): readonly number[] {
-  const length = step === 'day' ? DAY_MS : HOUR_MS;
-  return Array.from({ length: (to - from) / length }, (_, nth) => from + nth * length);
+/** One entry a span and group that has any, or several, the latest last. */
+function* sumPieces<Column extends SummedColumn>(
+  dialect: Dialect,
+  question: Question<Column>,
+  pieces: readonly Piece[],
+): Work<readonly Sums<Column>[]> {
+  const found: (readonly Sums<Column>[])[] = [];
+  for (const table of ['usage_rollups', 'usage_sums'] as const) {
+    const own = pieces.filter(({ step }) => (step === 'quarter') === (table === 'usage_sums'));
+    if (own.length > 0) found.push(yield* sumTable(dialect, { ...question, table }, own));
+  }
+  return found.flat().sort((left, right) => left.last - right.last);
 }
 
-/** One entry a group that has any. */
-function* sumPiece<Column extends SummedColumn>(
-  { latest }: Dialect,
-  { by, columns, filter, names }: Question<Column>,
-  piece: Piece,
+/** In one statement, which goes from piece to piece. */
+function* sumTable<Column extends SummedColumn>(
+  { latest, listed }: Dialect,
+  { by, columns, filter, names, table }: Question<Column> & { readonly table: string },
+  pieces: readonly Piece[],
 ): Work<readonly Sums<Column>[]> {
   if (names?.length === 0) return [];
-  const { step, from, to } = piece;
-  const isRaw = step === 'quarter';
-  const name = isRaw ? (by === 'none' ? sql`''` : groupRef(by)) : sql.ref('name');
-  const ofKind = isRaw ? sql`` : sql`step = ${step} and kind = ${by} and`;
+  const isRaw = table === 'usage_sums';
+  const name = !isRaw ? sql.ref('name') : by === 'none' ? sql`''` : groupRef(by);
+  const list = listed(
+    JSON.stringify(pieces.map(({ span, step, from, to }) => [span, step, from, to])),
+    [
+      ['span', 'bigint'],
+      ['piece', 'text'],
+      ['since', 'bigint'],
+      ['until', 'bigint'],
+    ],
+  );
+  const inPiece = isRaw
+    ? sql`at >= since and at < until`
+    : sql`step = piece and kind = ${by} and at = since`;
   const ofFilter = conditionsOf(filter, isRaw ? groupRef : () => name);
   const ofNames = names === undefined ? sql`` : sql`and ${name} in (${sql.join(names)})`;
-  // Few rows of many are looked up, each by its key.
-  const isLookup = !isRaw && names !== undefined;
-  const inTime = isLookup
-    ? sql`at in (${sql.join(startsOf(piece))})`
-    : sql`at >= ${from} and at < ${to}`;
   const keyName = by === 'key' ? latest('keyName', 'at') : sql`null`;
-  const rows = yield* rowsOf(sql<Readonly<Record<string, unknown>>>`
-    select ${name} as ${sql.ref('group')}, ${keyName} as ${sql.ref('groupName')}, ${sql.join(
+  const rows = yield* rowsOf(sql<SumsRow>`
+    with pieces as materialized ${list}
+    select span, max(at) as last, ${name} as ${sql.ref('group')}, ${keyName} as ${sql.ref('groupName')}, ${sql.join(
       columns.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`),
     )}
-    from ${sql.table(isRaw ? 'usage_sums' : 'usage_rollups')}
-    where ${ofKind} ${inTime} ${ofFilter} ${ofNames}
-    ${isRaw && by === 'none' ? sql`having count(*) > 0` : sql`group by ${name} order by ${name}`}`);
-  return rows.map(({ group: found, groupName, ...sums }) => ({
-    group: String(found),
-    groupName: groupName as string | undefined,
+    from pieces cross join ${sql.table(table)}
+    where ${inPiece} ${ofFilter} ${ofNames}
+    group by span${isRaw && by === 'none' ? sql`` : sql`, ${name}`}`);
+  return rows.map(({ span, last, group, groupName, ...sums }) => ({
+    ...{ span, last, group, groupName },
     sums: sums as Sums<Column>['sums'],
   }));
 }
+
+type SumsRow = Omit<Sums<SummedColumn>, 'sums'>;
 
 /** @param columns other figures are 0 */
 export function* sumSpans(
@@ -354,20 +397,18 @@ export function* sumSpans(
 ): Work<readonly UsageRow[]> {
   // One group alone is rolled up by its kind.
   const [kind = by] = by === 'none' ? narrowingOf(filter) : [];
-  const piecesOf = yield* createPieces(kind, filter, hullOf(spans));
+  const pieces = yield* cutPieces(kind, filter, spans);
   const question = { by: kind, columns, filter };
-  const all: UsageRow[] = [];
-  for (const span of spans) {
-    const groups: UsageGroups = new Map();
-    for (const piece of piecesOf(span)) {
-      for (const { group, groupName, sums } of yield* sumPiece(dialect, question, piece)) {
-        if (by === 'none') addToGroups(groups, [''], { sums, at: span.from });
-        else addToGroups(groups, groupsIn(by, group), { groupName, sums, at: span.from });
-      }
+  const groups = new UsageGroups();
+  // Of many groups one span after the other: sorting all of them at once takes longer.
+  const parts = by === 'none' ? [pieces] : Map.groupBy(pieces, ({ span }) => span).values();
+  for (const part of parts) {
+    for (const one of yield* sumPieces(dialect, question, part)) {
+      if (by === 'none') groups.add([''], { ...one, groupName: undefined });
+      else groups.add(groupsIn(by, one.group), one);
     }
-    all.push(...inOrder(groups));
   }
-  return all;
+  return groups.inOrder();
 }
 
 /** Few rows, however many groups there are: those of the leading ones, and the sums of all. */
@@ -379,26 +420,18 @@ export function* sumLeading(
   const totals = yield* sumSpans(dialect, { spans, by: 'none', filter });
   if (by === 'none') return { buckets: totals, totals, others: [] };
   const rests = new Map(totals.map((total) => [total.at, { ...total }]));
-  const piecesOf = yield* createPieces(by, filter, hullOf(spans));
+  const pieces = yield* cutPieces(by, filter, spans);
   const question = { by, columns: USAGE_FIGURES, filter, names: namesOf(by, leading) };
-  const buckets: UsageRow[] = [];
-  const others: UsageRow[] = [];
-  for (const span of spans) {
-    const rest = rests.get(span.from);
+  const groups = new UsageGroups();
+  for (const one of yield* sumPieces(dialect, question, pieces)) {
+    const own = groupsIn(by, one.group).filter((name) => leading.has(name));
+    groups.add(own, one);
+    const rest = own.length === 0 ? undefined : rests.get(one.span);
     if (rest === undefined) continue;
-    const groups: UsageGroups = new Map();
-    for (const piece of piecesOf(span)) {
-      for (const { group, groupName, sums } of yield* sumPiece(dialect, question, piece)) {
-        const own = groupsIn(by, group).filter((name) => leading.has(name));
-        addToGroups(groups, own, { groupName, sums, at: span.from });
-        if (own.length === 0) continue;
-        for (const figure of USAGE_FIGURES) rest[figure] -= sums[figure] ?? 0;
-      }
-    }
-    buckets.push(...inOrder(groups));
-    if (rest.requests > 0) others.push(rest);
+    for (const figure of USAGE_FIGURES) rest[figure] -= one.sums[figure] ?? 0;
   }
-  return { buckets, totals, others };
+  const others = [...rests.values()].filter(({ requests }) => requests > 0);
+  return { buckets: groups.inOrder(), totals, others };
 }
 
 /** Sets of tags are all read: the database is not asked which of them hold one. */
@@ -406,23 +439,26 @@ function namesOf(by: UsageGroup, leading: ReadonlySet<string>): readonly string[
   return by === 'tag' ? undefined : [...leading];
 }
 
-type UsageGroups = Map<string, Mutable<UsageRow>>;
+/** Of each span, by its beginning. */
+class UsageGroups {
+  readonly #spans = new Map<number, Map<string, Mutable<UsageRow>>>();
 
-function inOrder(groups: UsageGroups): readonly UsageRow[] {
-  const rows = [...groups.values()];
-  return rows.sort((left, right) => compareCodePoints(left.group, right.group));
-}
+  add(names: readonly string[], { span, groupName, sums }: Sums<keyof UsageSum>): void {
+    const rows = this.#spans.get(span) ?? new Map<string, Mutable<UsageRow>>();
+    this.#spans.set(span, rows);
+    for (const group of names) {
+      const row = rows.get(group) ?? { at: span, group, ...NO_USAGE };
+      rows.set(group, row);
+      for (const figure of USAGE_FIGURES) row[figure] += sums[figure] ?? 0;
+      if (groupName !== undefined) row.groupName = groupName;
+    }
+  }
 
-function addToGroups(
-  groups: UsageGroups,
-  names: readonly string[],
-  { groupName, sums, at }: Omit<Sums<keyof UsageSum>, 'group'> & Pick<UsageRow, 'at'>,
-): void {
-  for (const group of names) {
-    const row = groups.get(group) ?? { at, group, ...NO_USAGE };
-    groups.set(group, row);
-    for (const figure of USAGE_FIGURES) row[figure] += sums[figure] ?? 0;
-    if (groupName !== undefined) row.groupName = groupName;
+  inOrder(): readonly UsageRow[] {
+    const inTime = [...this.#spans].sort(([left], [right]) => left - right);
+    return inTime.flatMap(([, rows]) =>
+      [...rows.values()].sort((left, right) => compareCodePoints(left.group, right.group)),
+    );
   }
 }
 
@@ -436,18 +472,14 @@ export function* timeSpans(
   { spans, filter = {} }: SumRequest,
 ): Work<readonly TimedSpan[]> {
   // One group alone is rolled up by its kind.
-  const [by = 'none'] = narrowingOf(filter);
-  const piecesOf = yield* createPieces(by, filter, hullOf(spans));
-  const timed: TimedSpan[] = [];
-  for (const span of spans) {
-    let timings = NO_TIMINGS;
-    for (const piece of piecesOf(span)) {
-      const found = yield* sumPiece(dialect, { by, columns: TIMINGS, filter }, piece);
-      for (const { sums } of found) timings = addTimings(timings, fromColumns(sums));
-    }
-    timed.push({ at: span.from, ...timings });
+  const [by = 'none']: readonly UsageGroup[] = narrowingOf(filter);
+  const pieces = yield* cutPieces(by, filter, spans);
+  const timed = new Map(spans.map(({ from }) => [from, NO_TIMINGS]));
+  const question = { by, columns: TIMINGS, filter };
+  for (const { span, sums } of yield* sumPieces(dialect, question, pieces)) {
+    timed.set(span, addTimings(timed.get(span) ?? NO_TIMINGS, fromColumns(sums)));
   }
-  return timed;
+  return [...timed].map(([at, timings]) => ({ at, ...timings }));
 }
 
 /** By group: all of the time. */
@@ -457,24 +489,22 @@ export function* timeGroups(
   leading?: ReadonlySet<string>,
 ): Work<readonly TimedGroup[]> {
   if (by === 'none') return [];
-  const span = hullOf(spans);
   const groups = new Map<string, TimedGroup>();
   const names = leading && namesOf(by, leading);
   const question = { by, columns: TIMINGS, filter, names };
-  for (const piece of (yield* createPieces(by, filter, span))(span)) {
-    for (const one of yield* sumPiece(dialect, question, piece)) {
-      for (const name of groupsIn(by, one.group)) {
-        if (leading?.has(name) === false) continue;
-        const known = groups.get(name);
-        groups.set(name, {
-          group: name,
-          groupName: one.groupName ?? known?.groupName,
-          ...addTimings(known ?? NO_TIMINGS, fromColumns(one.sums)),
-        });
-      }
+  const pieces = yield* cutPieces(by, filter, [hullOf(spans)]);
+  for (const one of yield* sumPieces(dialect, question, pieces)) {
+    for (const name of groupsIn(by, one.group)) {
+      if (leading?.has(name) === false) continue;
+      const known = groups.get(name);
+      groups.set(name, {
+        group: name,
+        groupName: one.groupName ?? known?.groupName,
+        ...addTimings(known ?? NO_TIMINGS, fromColumns(one.sums)),
+      });
     }
   }
-  return [...groups.values()];
+  return [...groups.values()].sort((left, right) => compareCodePoints(left.group, right.group));
 }
 
 export function* readAttempts(

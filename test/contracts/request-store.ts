@@ -305,8 +305,8 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
       { from: 0, to: later - QUARTER_MS },
       { from: 0, to: later * 3 },
     ];
-    const rows = await store.usage(spans, 'key');
-    const names = rows.map(({ group, groupName, requests }) => [group, groupName, requests]);
+    const rows = await Promise.all(spans.map((span) => store.usage([span], 'key')));
+    const names = rows.flat().map(({ group, groupName, requests }) => [group, groupName, requests]);
     expect(names).toEqual([
       ['k1', 'Anna', 2],
       ['k2', undefined, 1],

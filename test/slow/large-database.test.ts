@@ -24,6 +24,8 @@ const STEP = 2_592;
 const LIMIT_MS = 100;
 const HOUR_MS = 3_600_000;
 const ACCOUNT = 'account-77@example.org';
+const CHAT = { protocol: 'chat' };
+const MODEL_IN_CHAT = { ...CHAT, model: 'upstream-7' };
 
 /** What is summed up by hours and days once they are over. */
 const ROLLED = [
@@ -76,7 +78,7 @@ on conflict do nothing;
 insert into attempt_sums (at, account, good, failed)
 select at - at % 1800000, account, count(*), 0 from requests where account is not null group by 1, 2;
 with kinds(kind) as (values ('none'), ('model'), ('account'), ('key'), ('protocol'), ('owner'), ('team'), ('tag')),
-  steps(step, length) as (values ('hour', 3600000), ('day', 86400000))
+  steps(step, length) as (values ('hour', 3600000), ('six-hours', 21600000), ('day', 86400000), ('week', 604800000))
 insert into usage_rollups (step, kind, at, name, key_name, ${ROLLED.join(', ')})
 select step, kind, at - at % length, case kind when 'none' then '' when 'model' then model when 'account' then account when 'key' then key_id when 'protocol' then protocol when 'owner' then owner when 'team' then team else tags end,
   case kind when 'key' then max(key_name) end, ${ROLLED.map((name) => `sum(${name})`).join(', ')}
@@ -232,11 +234,17 @@ describe.each([
         ['usage by model', () => leading('model')],
         ['usage by account', () => leading('account')],
         ['usage by account, by days of UTC', () => leading('account', {}, spans)],
+        ['usage by key', () => leading('key')],
         ['usage by key, by days of UTC', () => leading('key', {}, spans)],
-        ['usage of one account', () => leading('model', { account: ACCOUNT })],
+        ['usage of one account by model', () => leading('model', { account: ACCOUNT })],
+        ['usage of one model by account', () => leading('account', { model: 'upstream-7' })],
+        ['usage of one model and protocol', () => leading('none', MODEL_IN_CHAT)],
+        ['usage of one key and protocol', () => leading('model', { ...CHAT, key: 'key_77' })],
         ['latency', () => latency('none')],
         ['latency by model', () => latency('model')],
         ['latency by account', () => latency('account')],
+        ['latency by key', () => latency('key')],
+        ['latency of one model by account', () => latency('account', { model: 'upstream-7' })],
         ['latency of one account', () => latency('none', { account: ACCOUNT })],
         [
           'outcomes of accounts',

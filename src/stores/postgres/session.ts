@@ -433,6 +433,13 @@ const DIALECT: Dialect = {
   isLike: (column, pattern) => sql`${sql.ref(column)} ilike ${pattern}`,
   isAmong: (column, list) =>
     sql`${sql.ref(column)} in (select value::bigint from json_array_elements_text(${list}) as value)`,
+  listed: (list, columns) =>
+    sql`(select ${sql.join(
+      columns.map(
+        ([name, type], place) =>
+          sql`(value ->> ${sql.lit(place)})::${sql.raw(type)} as ${sql.ref(name)}`,
+      ),
+    )} from json_array_elements(${list}) as value)`,
   // Without a value there is no text, which counts for nothing.
   latest: (column, by) =>
     sql`substr(max(lpad(${sql.ref(by)}::text, 16, '0') || ${sql.ref(column)}), 17)`,

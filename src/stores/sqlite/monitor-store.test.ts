@@ -4,7 +4,9 @@ import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/support/database.ts';
 import { recordOf } from '../../../test/support/request-records.ts';
 import type { RequestStore } from '../../monitor/request-store.ts';
+import { insert } from '../database.ts';
 import { MIGRATIONS } from '../migrations.ts';
+import { rollUp } from '../usage-sums.ts';
 
 const LIMITS = { oldest: 0, oldestUsage: 0, closedBefore: 0, maxBytes: 1e12, reducedBytes: 1e12 };
 
@@ -81,6 +83,9 @@ const UNHOLD_USAGE = `
 
 /** Takes out what the migrations behind the eighth put in. */
 const UNDO_LATER = `
+  drop index usage_sums_by_model;
+  drop index usage_sums_by_account;
+  drop index usage_sums_by_key;
   alter table request_bodies drop column upstream_response;
   alter table request_bodies drop column client_response;
   drop index requests_by_session;
@@ -356,5 +361,49 @@ test('a search goes on over many steps and says where', async () => {
   const found = await requests.list({ search: 'needle' }, { limit: 10 });
   expect(found).toMatchObject({ rows: [{ id: 'needle' }], total: 1 });
   expect(found.nextCursor).toBeUndefined();
+  await database.close();
+});
+
+test('usage of weeks is the same once they are summed up, also of what is saved later', async () => {
+  const database = await createTestDatabase();
+  const { requests, database: connection } = database.stores;
+  const week = 7 * 86_400_000;
+  const begin = 2_700 * week;
+  const record = (nth: number) =>
+    recordOf({ id: `r${nth}`, at: begin + nth * 43_000_000, upstreamModel: `m${nth % 3}` });
+  const read = async () => {
+    const span = { from: begin - 3_600_000, to: begin + week + 3_600_000 };
+    const rows = await requests.usage([span], 'model');
+    return rows.map((row) => [row.group, row.requests, row.inputTokens]);
+  };
+  // One kind of group is enough: the others count as summed up.
+  const others = ['none', 'account', 'key', 'protocol', 'owner', 'team', 'tag'];
+  const hours = Array.from({ length: 7 * 24 }, (_, nth) => begin + nth * 3_600_000);
+  const steps = { hour: 1, 'six-hours': 6, day: 24, week: 168 };
+  const marks = Object.entries(steps).flatMap(([step, length]) => {
+    const starts = hours.filter((_, nth) => nth % length === 0);
+    return others.flatMap((kind) => starts.map((at) => ({ step, kind, at })));
+  });
+  await connection.write('crash', () => insert('usage_rolled', marks));
+  // As sweeps do, all at once.
+  const sumUp = () =>
+    connection.write('crash', function* () {
+      let isLeft = true;
+      while (isLeft) isLeft = yield* rollUp(connection.dialect, begin + week);
+    });
+  await requests.save([0, 1, 2, 4, 5, 7, 8, 10, 14].map(record));
+  const before = [
+    ['m0', 1, 3],
+    ['m1', 4, 12],
+    ['m2', 4, 12],
+  ];
+  expect(await read()).toEqual(before);
+  await sumUp();
+  expect(await read()).toEqual(before);
+  await requests.save([record(9)]);
+  const after = [['m0', 2, 6], ...before.slice(1)];
+  expect(await read()).toEqual(after);
+  await sumUp();
+  expect(await read()).toEqual(after);
   await database.close();
 });

@@ -189,6 +189,10 @@ const DIALECT: Dialect = {
   // The function behind the operator (https://www.sqlite.org/lang_corefunc.html#like).
   isLike: (column, pattern) => sql`like(${pattern}, ${sql.ref(column)}, '\\')`,
   isAmong: (column, list) => sql`${sql.ref(column)} in (select value from json_each(${list}))`,
+  listed: (list, columns) =>
+    sql`(select ${sql.join(
+      columns.map(([name], place) => sql`value ->> ${sql.lit(place)} as ${sql.ref(name)}`),
+    )} from json_each(${list}))`,
   // Without a value there is no text, which counts for nothing.
   latest: (column, by) =>
     sql`substr(max(printf('%016d', ${sql.ref(by)}) || ${sql.ref(column)}), 17)`,
