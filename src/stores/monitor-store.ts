@@ -581,7 +581,7 @@ export function createMonitorStore(
       const groups = await database.read(() => timeGroups(dialect, request, names));
       return { spans: spans.flat(), groups };
     },
-    attempts: (span, account) => database.read(() => readAttempts(span, account)),
+    attempts: (span, account) => database.read(() => readAttempts(dialect, span, account)),
     breakdown: (span, filter = {}) => database.read(() => breakDown(dialect, span, filter)),
     minutes: (span) => database.read(() => sumMinutes(span)),
     async sweep(limits) {

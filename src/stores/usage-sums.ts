@@ -507,17 +507,25 @@ export function* timeGroups(
   return [...groups.values()].sort((left, right) => compareCodePoints(left.group, right.group));
 }
 
+/** The database gives one row a half hour: it is faster than one for each account of it. */
 export function* readAttempts(
+  { collected }: Dialect,
   { from, to }: TimeSpan,
   account: string | undefined,
 ): Work<readonly AttemptSum[]> {
   const sums = builder
     .selectFrom('attempt_sums')
-    .select(['at', 'account', 'good', 'failed'])
+    .select(['at', collected(['account', 'good', 'failed']).as('list')])
     .where('at', '>=', from)
     .where('at', '<', to)
+    .groupBy('at')
     .orderBy('at');
-  return yield* rowsOf(account === undefined ? sums : sums.where('account', '=', account));
+  const rows = yield* rowsOf(account === undefined ? sums : sums.where('account', '=', account));
+  return rows.flatMap(({ at, list }) => {
+    // The database wrote it.
+    const accounts = JSON.parse(list) as readonly (readonly [string, number, number])[];
+    return accounts.map(([name, good, failed]) => ({ at, account: name, good, failed }));
+  });
 }
 
 const KINDS_OF_USE = SUMMED_BY.filter((name) => name !== 'at');
