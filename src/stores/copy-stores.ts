@@ -63,6 +63,7 @@ const COPIED: readonly CopiedTableShape[] = [
   { table: 'invitations', key: ['sequence'] },
   { table: 'console_sessions', key: ['hash'] },
   { table: 'requests', key: ['sequence'] },
+  { table: 'removed_requests', key: ['name'] },
   { table: 'request_bodies', key: ['sequence'], batch: 20 },
   { table: 'usage_sums', key: [...SUMMED_BY] },
   { table: 'kept_answers', key: ['rowid'], batch: 20 },

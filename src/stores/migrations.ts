@@ -1072,4 +1072,24 @@ create index usage_sums_by_account on usage_sums (account, at);
 create index usage_sums_by_key on usage_sums (key_id, at);
 `,
   },
+  // Usage says how many records there are behind the latest that was removed. Which were removed before is not known:
+  // it may be any of those that are older than the last one.
+  {
+    version: 27,
+    name: 'removed-requests',
+    sqlite: `
+create table removed_requests (
+  name text not null primary key,
+  latest integer not null
+) strict, without rowid;
+insert into removed_requests select 'all', max(at) from requests having count(*) > 0;
+`,
+    postgres: `
+create table removed_requests (
+  name text collate "C" primary key,
+  latest bigint not null
+);
+insert into removed_requests select 'all', max(at) from requests having count(*) > 0;
+`,
+  },
 ];

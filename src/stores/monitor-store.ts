@@ -669,6 +669,11 @@ function* sumBytes(): Work<number> {
 
 type Removed = Readonly<Record<'count' | 'bytes', number>>;
 
+const RAISE = {
+  clause:
+    '(name) do update set latest = excluded.latest where excluded.latest > removed_requests.latest',
+};
+
 /** Bodies go with their record. */
 function* removeOldest({ isAmong }: Dialect, before: number): Work<Removed> {
   const oldest = yield* rowsOf(
@@ -689,7 +694,11 @@ function* removeOldest({ isAmong }: Dialect, before: number): Work<Removed> {
   const sequences = JSON.stringify(chosen.map(({ sequence }) => sequence));
   const removal = builder.deleteFrom('requests').where(isAmong('sequence', sequences));
   // Those that another process was faster to remove are not among them.
-  const removed = yield* rowsOf(removal.returning('bytes'));
+  const removed = yield* rowsOf(removal.returning(['at', 'bytes']));
+  if (removed.length > 0) {
+    const latest = Math.max(...removed.map(({ at }) => at));
+    yield* insert('removed_requests', [{ name: 'all', latest }], { onConflict: RAISE });
+  }
   return { count: removed.length, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 

@@ -1,6 +1,7 @@
 // What records of requests add up to, of any filter: how they ended over time, and their errors by group.
 
 import { sql } from 'kysely';
+import { QUARTER_MS } from '../lib/calendar.ts';
 import type {
   ErrorGroupSum,
   Histogram,
@@ -11,7 +12,7 @@ import type {
   SessionSum,
   TimeSpan,
 } from '../monitor/request-store.ts';
-import { type Database, firstOf, rowsOf, type Work } from './database.ts';
+import { type Database, type Dialect, firstOf, rowsOf, type Work } from './database.ts';
 import {
   fromRequestsRow,
   inSteps,
@@ -25,6 +26,7 @@ import {
   type Search,
 } from './monitor-store.ts';
 import { builder } from './schema.ts';
+import { sumSpans } from './usage-sums.ts';
 
 export function createRequestFigures(sources: ListSources): RequestFigures {
   return {
@@ -65,7 +67,7 @@ async function countOutcomes(
   const counts = Array.from({ length: cut.count }, () => ({ ok: 0, error: 0, cancelled: 0 }));
   const timed = { ...filter, from: span.from, to: span.to };
   const isWhole = isPlain(filter)
-    ? await countAllByPart(sources, { span, cut, counts })
+    ? await countAll(sources, { span, cut, counts })
     : await countByStep(sources, timed, { span, cut, counts });
   return {
     span,
@@ -103,21 +105,77 @@ interface Counting {
 
 const OUTCOMES = ['ok', 'error', 'cancelled'] as const;
 
-/** Along the index of outcomes alone, which is the shortest: a part at a time, the latest first. */
-async function countAllByPart(
+/** What usage does not say along the index of outcomes alone, the shortest: a part at a time, the latest first. */
+async function countAll(
   { database, monotonic }: ListSources,
-  { span, cut, counts }: Counting,
+  counting: Counting,
 ): Promise<boolean> {
   const until = monotonic() + PATIENCE_MS;
-  for (const [index, part] of [...counts.entries()].reverse()) {
-    if (monotonic() >= until) return false;
-    const begin = cut.from + index * cut.stepMs;
-    const from = Math.max(span.from, begin);
-    const to = Math.min(span.to, begin + cut.stepMs);
-    Object.assign(part, await database.read(() => countPart({ from, to })));
-    await pause();
+  const rest = await database.read(() => countByUsage(database.dialect, counting));
+  for (const [index, part] of [...counting.counts.entries()].reverse()) {
+    for (const span of rest) {
+      const within = partWithin(counting.cut, index, span);
+      if (within === undefined) continue;
+      if (monotonic() >= until) return false;
+      const counted = await database.read(() => countPart(within));
+      for (const outcome of OUTCOMES) part[outcome] += counted[outcome];
+      await pause();
+    }
   }
   return true;
+}
+
+function partWithin({ from, stepMs }: Cut, index: number, span: TimeSpan): TimeSpan | undefined {
+  const begin = from + index * stepMs;
+  const within = { from: Math.max(span.from, begin), to: Math.min(span.to, begin + stepMs) };
+  return within.from < within.to ? within : undefined;
+}
+
+/**
+ * Usage by quarters of an hour is of all records, however many left: it counts those that began after all that left,
+ * but for how many were cancelled, which few are. @returns what is still to be counted
+ */
+function* countByUsage(
+  dialect: Dialect,
+  { span, cut, counts }: Counting,
+): Work<readonly TimeSpan[]> {
+  const usage = yield* firstOf(
+    builder.selectFrom('usage_sums').select('at').orderBy('at').limit(1),
+  );
+  const removed = yield* firstOf(builder.selectFrom('removed_requests').select('latest'));
+  if (usage === undefined) return [span];
+  const whole = Math.max(span.from, usage.at, (removed?.latest ?? 0) + 1);
+  const from = Math.ceil(whole / QUARTER_MS) * QUARTER_MS;
+  const to = Math.floor(span.to / QUARTER_MS) * QUARTER_MS;
+  if (cut.stepMs % QUARTER_MS !== 0 || from >= to) return [span];
+  const spans = counts.flatMap((_, index) => partWithin(cut, index, { from, to }) ?? []);
+  const partAt = (at: number) => counts[Math.floor((at - cut.from) / cut.stepMs)];
+  const sums = yield* sumSpans(dialect, { spans, by: 'none' }, ['requests', 'errors']);
+  for (const { at, requests, errors } of sums) {
+    const part = partAt(at);
+    if (part !== undefined) Object.assign(part, { ok: requests - errors, error: errors });
+  }
+  const cancelled = builder
+    .selectFrom('requests')
+    .select(({ fn }) => [beginningIn(cut).as('begin'), fn.countAll<number>().as('count')])
+    .where('outcome', '=', 'cancelled')
+    .where('at', '>=', from)
+    .where('at', '<', to)
+    .groupBy('begin');
+  for (const { begin, count } of yield* rowsOf(cancelled)) {
+    const part = partAt(begin);
+    if (part === undefined) continue;
+    part.cancelled = count;
+    part.ok -= count;
+  }
+  return [
+    { from: span.from, to: from },
+    { from: to, to: span.to },
+  ];
+}
+
+function beginningIn({ from, stepMs }: Cut) {
+  return sql<number>`requests.at - (requests.at - ${sql.lit(from)}) % ${sql.lit(stepMs)}`;
 }
 
 function* countPart({ from, to }: TimeSpan): Work<Counts> {
@@ -141,7 +199,6 @@ async function countByStep(
   { cut, counts }: Counting,
 ): Promise<boolean> {
   const search = await planSearch(sources.database, filter);
-  const beginning = sql<number>`requests.at - (requests.at - ${sql.lit(cut.from)}) % ${sql.lit(cut.stepMs)}`;
   const countOf = (outcome: string) =>
     sql<number>`sum(case when requests.outcome = ${sql.lit(outcome)} then 1 else 0 end)`;
   let isWhole = false;
@@ -152,7 +209,7 @@ async function countByStep(
       const { query, next } = yield* openStep({ ...search, from });
       const grouped = query
         .clearOrderBy()
-        .select(beginning.as('begin'))
+        .select(beginningIn(cut).as('begin'))
         .select(OUTCOMES.map((outcome) => countOf(outcome).as(outcome)))
         .groupBy('begin');
       return { next, found: yield* rowsOf(grouped) };

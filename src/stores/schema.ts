@@ -93,6 +93,8 @@ export interface Tables {
       /** JSON. */
       details: string;
     };
+  /** One row: when the latest of those that were removed began. */
+  removed_requests: { name: string; latest: number };
   request_bodies: {
     sequence: number;
     clientRequest: Nullable<string>;

@@ -68,6 +68,29 @@ export function describeRequestFigures(
       expect(none?.parts.every(({ ok, error }) => ok + error === 0)).toBe(true);
     });
 
+    test('outcomes are of the records there are, whatever usage knows of those that were removed', async () => {
+      const { requests, requestFigures } = await open();
+      const quarter = HOUR_MS / 4;
+      const records = Array.from({ length: 40 }, (_, nth) =>
+        recordOf({
+          ...{ id: `r${nth}`, at: AT + nth * quarter + 7 },
+          outcome: (['ok', 'error', 'cancelled'] as const)[nth % 3] ?? 'ok',
+        }),
+      );
+      const count = async (filter: object = {}) => {
+        const { parts = [] } = (await requestFigures.histogram(filter, 10)) ?? {};
+        return parts.map(({ ok, error, cancelled }) => `${ok}/${error}/${cancelled}`).join(' ');
+      };
+      await requests.save(records);
+      expect(await count()).toBe('2/1/1 1/2/1 1/1/2 2/1/1 1/2/1 1/1/2 2/1/1 1/2/1 1/1/2 2/1/1');
+      const amid = { from: AT + HOUR_MS + 8, to: AT + 9 * HOUR_MS + 8 };
+      expect(await count(amid)).toBe('1/1/1 1/1/2 2/1/1 1/2/1 1/1/2 2/1/1 1/2/1 1/1/2 1/0/0');
+      await requests.removeBefore(AT + 5 * HOUR_MS + 8);
+      // One that began before all that are left.
+      await requests.save([recordOf({ id: 'late', at: AT + 1 })]);
+      expect(await count()).toBe('1/0/0 0/0/0 0/0/0 0/0/0 0/0/0 1/1/1 2/1/1 1/2/1 1/1/2 2/1/1');
+    });
+
     test('equal errors are one group, with where they came from', async () => {
       const { requests, requestFigures } = await open();
       const failed = (id: string, at: number, errorGroup: string, account = 'ann') =>

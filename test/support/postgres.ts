@@ -232,7 +232,7 @@ const EMPTY = [
   ...['accounts', 'signatures', 'call_traces', 'session_bindings', 'client_keys', 'requests'],
   ...['address_rules', 'access_log', 'audit_log', 'console_sessions', 'usage_sums', 'kept_answers'],
   ...['leases', 'settings', 'people', 'invitations', 'budgets'],
-  ...['usage_rollups', 'usage_rolled', 'attempt_sums'],
+  ...['usage_rollups', 'usage_rolled', 'attempt_sums', 'removed_requests'],
 ]
   .map((table) => `delete from ${table};`)
   .join('\n');

@@ -83,6 +83,7 @@ const UNHOLD_USAGE = `
 
 /** Takes out what the migrations behind the eighth put in. */
 const UNDO_LATER = `
+  drop table removed_requests;
   drop index usage_sums_by_model;
   drop index usage_sums_by_account;
   drop index usage_sums_by_key;
