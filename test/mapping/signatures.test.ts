@@ -136,13 +136,11 @@ describe.each(VOCABULARIES)('$vocabulary words', (words) => {
         ]);
       });
 
-      test('gets the stand-in where the same call was signed twice', () => {
+      test('gets the later signature where the same call was signed twice', () => {
         const gateway = createGateway(client, words);
         const answer = renamed(gateway.answer(signed));
         gateway.answer([parts({ ...CALL, thoughtSignature: T }), end('STOP')]);
-        expect(gateway.modelParts(bare(client, answer))).toEqual([
-          { ...own, thoughtSignature: SIGNATURE_SENTINEL },
-        ]);
+        expect(gateway.modelParts(bare(client, answer))).toEqual([{ ...own, thoughtSignature: T }]);
       });
     });
   });
