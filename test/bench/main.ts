@@ -14,7 +14,7 @@ import { atMost, countMissed, type Row, renderTable } from './report.ts';
 import { warmUp } from './warm-up.ts';
 import { WORKLOADS } from './workloads.ts';
 
-const LIMIT_MS = 390_000;
+const LIMIT_MS = 600_000;
 
 const { values: flags } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string', default: '' } },
