@@ -95,7 +95,6 @@ export class EventRelay {
     if (!isNew) return false;
     if (cluster.state().replicas.length > 1) {
       onGap();
-      this.#heardTimer?.cancel();
       this.#heardTimer = clock.startTimer(HEARD_MS, onGap);
     }
     this.#beat(true);

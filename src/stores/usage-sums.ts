@@ -335,7 +335,7 @@ interface Question<Column extends string> {
 
 type SummedColumn = (typeof USAGE_FIGURES)[number] | TimingColumn;
 
-/** One entry a span and group that has any, or several, the latest last. */
+/** At least one entry for each span and group with usage, the latest last. */
 function* sumPieces<Column extends SummedColumn>(
   dialect: Dialect,
   question: Question<Column>,

@@ -456,7 +456,8 @@ export class CallIds {
 
   /**
    * The id of a result: its own, else that of the earliest unanswered call of this name. Some clients write
-   * the names of calls and of results differently (Semantic Kernel); the real service pairs by order.
+   * the names of calls and of results differently (Semantic Kernel): with the name of no call it is that of
+   * the earliest unanswered call of the step.
    */
   result(id: string | undefined, name: string, position: string): string {
     const queue = id === undefined ? (this.#byName.get(name) ?? this.#step) : this.#byId.get(id);

@@ -234,6 +234,7 @@ class OutputItems {
   #isUncited = false;
   /** The proof that stands on a reasoning item already. */
   #lastProof: string | undefined;
+  /** Deferred tools whose search is written. */
   readonly #found = new Set<JsonObject>();
   /** Of the messages that are done. */
   #textLength = 0;
