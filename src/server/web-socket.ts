@@ -277,6 +277,7 @@ class Connection {
       webSocket: this.#webSocket,
       route: this.#route,
       clock: this.#edge.clock,
+      onError: () => this.#answers.forgetReferenced(),
       onWritten: () => {
         if (closeCode !== undefined) this.#close(() => this.#webSocket.close(closeCode));
         if (this.#waiting.length === 0) this.#closeWhenIdle?.();
@@ -358,6 +359,8 @@ interface TurnResponseOptions {
   readonly webSocket: WebSocket;
   readonly route: WebSocketRoute<unknown>;
   readonly clock: Clock;
+  /** Called when the answer is an error in place of a stream. */
+  readonly onError: () => void;
   /** Called behind the last message of the answer. */
   readonly onWritten: () => void;
 }
@@ -407,7 +410,10 @@ class TurnResponse extends Writable implements ClientResponse {
   }
 
   override _final(callback: () => void): void {
-    if (this.statusCode !== 200) this.#sendError();
+    if (this.statusCode !== 200) {
+      this.#options.onError();
+      this.#sendError();
+    }
     this.#options.onWritten();
     this.#whenTaken(callback);
   }

@@ -182,17 +182,30 @@ export function createConnectionResponses(
       opened += 1;
       const own = stores.of(`connection ${opened}`);
       const ids: string[] = [];
+      /** What the latest turn goes on from. */
+      let referenced: string | undefined;
       return {
-        /** The answers of the connection and those of its client key. */
-        over: (stored: ResponseStore): ResponseStore => ({
-          ...stored,
-          putUnstored(answer) {
-            ids.push(answer.id);
-            return own.put(answer);
-          },
-          find: async (id) => (await own.find(id)) ?? stored.find(id),
-          findByItem: async (id) => (await own.findByItem(id)) ?? stored.findByItem(id),
-        }),
+        /** The answers of the connection and those of its client key, for one turn. */
+        over(stored: ResponseStore): ResponseStore {
+          referenced = undefined;
+          return {
+            ...stored,
+            putUnstored(answer) {
+              ids.push(answer.id);
+              return own.put(answer);
+            },
+            async find(id) {
+              // The first one asked for; behind it come those it went on from itself.
+              referenced ??= id;
+              return (await own.find(id)) ?? stored.find(id);
+            },
+            findByItem: async (id) => (await own.findByItem(id)) ?? stored.findByItem(id),
+          };
+        },
+        /** As the real service after an error (developers.openai.com, "WebSocket mode"). */
+        forgetReferenced(): void {
+          if (referenced !== undefined) void own.remove(referenced);
+        },
         /** Forgets the answers of the connection. */
         close(): void {
           for (const id of ids.splice(0)) void own.remove(id);

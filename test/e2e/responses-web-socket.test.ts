@@ -115,6 +115,24 @@ describe('turns', () => {
     other.close();
   });
 
+  test('a turn that fails forgets what it went on from, where that is not stored', () =>
+    opened(async (client) => {
+      const lost = [{ type: 'function_call_output', call_id: 'call_nobody_made', output: '4' }];
+      const kept = await client.ask({ model: MODEL, input: says('Hi') });
+      const { id = null } = await client.ask({ ...unstored, input: says('Hi') });
+      const goOn = { ...unstored, previous_response_id: id };
+      expect(await client.ask({ ...goOn, input: lost })).toMatchObject({ status: 400 });
+      expect(await client.ask({ ...goOn, input: says('And?') })).toMatchObject({
+        status: 400,
+        error: { code: 'previous_response_not_found' },
+      });
+      const goOnKept = { model: MODEL, previous_response_id: kept.id ?? null };
+      expect(await client.ask({ ...goOnKept, input: lost })).toMatchObject({ status: 400 });
+      expect(await client.ask({ ...goOnKept, input: says('And?') })).toMatchObject({
+        status: 'completed',
+      });
+    }));
+
   test('what is stored is gone on with over HTTP', async () => {
     const { id } = await opened((client) => client.ask({ model: MODEL, input: 'Hi' }));
     const client = new OpenAI({ baseURL: `${app.url}/v1`, apiKey: 'any', maxRetries: 0 });
