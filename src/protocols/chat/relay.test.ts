@@ -82,7 +82,9 @@ test('a session begins with the leading instructions and the first long text', (
 });
 
 test('chunks go out as they came; the usage alone only to who asked for it', () => {
-  const text = { choices: [{ index: 0, delta: { content: 'é' }, finish_reason: null }] };
+  const text = {
+    choices: [{ index: 0, delta: { role: 'assistant', content: 'é' }, finish_reason: null }],
+  };
   expect(write({}, text)).toBe(`data: ${JSON.stringify(text)}\n\n`);
   const usage = { total_tokens: 3 };
   const empty = { index: 0, delta: {} };
@@ -99,7 +101,7 @@ test('chunks go out as they came; the usage alone only to who asked for it', () 
 
 test('a chunk that repeats one goes out unread where that one went out as it came', () => {
   const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
-  const frame = { choices: [{ index: 0, delta: { content: 'a' } }] };
+  const frame = { choices: [{ index: 0, delta: { role: 'assistant', content: 'a' } }] };
   expect(writer.repeat?.('{}')).toBeUndefined();
   writer.write(frame, JSON.stringify(frame));
   expect(writer.repeat?.('{ }')).toBe('data: { }\n\n');
@@ -124,15 +126,73 @@ test('calls without a number or an id get one: accumulators give up without', ()
   };
   const named = (name: string) => ({ function: { name, arguments: '{}' } });
   expect(send({ id: 'a', ...named('f') }, named('g'))).toMatchObject([
-    { index: 0, id: 'a' },
-    { index: 1, id: 'call_new' },
+    { index: 0, id: 'a', type: 'function' },
+    { index: 1, id: 'call_new', type: 'function' },
   ]);
   expect(send({ function: { arguments: ' ' } })).toEqual([
     { index: 1, function: { arguments: ' ' } },
   ]);
   const whole = { choices: [{ message: { tool_calls: [named('f')] } }] };
   expect(relayOf({}).relay.writeReply([whole], CONTEXT)).toMatchObject({
-    choices: [{ message: { tool_calls: [{ id: 'call_new' }] } }],
+    choices: [{ message: { tool_calls: [{ id: 'call_new', type: 'function' }] } }],
+  });
+});
+
+test('calls that are numbered with gaps, or all alike, have places of their own', () => {
+  const placesOf = (...pieces: JsonObject[]) => {
+    const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
+    return pieces.map((piece) => {
+      const frame = { choices: [{ index: 0, delta: { role: 'assistant', tool_calls: [piece] } }] };
+      const sent = JSON.parse(writer.write(frame, JSON.stringify(frame)).slice(6));
+      return sent.choices[0].delta.tool_calls[0].index;
+    });
+  };
+  const begin = (index: number, id: string) => ({
+    ...{ index, id, type: 'function' },
+    function: { name: 'f', arguments: '' },
+  });
+  const goOn = (index: number) => ({ index, function: { arguments: '{}' } });
+  expect(placesOf(begin(1, 'a'), goOn(1), begin(3, 'b'), goOn(3))).toEqual([0, 0, 1, 1]);
+  expect(placesOf(begin(0, 'a'), goOn(0), begin(0, 'b'), goOn(0))).toEqual([0, 0, 1, 1]);
+});
+
+test('the first piece of a choice names its role: accumulators give up without', () => {
+  const writer = relayOf({ n: 2 }).relay.createStreamWriter(CONTEXT);
+  const send = (index: number, delta: JsonObject) => {
+    const frame = { choices: [{ index, delta }] };
+    return JSON.parse(writer.write(frame, JSON.stringify(frame)).slice(6)).choices[0].delta;
+  };
+  expect(send(0, { content: 'a' })).toEqual({ role: 'assistant', content: 'a' });
+  expect(send(1, { role: 'assistant' })).toEqual({ role: 'assistant' });
+  expect(send(0, { content: 'b' })).toEqual({ content: 'b' });
+  expect(send(1, { content: 'b' })).toEqual({ content: 'b' });
+});
+
+test('lists of parts are the texts that clients of this protocol read', () => {
+  const thinking = {
+    type: 'thinking',
+    thinking: [{ type: 'text', text: 'Two ' }, { text: 'and' }],
+  };
+  const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
+  const content = [
+    thinking,
+    { type: 'text', text: 'It is ' },
+    { type: 'text', text: '4' },
+    picture,
+  ];
+  const read = {
+    ...{ role: 'assistant', reasoning_content: 'Two and', content: 'It is 4' },
+    images: [picture],
+  };
+  const frame = { choices: [{ index: 0, delta: { role: 'assistant', content } }] };
+  expect(JSON.parse(write({}, frame).slice(6)).choices[0].delta).toEqual(read);
+  const whole = { choices: [{ index: 0, message: { role: 'assistant', content } }] };
+  expect(relayOf({}).relay.writeReply([whole], CONTEXT)).toMatchObject({
+    choices: [{ message: read }],
+  });
+  const silent = { choices: [{ index: 0, delta: { role: 'assistant', content: [thinking] } }] };
+  expect(JSON.parse(write({}, silent).slice(6)).choices[0].delta).toEqual({
+    ...{ role: 'assistant', reasoning_content: 'Two and' },
   });
 });
 
@@ -165,14 +225,15 @@ test('an answer that stopped to call functions says so, except where the client 
 test('a call in both forms goes out in the one that the client speaks', () => {
   const named = { name: 'f', arguments: '{}' };
   const call = { index: 0, id: 'a', type: 'function', function: named };
-  const both = { tool_calls: [call], function_call: named };
-  const newer = { choices: [{ index: 0, delta: { tool_calls: [call] } }] };
+  const role = 'assistant';
+  const both = { role, tool_calls: [call], function_call: named };
+  const newer = { choices: [{ index: 0, delta: { role, tool_calls: [call] } }] };
   const frame = { choices: [{ index: 0, delta: both }] };
   expect(write({}, frame)).toBe(`data: ${JSON.stringify(newer)}\n\n`);
   expect(write({ functions: [{ name: 'f' }] }, frame)).toContain('function_call');
   const whole = { choices: [{ message: both }] };
   expect(relayOf({}).relay.writeReply([whole], CONTEXT)).toEqual({
-    choices: [{ message: { tool_calls: [call] } }],
+    choices: [{ message: { role, tool_calls: [call] } }],
   });
 });
 

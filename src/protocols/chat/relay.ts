@@ -7,6 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../..
 import { once } from '../../lib/once.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import { CHAT_WIRE, isUsageAlone } from '../../wire/chat.ts';
+import { PartialCalls } from '../../wire/chat-calls.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
 import {
   type RelayCall,
@@ -39,7 +40,8 @@ export function createRelayCall(
     createStreamWriter: (context) => new ChunkRelay(askedOf(body), context),
     // The wire never answers in pieces what was asked for whole.
     writeReply: ([reply = {}], context) => {
-      const whole = mapCalls(inOneForm(reply, askedOf(body)), (call) => withId(call, context));
+      const plain = mapMessages(inOneForm(reply, askedOf(body)), withoutParts);
+      const whole = mapCalls(plain, (call) => asBegun(call, context));
       return demandsOne(body) ? whole : finishWithCalls(whole, hasCalls);
     },
   };
@@ -63,7 +65,7 @@ const INSTRUCTING: ReadonlySet<unknown> = new Set(['system', 'developer']);
 
 function textsIn({ content }: JsonObject): readonly string[] {
   if (typeof content === 'string') return [content];
-  return objectsIn(content).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+  return objectsIn(content).flatMap(textIn);
 }
 
 /** `functions` is the older list, whose members are what the others hold. */
@@ -102,16 +104,17 @@ function askedOf(body: JsonObject): Asked {
 }
 
 /**
- * Usage is asked of every upstream; the chunk that has nothing else is for clients that asked for it. Calls are
- * numbered and have ids, without which the official accumulator gives up (`openai` lib/ChatCompletionStream), and an
- * answer with calls finishes with them: some servers say `stop`, at which agents end their turn.
+ * Usage is asked of every upstream; the chunk that has nothing else is for clients that asked for it. Choices begin
+ * with a role, and calls have places, ids and a type, without which the official accumulator gives up (`openai`
+ * lib/ChatCompletionStream); an answer with calls finishes with them: some servers say `stop`, at which agents end
+ * their turn.
  */
 class ChunkRelay implements RelayWriter {
   readonly contentType = EVENT_STREAM_TYPE;
   readonly #asked: Asked;
   readonly #context: ReplyContext;
-  /** How many calls of each choice have begun. */
-  readonly #begun = new Map<JsonValue, number>();
+  /** The calls of each choice that has begun. */
+  readonly #calls = new Map<JsonValue, PartialCalls>();
   /** True when the last chunk went out as it came. */
   #isVerbatim = false;
 
@@ -123,9 +126,10 @@ class ChunkRelay implements RelayWriter {
   write(frame: JsonObject, text: string): string {
     this.#isVerbatim = false;
     if (!this.#asked.includesUsage && isUsageAlone(frame)) return '';
-    const calling = inOneForm(frame, this.#asked);
-    const numbered = mapCalls(calling, (call, choice) => this.#numbered(call, choice));
-    const whole = this.#finished(numbered);
+    const plain = mapMessages(inOneForm(frame, this.#asked), withoutParts);
+    const begun = mapMessages(plain, (delta, choice) => this.#begun(delta, choice));
+    const placed = mapCalls(begun, (call, choice) => this.#placed(call, choice));
+    const whole = this.#finished(placed);
     this.#isVerbatim = whole === frame;
     return dataFrame(this.#isVerbatim ? text : JSON.stringify(whole));
   }
@@ -147,23 +151,57 @@ class ChunkRelay implements RelayWriter {
   }
 
   #finished(frame: JsonObject): JsonObject {
-    if (this.#begun.size === 0 || this.#asked.demandsOne) return frame;
-    return finishWithCalls(frame, ({ index = 0 }) => this.#begun.has(index));
+    if (this.#asked.demandsOne) return frame;
+    return finishWithCalls(frame, ({ index = 0 }) => (this.#calls.get(index)?.begun ?? 0) > 0);
   }
 
-  /** A piece that names its function begins a call. */
-  #numbered(call: JsonObject, { index: number = 0 }: JsonObject): JsonObject {
-    const begun = this.#begun.get(number) ?? 0;
-    const isFirst = nameOf(call) !== undefined;
-    if (isFirst) this.#begun.set(number, begun + 1);
-    const own = isFirst ? withId(call, this.#context) : call;
-    if (typeof call.index === 'number') return own;
-    return { ...own, index: isFirst ? begun : Math.max(0, begun - 1) };
+  #begun(delta: JsonObject, { index = 0 }: JsonObject): JsonObject {
+    if (this.#calls.has(index)) return delta;
+    this.#calls.set(index, new PartialCalls());
+    return delta.role === undefined ? { role: 'assistant', ...delta } : delta;
+  }
+
+  #placed(piece: JsonObject, { index = 0 }: JsonObject): JsonObject {
+    const calls = this.#calls.get(index);
+    const before = calls?.begun;
+    const place = calls?.add(piece)?.place;
+    if (place === undefined) return piece;
+    const own = calls?.begun === before ? piece : asBegun(piece, this.#context);
+    return own.index === place ? own : { ...own, index: place };
   }
 }
 
-function withId(call: JsonObject, { createId }: Pick<ReplyContext, 'createId'>): JsonObject {
-  return typeof call.id === 'string' && call.id !== '' ? call : { ...call, id: createId('call_') };
+/** A whole call, or its first piece: with an id and a type. */
+function asBegun(call: JsonObject, { createId }: Pick<ReplyContext, 'createId'>): JsonObject {
+  const { id, type, ...rest } = call;
+  const hasId = typeof id === 'string' && id !== '';
+  if (hasId && typeof type === 'string') return call;
+  const kind = isJsonObject(call.custom) ? 'custom' : 'function';
+  return { id: hasId ? id : createId('call_'), type: type ?? kind, ...rest };
+}
+
+/** A list of parts, as some servers answer (docs.mistral.ai, "Reasoning"), in the fields that clients read. */
+function withoutParts(message: JsonObject): JsonObject {
+  const { content, ...rest } = message;
+  if (!Array.isArray(content)) return message;
+  const parts = objectsIn(content);
+  const thoughts = parts.filter(({ type }) => type === 'thinking').flatMap(thoughtIn);
+  const texts = parts.filter(({ type }) => type !== 'thinking').flatMap(textIn);
+  const images = parts.filter(({ type }) => type === 'image_url');
+  return {
+    ...rest,
+    ...(thoughts.length > 0 && { reasoning_content: thoughts.join('') }),
+    ...(texts.length > 0 && { content: texts.join('') }),
+    ...(images.length > 0 && { images }),
+  };
+}
+
+function thoughtIn({ thinking }: JsonObject): readonly string[] {
+  return typeof thinking === 'string' ? [thinking] : objectsIn(thinking).flatMap(textIn);
+}
+
+function textIn({ text }: JsonObject): readonly string[] {
+  return typeof text === 'string' ? [text] : [];
 }
 
 /**
@@ -171,26 +209,36 @@ function withId(call: JsonObject, { createId }: Pick<ReplyContext, 'createId'>):
  * (`openai` lib/ChatCompletionStream); clients of the deprecated form keep it. The same object when there was none.
  */
 function inOneForm(frame: JsonObject, { isOlder }: Asked): JsonObject {
-  const { choices } = frame;
-  if (!Array.isArray(choices) || isOlder) return frame;
-  const mapped = choices.map((choice) => {
-    if (!isJsonObject(choice)) return choice;
-    const key = isJsonObject(choice.delta) ? 'delta' : 'message';
-    const message = choice[key];
-    if (!isJsonObject(message) || !isJsonObject(message.function_call)) return choice;
+  if (isOlder) return frame;
+  return mapMessages(frame, (message) => {
+    if (!isJsonObject(message.function_call)) return message;
     const { function_call: _older, ...rest } = message;
-    return objectsIn(rest.tool_calls).length === 0 ? choice : { ...choice, [key]: rest };
+    return objectsIn(rest.tool_calls).length === 0 ? message : rest;
   });
-  return mapped.every((choice, at) => choice === choices[at])
-    ? frame
-    : { ...frame, choices: mapped };
 }
 
-type CallMap = (call: JsonObject, choice: JsonObject) => JsonObject;
+type InChoice = (value: JsonObject, choice: JsonObject) => JsonObject;
 
 /** A chunk or a whole answer with its calls mapped; the same object when none changed. */
-function mapCalls(frame: JsonObject, map: CallMap): JsonObject {
-  return mapChoices(frame, (choice) => mapCallsOf(choice, map));
+function mapCalls(frame: JsonObject, map: InChoice): JsonObject {
+  return mapMessages(frame, (message, choice) => {
+    const calls = message.tool_calls;
+    if (!Array.isArray(calls)) return message;
+    const mapped = calls.map((call) => (isJsonObject(call) ? map(call, choice) : call));
+    const isSame = mapped.every((call, at) => call === calls[at]);
+    return isSame ? message : { ...message, tool_calls: mapped };
+  });
+}
+
+/** What the choices say, in a chunk or a whole answer; the same object when nothing changed. */
+function mapMessages(frame: JsonObject, map: InChoice): JsonObject {
+  return mapChoices(frame, (choice) => {
+    const key = isJsonObject(choice.delta) ? 'delta' : 'message';
+    const message = choice[key];
+    if (!isJsonObject(message)) return choice;
+    const mapped = map(message, choice);
+    return mapped === message ? choice : { ...choice, [key]: mapped };
+  });
 }
 
 /** `calls` says whether a choice called functions. */
@@ -213,16 +261,6 @@ function mapChoices(frame: JsonObject, map: (choice: JsonObject) => JsonObject):
   return mapped.every((choice, at) => choice === choices[at])
     ? frame
     : { ...frame, choices: mapped };
-}
-
-function mapCallsOf(choice: JsonObject, map: CallMap): JsonObject {
-  const key = isJsonObject(choice.delta) ? 'delta' : 'message';
-  const message = choice[key];
-  if (!isJsonObject(message) || !Array.isArray(message.tool_calls)) return choice;
-  const calls = message.tool_calls;
-  const mapped = calls.map((call) => (isJsonObject(call) ? map(call, choice) : call));
-  if (mapped.every((call, at) => call === calls[at])) return choice;
-  return { ...choice, [key]: { ...message, tool_calls: mapped } };
 }
 
 function nameOf(call: JsonObject): string | undefined {

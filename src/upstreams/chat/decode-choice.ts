@@ -1,14 +1,9 @@
 // Decides where the blocks of one choice begin and end, and puts its tool calls together.
 
 import type { BlockOpening, CanonicalEvent, TokenLogprob } from '../../canonical/event.ts';
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-  readNumber,
-} from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { KeptText } from '../../lib/long-text.ts';
+import { jsonIn, type PartialCall, PartialCalls } from '../../wire/chat-calls.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { DecodeContext } from '../upstream.ts';
 import {
@@ -34,17 +29,6 @@ export interface SharedState {
   readonly callIds: Set<string>;
 }
 
-/** A call whose pieces come in any order among those of others. */
-interface PendingCall {
-  /** The upstream's own number; undefined where it gave none. */
-  readonly number: number | undefined;
-  id: string | undefined;
-  name: string | undefined;
-  readonly pieces: string[];
-  /** True for one that takes free text. */
-  readonly isFreeform: boolean;
-}
-
 interface OpenBlock {
   readonly index: number;
   readonly kind: 'text' | 'thinking';
@@ -52,8 +36,6 @@ interface OpenBlock {
 
 /** Kinds of parts are few; more are an upstream's nonsense. */
 const MAX_UNREAD = 5;
-/** More calls in one answer mean nothing. */
-const MAX_CALLS = 1000;
 
 /**
  * Thoughts, then text, then calls, as they come. Calls are given out whole, once the choice ends or says something
@@ -71,7 +53,7 @@ export class ChoiceDecoder {
   #thought: string[] = [];
   /** What was thought so far, for the calls it leads to. */
   #thoughts: Reasoning[] = [];
-  #calls: PendingCall[] = [];
+  readonly #calls = new PartialCalls();
   #sound: Buffer[] = [];
   #unread: Set<string> | undefined;
   hasContent = false;
@@ -117,10 +99,10 @@ export class ChoiceDecoder {
     if (isJsonObject(message.audio)) this.#readAudio(message.audio, events);
     this.annotations.push(...objectsOf(message.annotations));
     const calls = objectsOf(message.tool_calls);
-    for (const call of calls) this.#readCall(call);
+    for (const call of calls) this.#calls.add(call);
     // llama-cpp-python says each call in both forms.
     if (calls.length === 0 && isJsonObject(message.function_call)) {
-      this.#readCall({ index: 0, function: message.function_call });
+      this.#calls.add({ index: 0, function: message.function_call });
     }
   }
 
@@ -170,7 +152,7 @@ export class ChoiceDecoder {
       this.#giveCalls(events);
       this.#endBlock(events);
       this.#open = { index: this.#start({ kind }, events), kind };
-    } else if (this.#calls.length > 0) {
+    } else if (!this.#calls.isEmpty) {
       this.#giveCalls(events);
       this.#addText(kind, text, events);
       return;
@@ -210,48 +192,12 @@ export class ChoiceDecoder {
     events.push({ kind: 'block-end', index, signature });
   }
 
-  /** A piece goes to the call of its number, of its id, or to the last one. */
-  #readCall(call: JsonObject): void {
-    const holder = objectOf(call.function) ?? objectOf(call.custom) ?? {};
-    const id = textOf(call.id);
-    const name = textOf(holder.name);
-    const number = readNumber(call.index);
-    let found = this.#findCall(number, id);
-    if (found === undefined || beginsAnother(found, id, name)) {
-      if (this.#calls.length >= MAX_CALLS) return;
-      found = { number, id, name, pieces: [], isFreeform: call.custom !== undefined };
-      this.#calls.push(found);
-    }
-    found.id ??= id;
-    found.name ??= name;
-    const piece = holder.arguments ?? holder.input;
-    if (typeof piece === 'string') found.pieces.push(piece);
-    else if (isJsonObject(piece)) found.pieces.push(JSON.stringify(piece));
-  }
-
-  #findCall(number: number | undefined, id: string | undefined): PendingCall | undefined {
-    if (number === undefined) {
-      const known = id === undefined ? undefined : this.#calls.find((call) => call.id === id);
-      return known ?? this.#calls.at(-1);
-    }
-    return this.#calls.findLast((call) => call.number === number) ?? this.#unnumbered(id);
-  }
-
-  /** Streams that number the first piece alone, or none but the later ones. */
-  #unnumbered(id: string | undefined): PendingCall | undefined {
-    return id === undefined
-      ? undefined
-      : this.#calls.find((call) => call.id === id && call.number === undefined);
-  }
-
   #giveCalls(events: CanonicalEvent[]): void {
-    const calls = this.#calls;
-    if (calls.length === 0) return;
-    this.#calls = [];
-    for (const call of calls) this.#giveCall(call, events);
+    if (this.#calls.isEmpty) return;
+    for (const call of this.#calls.take()) this.#giveCall(call, events);
   }
 
-  #giveCall({ id, name, pieces, isFreeform }: PendingCall, events: CanonicalEvent[]): void {
+  #giveCall({ id, name, pieces, isFreeform }: PartialCall, events: CanonicalEvent[]): void {
     const json = isFreeform
       ? JSON.stringify({ input: pieces.join('') })
       : readArguments(pieces.join(''));
@@ -336,19 +282,6 @@ function percentEncode(sign: string): string {
   return Array.from(Buffer.from(sign), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 }
 
-/** Some servers number all calls alike, or not at all: another id, or a name behind whole arguments, is another call. */
-function beginsAnother(
-  call: PendingCall,
-  id: string | undefined,
-  name: string | undefined,
-): boolean {
-  if (id !== undefined && call.id !== undefined && id !== call.id) return true;
-  if (name === undefined || call.name === undefined) return false;
-  if (id !== undefined && id === call.id) return false;
-  const isWhole = call.pieces.at(-1)?.trimEnd().endsWith('}') === true;
-  return isWhole && isJsonObject(jsonIn(call.pieces.join('')));
-}
-
 const LIMITS: ReadonlySet<string | undefined> = new Set(['length', 'max_tokens', 'model_length']);
 
 export function isLimit(rawReason: string | undefined): boolean {
@@ -367,14 +300,6 @@ function readArguments(json: string): string | undefined {
   if (value === null) return '{}';
   const inner = typeof value === 'string' ? jsonIn(value) : undefined;
   return JSON.stringify(isJsonObject(inner) ? inner : { value });
-}
-
-function jsonIn(json: string): JsonValue | undefined {
-  try {
-    return parseJson(json);
-  } catch {
-    return undefined;
-  }
 }
 
 /** `{content: [{token, logprob, top_logprobs: [{token, logprob}]}]}`. */

@@ -1,0 +1,107 @@
+// The calls of one choice, put together from their pieces, which come in any order among those of others.
+
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  readNumber,
+} from '../lib/json.ts';
+
+/** A call as far as its pieces have come. */
+export interface PartialCall {
+  /** The how manyth of its choice, from 0. */
+  readonly place: number;
+  /** The upstream's own number; undefined where it gave none. */
+  readonly number: number | undefined;
+  id: string | undefined;
+  name: string | undefined;
+  readonly pieces: string[];
+  /** True for one that takes free text. */
+  readonly isFreeform: boolean;
+}
+
+/** More calls in one answer mean nothing. */
+const MAX_CALLS = 1000;
+
+export class PartialCalls {
+  #calls: PartialCall[] = [];
+  /** How many have begun, those that were taken among them. */
+  begun = 0;
+
+  /** The call of a piece: that of its number, of its id, or the last one. Undefined once there are too many. */
+  add(piece: JsonObject): PartialCall | undefined {
+    const holder = isJsonObject(piece.function) ? piece.function : piece.custom;
+    const { name: named, arguments: given, input } = isJsonObject(holder) ? holder : {};
+    const id = textOf(piece.id);
+    const name = textOf(named);
+    const number = readNumber(piece.index);
+    let call = this.#find(number, id);
+    if (call === undefined || beginsAnother(call, id, name)) {
+      if (this.#calls.length >= MAX_CALLS) return undefined;
+      const isFreeform = piece.custom !== undefined;
+      call = { place: this.begun, number, id, name, pieces: [], isFreeform };
+      this.#calls.push(call);
+      this.begun += 1;
+    }
+    call.id ??= id;
+    call.name ??= name;
+    const said = given ?? input;
+    if (typeof said === 'string') call.pieces.push(said);
+    else if (isJsonObject(said)) call.pieces.push(JSON.stringify(said));
+    return call;
+  }
+
+  get isEmpty(): boolean {
+    return this.#calls.length === 0;
+  }
+
+  /** Those that have come, which are forgotten. */
+  take(): readonly PartialCall[] {
+    const calls = this.#calls;
+    this.#calls = [];
+    return calls;
+  }
+
+  #find(number: number | undefined, id: string | undefined): PartialCall | undefined {
+    if (number === undefined) {
+      const known = id === undefined ? undefined : this.#calls.find((call) => call.id === id);
+      return known ?? this.#calls.at(-1);
+    }
+    return this.#calls.findLast((call) => call.number === number) ?? this.#unnumbered(id);
+  }
+
+  /** Streams that number the first piece alone, or none but the later ones. */
+  #unnumbered(id: string | undefined): PartialCall | undefined {
+    return id === undefined
+      ? undefined
+      : this.#calls.find((call) => call.id === id && call.number === undefined);
+  }
+}
+
+/** Some servers number all calls alike, or not at all: another id, or a name behind whole arguments, is another call. */
+function beginsAnother(
+  call: PartialCall,
+  id: string | undefined,
+  name: string | undefined,
+): boolean {
+  if (id !== undefined && call.id !== undefined && id !== call.id) return true;
+  if (name === undefined || call.name === undefined) return false;
+  if (id !== undefined && id === call.id) return false;
+  const isWhole = call.pieces.at(-1)?.trimEnd().endsWith('}') === true;
+  return isWhole && isJsonObject(jsonIn(call.pieces.join('')));
+}
+
+/** A text that is not empty. */
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Undefined for what is no JSON. */
+export function jsonIn(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
