@@ -156,6 +156,24 @@ test('calls that are numbered with gaps, or all alike, have places of their own'
   expect(placesOf(begin(0, 'a'), goOn(0), begin(0, 'b'), goOn(0))).toEqual([0, 0, 1, 1]);
 });
 
+test('the arguments of a call are a text in a whole answer, where a server gives none or an object', () => {
+  const call = { id: 'a', type: 'function', function: { name: 'f' } };
+  const given = { ...call, function: { name: 'f', arguments: { a: 1 } } };
+  const reply = { choices: [{ message: { role: 'assistant', tool_calls: [call, given] } }] };
+  expect(relayOf({}).relay.writeReply([reply], CONTEXT)).toMatchObject({
+    choices: [
+      {
+        message: {
+          tool_calls: [
+            { function: { name: 'f', arguments: '{}' } },
+            { function: { name: 'f', arguments: '{"a":1}' } },
+          ],
+        },
+      },
+    ],
+  });
+});
+
 test('the first piece of a choice names its role: accumulators give up without', () => {
   const writer = relayOf({ n: 2 }).relay.createStreamWriter(CONTEXT);
   const send = (index: number, delta: JsonObject) => {

@@ -41,7 +41,7 @@ export function createRelayCall(
     // The wire never answers in pieces what was asked for whole.
     writeReply: ([reply = {}], context) => {
       const plain = mapMessages(inOneForm(reply, askedOf(body)), withoutParts);
-      const whole = mapCalls(plain, (call) => asBegun(call, context));
+      const whole = mapCalls(plain, (call) => withArguments(asBegun(call, context)));
       return demandsOne(body) ? whole : finishWithCalls(whole, hasCalls);
     },
   };
@@ -178,6 +178,14 @@ function asBegun(call: JsonObject, { createId }: Pick<ReplyContext, 'createId'>)
   if (hasId && typeof type === 'string') return call;
   const kind = isJsonObject(call.custom) ? 'custom' : 'function';
   return { id: hasId ? id : createId('call_'), type: type ?? kind, ...rest };
+}
+
+/** Of a call without any OpenRouter leaves them out; clients read a text of JSON. */
+function withArguments(call: JsonObject): JsonObject {
+  const { function: named } = call;
+  if (!isJsonObject(named) || typeof named.arguments === 'string') return call;
+  const given = isJsonObject(named.arguments) ? named.arguments : {};
+  return { ...call, function: { ...named, arguments: JSON.stringify(given) } };
 }
 
 /** A list of parts, as some servers answer (docs.mistral.ai, "Reasoning"), in the fields that clients read. */

@@ -381,7 +381,7 @@ const early = (...queries: readonly string[]) => ({
 
 test('a search is told before the words it led to, and again with what it found', () => {
   const groundingMetadata = {
-    webSearchQueries: ['a', 'b'],
+    webSearchQueries: ['', 'a', 'b'],
     groundingChunks: [{ web: { uri: 'u', title: 'T' } }],
   };
   const events = decode(

@@ -33,7 +33,7 @@ export function mergeGrounding(known: JsonObject | undefined, added: JsonObject)
  * Source: ai.google.dev, "Grounding with Google Search"; API reference, `GroundingSupport`.
  */
 export function readGrounding(metadata: JsonObject, grounded: GroundedText): Grounding | undefined {
-  const queries = itemsOf(metadata.webSearchQueries).filter((query) => typeof query === 'string');
+  const queries = queriesIn(metadata.webSearchQueries);
   const { sources, sourceOfChunk } = readSources(itemsOf(metadata.groundingChunks));
   const places = createPlaces(grounded);
   const citations = objectsOf(metadata.groundingSupports).flatMap((support) => {
@@ -161,5 +161,10 @@ export function readSearches({ content, groundingMetadata }: JsonObject): readon
     return WEB_SEARCH.test(textOf(toolType) ?? '') ? objectOf(args)?.queries : undefined;
   });
   lists.push(objectOf(groundingMetadata)?.webSearchQueries);
-  return lists.flatMap((list) => itemsOf(list).filter((query) => typeof query === 'string'));
+  return lists.flatMap(queriesIn);
+}
+
+/** The service tells empty ones, too. */
+function queriesIn(list: JsonValue | undefined): readonly string[] {
+  return itemsOf(list).flatMap((query) => textOf(query) ?? []);
 }
