@@ -194,7 +194,12 @@ test('a user content of nothing but empty text is left out beside others', () =>
   ]);
   expect(normalize({ contents: [empty, said] }).body.contents).toEqual([said]);
   expect(normalize({ contents: [said, empty] }).body.contents).toEqual([said]);
-  expect(fieldOf({ contents: [empty] })).toBe('contents[0].parts[0].text');
+});
+
+test('a content of nothing but empty text stands for itself where there is no other', () => {
+  const { body, receipt } = normalize({ contents: [{ role: 'user', parts: [{ text: '' }] }] });
+  expect(body.contents).toEqual([{ role: 'user', parts: [{ text: '…' }] }]);
+  expect(receipt).toMatchObject([{ action: 'approximated', path: 'contents[0]' }]);
 });
 
 test('a last user content of empty text does not leave the model last', () => {
@@ -414,7 +419,6 @@ test.each<[JsonObject, string]>([
   [{ contents: [{ role: 5, parts: [{ text: 'x' }] }] }, 'contents[0].role'],
   [{ contents: [{ role: 'user' }] }, 'contents[0].parts'],
   [{ contents: [{ parts: [] }] }, 'contents[0].parts'],
-  [{ contents: [{ parts: [{ text: '' }] }] }, 'contents[0].parts[0].text'],
   [{ contents: CONTENTS, cached_content: 'cachedContents/1' }, 'cachedContent'],
   [{ contents: CONTENTS, labels: { a: 1 } }, 'labels'],
   [{ contents: CONTENTS, systemInstruction: 5 }, 'systemInstruction'],

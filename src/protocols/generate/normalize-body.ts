@@ -173,13 +173,12 @@ function normalizeContents(
   throw fieldError(path, 'must hold at least one content.', 'missing-field');
 }
 
-/** What stands for a last user content of nothing but empty text: without it the model would be last. */
+/**
+ * What stands for a last user content of nothing but empty text: without it the model would be last, or nobody. The
+ * real service takes one that is alone (recorded by pydantic-ai: instructions and tools without a prompt).
+ */
 function standIn(before: Content | undefined, place: Place): Content[] {
-  if (before === undefined) {
-    const field = `${place.path}.parts[0].text`;
-    throw invalidRequest(field, `${place.path} holds nothing but empty text.`);
-  }
-  if (before.role === 'user') return [];
+  if (before?.role === 'user') return [];
   const reason = told`A user turn "\u2026" stands for the empty last one.`;
   place.receipt.add('approximated', place.path, reason);
   return [{ role: 'user', parts: [{ text: '…' }] }];
