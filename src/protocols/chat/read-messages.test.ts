@@ -41,6 +41,16 @@ test('the name of a participant stands before what was said, that of an assistan
   ]);
 });
 
+test('a refusal that is handed back on the text beside it is read', () => {
+  const said = { type: 'text', text: 'Hm.', role: 'assistant', refusal: 'No.', annotations: [] };
+  const messages = [USER, { role: 'assistant', content: [said] }, USER];
+  expect(canonical({ messages }).turns[1]?.parts).toEqual([
+    { kind: 'text', text: 'Hm.' },
+    { kind: 'text', text: 'No.' },
+  ]);
+  expect(notes({ messages })).toEqual([]);
+});
+
 test('a participant who says nothing is not named either', () => {
   const messages = [
     { role: 'system', name: 'ann', content: '' },

@@ -414,8 +414,11 @@ export function readPart(part: ClientPart, path: string): readonly ContentPart[]
   switch (part.type) {
     case 'text':
     case 'input_text':
-    case 'output_text':
-      return splitInlineImages({ kind: 'text', text: part.text, cacheHint: cacheHintOf(part) });
+    case 'output_text': {
+      const text: TextPart = { kind: 'text', text: part.text, cacheHint: cacheHintOf(part) };
+      const parts = splitInlineImages(text);
+      return part.refusal ? [...parts, { kind: 'text', text: part.refusal }] : parts;
+    }
     case 'refusal':
       return [{ kind: 'text', text: part.refusal }];
     case 'image_url':

@@ -52,7 +52,8 @@ function part<Fields extends ShapesByName, const Known extends string = never>(
 
 /** `parsed` is what the helpers of SDKs read the text as, and hand back beside it. */
 const TEXT_HINTS = ['annotations', 'logprobs', 'parsed'] as const;
-const TEXT = part({ text: needed(STRING) }, TEXT_HINTS);
+/** `@openai/agents` hands a whole answer back on the part that holds its text. */
+const TEXT = part({ text: needed(STRING), refusal: STRING }, [...TEXT_HINTS, 'role']);
 const FILE = { ...each(['file_data', 'file_url', 'filename'], STRING), file_id: ANYTHING };
 const ADDRESS = objectOf({ url: needed(FILLED), detail: STRING });
 const PICTURE = part({

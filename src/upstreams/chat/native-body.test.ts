@@ -101,6 +101,45 @@ test('an answer that comes back says its text alone', () => {
   expect(notes).toEqual([]);
 });
 
+test('what an answer says beside its text goes back where its message has a place for it', () => {
+  const calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }];
+  const text = { type: 'text', text: 'I cannot.' };
+  const refusal = { type: 'refusal', refusal: 'Never.' };
+  const beside = { role: 'assistant', tool_calls: calls, reasoning_content: 'hm' };
+  const annotations = [{ type: 'url_citation', url_citation: { url: 'https://a.example/' } }];
+  const { body, notes } = patched(
+    {
+      messages: [
+        { role: 'user', content: 'go' },
+        {
+          role: 'assistant',
+          content: [{ ...text, ...beside, refusal: 'No.', annotations }],
+          tool_calls: calls,
+        },
+        { role: 'tool', tool_call_id: 'a', content: 'ok' },
+        { role: 'assistant', content: [{ ...refusal, role: 'assistant', annotations: [] }] },
+        { role: 'assistant', content: [{ ...text, refusal: 'No.' }], refusal: 'Nay.' },
+      ],
+    },
+    { profile: like('deepseek') },
+  );
+  expect(objectsOf(body.messages).filter(({ role }) => role === 'assistant')).toEqual([
+    {
+      role: 'assistant',
+      content: [text],
+      refusal: 'No.',
+      tool_calls: calls,
+      reasoning_content: 'hm',
+    },
+    { role: 'assistant', content: [refusal] },
+    { role: 'assistant', content: [text], refusal: 'Nay.' },
+  ]);
+  expect(notes).toEqual([
+    'dropped messages[1].content[0].annotations',
+    'dropped messages[4].content[0].refusal',
+  ]);
+});
+
 test('remembered thoughts stand in for those a client did not keep', () => {
   const history = { family: 'chat.openai-compatible.m', parts: [{ text: 'hm' }] };
   const recall = { lookup: () => ({ history }) };

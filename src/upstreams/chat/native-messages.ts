@@ -1,9 +1,10 @@
 // Puts a client's own messages in order where upstreams refuse them: results behind their calls, media where they may stand.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Receipt } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { itemsOf, objectsOf, textOf } from '../read-values.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
 
 /** Messages that need nothing stay the same objects. */
@@ -12,7 +13,9 @@ export function patchMessages(
   { receipt, capabilities }: Pick<EncodeTarget, 'receipt' | 'capabilities'>,
 ): JsonObject[] {
   const isBlind = capabilities.refusesMedia?.includes('image') === true;
-  const plain = objectsOf(messages).map(withoutMarks);
+  const plain = objectsOf(messages).map((message, at) =>
+    liftAnswer(withoutMarks(message), `messages[${at}]`, receipt),
+  );
   const shown = isBlind ? plain.map((message) => withoutPictures(message, receipt)) : plain;
   return moveMedia(pairResults(shown, receipt), receipt);
 }
@@ -42,19 +45,51 @@ function withoutMarks(message: JsonObject): JsonObject {
   const { cache_control: mark, ...rest } = message;
   const own = mark === undefined ? message : rest;
   if (!Array.isArray(own.content)) return own;
-  const parts = own.role === 'assistant' ? own.content.map(withoutAnswer) : own.content;
-  const content = parts.map(patchPart);
+  const content = own.content.map(patchPart);
   return content.every((part, at) => part === itemsOf(own.content)[at]) ? own : { ...own, content };
 }
 
-/** Libraries keep what an answer says beside its text, and hand it back with it (`@openai/agents`). */
-const ANSWER_FIELDS: ReadonlySet<string> = new Set(['role', 'refusal', 'annotations']);
+/** What an answer says beside its text, and whether a message that goes up has a place for it. */
+const ANSWER_FIELDS: Readonly<Record<string, 'carried' | 'left'>> = {
+  refusal: 'carried',
+  reasoning: 'carried',
+  reasoning_content: 'carried',
+  reasoning_details: 'carried',
+  annotations: 'left',
+  audio: 'left',
+  tool_calls: 'left',
+  role: 'left',
+};
 
-function withoutAnswer(part: JsonValue): JsonValue {
-  if (!isJsonObject(part) || part.type !== 'text') return part;
-  const fields = Object.entries(part);
-  const own = fields.filter(([key]) => !ANSWER_FIELDS.has(key));
-  return own.length === fields.length ? part : Object.fromEntries(own);
+/** `@openai/agents` hands a whole answer back on the part that holds its text: what that says is the message's. */
+function liftAnswer(message: JsonObject, path: string, receipt: Receipt): JsonObject {
+  const parts = itemsOf(message.content);
+  if (message.role !== 'assistant' || !parts.some((part) => answerIn(part).length > 0)) {
+    return message;
+  }
+  const lifted: JsonObject = { ...message };
+  lifted.content = parts.map((part, at) => {
+    const own = { ...objectOf(part) };
+    const answer = answerIn(part);
+    for (const [field, said] of answer) {
+      delete own[field];
+      if (!said || isDeepStrictEqual(said, [])) continue;
+      if (ANSWER_FIELDS[field] === 'carried') lifted[field] ??= said;
+      if (isDeepStrictEqual(lifted[field], said)) continue;
+      const reason = told`The upstream has no such field.`;
+      receipt.add('dropped', `${path}.content[${at}].${field}`, reason);
+    }
+    return answer.length === 0 ? part : own;
+  });
+  return lifted;
+}
+
+/** A part that is a refusal has that field of its own. */
+function answerIn(part: JsonValue): readonly (readonly [string, JsonValue])[] {
+  if (!isJsonObject(part)) return [];
+  return Object.entries(part).filter(
+    ([field]) => Object.hasOwn(ANSWER_FIELDS, field) && field !== part.type,
+  );
 }
 
 function patchPart(part: JsonValue): JsonValue {
