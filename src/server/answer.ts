@@ -183,7 +183,7 @@ async function answer(exchange: Exchange): Promise<void> {
     if (await answerConsoleFile(exchange, match)) return;
     return refuseRoute(exchange, match);
   }
-  const { route, parameter } = match;
+  const { route, parameter, deployment } = match;
   if (route.kind === 'health') return sendHealth(exchange, route.asks);
   if (route.kind === 'admin') {
     const peer = peerOf(exchange);
@@ -194,7 +194,7 @@ async function answer(exchange: Exchange): Promise<void> {
   const { offers } = route;
   const offer = offers.length === 1 ? offers[0] : pickOffer(exchange, offers);
   exchange.protocol = offer.protocol;
-  await runRoute(exchange, { route: offer.route, pathModel: parameter });
+  await runRoute(exchange, { route: offer.route, pathModel: parameter, deployment });
 }
 
 function sendHealth(exchange: Exchange, asks: HealthQuestion): void {

@@ -11,7 +11,9 @@ function resolve(method: string, path: string): string {
   const match = table.match(method, path);
   switch (match.kind) {
     case 'route':
-      return `${match.route.path} ${match.parameter}`.trim();
+      return [match.route.path, match.parameter, match.deployment && `for ${match.deployment}`]
+        .filter(Boolean)
+        .join(' ');
     case 'wrong-method':
       return `405 ${match.allow.join(' ')}`;
     case 'unknown':
@@ -74,6 +76,13 @@ test.each([
   ['POST', '/v1beta/models/m/countTokens', '/v1beta/models/{model}/countTokens m'],
   ['POST', '/v1beta/a/m:countTokens', '/v1beta/models/{model}:countTokens a/m'],
   ['POST', '/v1beta/a/b/m:x:countTokens', '/v1beta/models/{model}:countTokens a/b/m:x'],
+  ['POST', '/openai/v1/chat/completions', '/v1/chat/completions'],
+  ['POST', '/openai/v1/chat/completions/', '/v1/chat/completions'],
+  ['GET', '/openai/v1/models/org/large', '/v1/models/{model} org/large'],
+  ['GET', '/openai/models', '/v1/models'],
+  ['POST', '/v1beta/openai/chat/completions', '/v1/chat/completions'],
+  ['POST', '/openai/deployments/m/chat/completions', '/v1/chat/completions for m'],
+  ['POST', '/openai/deployments/up/m/chat/completions', '/v1/chat/completions for up/m'],
   ['POST', '/v1beta/models/m:x:generateContent', '/v1beta/models/{model}:generateContent m:x'],
 ])('%s %s is %s', (method, path, expected) => {
   expect(resolve(method, path)).toBe(expected);
@@ -104,8 +113,13 @@ test.each([
   ['POST', '/v1/messages/v1/messages', '404 /v1/messages'],
   ['POST', '/anthropic/v1/messages', '404 /v1/messages'],
   ['GET', '/api/v1/models', '404 /v1/models'],
-  ['POST', '/openai/deployments/m/chat/completions', '404 /v1/chat/completions'],
-  ['POST', '/v1beta/openai/chat/completions', '404 /v1/chat/completions'],
+  ['GET', '/openai/v1/chat/completions', '405 POST OPTIONS'],
+  ['GET', '/openai/deployments/m/chat/completions', '405 POST OPTIONS'],
+  ['POST', '/openai/v1/v1/chat/completions', '404 /v1/chat/completions'],
+  ['POST', '/openai/deployments/m/unknown', '404'],
+  ['GET', '/openai/v1/threads/t/messages', '404'],
+  ['GET', '/openai', '404'],
+  ['POST', '/openai-proxy/v1/chat/completions', '404 /v1/chat/completions'],
   ['POST', '/v1beta1/publishers/g/models/m:countTokens', '404 /v1/models/m:countTokens'],
   ['POST', '/v1beta/m:countTokens', '404'],
   ['POST', '/v1beta/a/m:x', '404'],

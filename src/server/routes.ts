@@ -42,8 +42,16 @@ export interface RouteOffer {
 }
 
 export type RouteMatch =
-  /** `parameter` is what stands for the placeholder of the path, such as the `{model}`. */
-  | { readonly kind: 'route'; readonly route: EdgeRoute; readonly parameter: string }
+  /**
+   * `parameter` is what stands for the placeholder of the path, such as the `{model}`; `deployment` is the model that
+   * a path names beside its body.
+   */
+  | {
+      readonly kind: 'route';
+      readonly route: EdgeRoute;
+      readonly parameter: string;
+      readonly deployment?: string | undefined;
+    }
   | { readonly kind: 'wrong-method'; readonly allow: readonly string[] }
   /** `meant` is the path the client probably wanted. */
   | { readonly kind: 'unknown'; readonly meant: string | undefined };
@@ -111,7 +119,11 @@ export function createRouteTable(
       const wanted = method === 'HEAD' ? 'GET' : method;
       const match = find(wanted, path) ?? find(wanted, path.replace(BARE_CALL, '$1/models/$2'));
       if (match !== undefined) return match;
-      const guesses = guessPaths(path, (head) => find(wanted, head) !== undefined);
+      const [, deployment, below] = DEPLOYMENT.exec(path) ?? [];
+      const own = below === undefined ? path.replace(SERVICE_BASE, '/v1') : `/v1${below}`;
+      const served = own === path ? undefined : find(wanted, own);
+      if (served !== undefined) return served.kind === 'route' ? { ...served, deployment } : served;
+      const guesses = guessPaths(own, (head) => find(wanted, head) !== undefined);
       // A browser or a probe asks with the wrong method too.
       const meant =
         guesses.find((guess) => find(wanted, guess)?.kind === 'route') ??
@@ -164,6 +176,15 @@ function pickMethod(routes: PathRoutes, method: string, parameter: string): Rout
  * a slash, such as `upstream/model`, for a whole path.
  */
 const BARE_CALL = /^(\/v1(?:alpha|beta)?)\/((?!.*models\/)[^/]+\/.+:\w+)$/;
+
+/**
+ * What services put before the paths of Chat Completions: Groq and Azure (`/openai/v1`, and `/openai` with a parameter
+ * for the version), and the vendor of Generate Content.
+ */
+const SERVICE_BASE = /^(?:\/openai(?:\/v1)?|\/v1beta\/openai)(?=\/)/;
+
+/** `AzureOpenAI` of the official SDK names the model here: `openai` azure.ts. */
+const DEPLOYMENT = /^\/openai\/deployments\/(.+?)((?:\/(?:chat|audio|images))?\/\w+)$/;
 
 /** No base URL has more segments; longer paths are not looked through. */
 const MAX_GUESSES = 24;

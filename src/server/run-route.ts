@@ -26,12 +26,14 @@ import { answerStream } from './stream-response.ts';
 interface MatchedRoute {
   readonly route: ProtocolRoute;
   readonly pathModel: string;
+  /** The model of a body that names none. */
+  readonly deployment?: string | undefined;
 }
 
 /** @throws GatewayError, or anything unforeseen, while no answer has begun. */
 export async function runRoute(
   exchange: Exchange,
-  { route, pathModel }: MatchedRoute,
+  { route, pathModel, deployment }: MatchedRoute,
 ): Promise<void> {
   const { edge } = exchange;
   observeRoute(exchange, { route, pathModel });
@@ -50,7 +52,7 @@ export async function runRoute(
       return sendJson(exchange, { status: 200, body: route.writeModel(model) });
     }
     case 'count-tokens': {
-      const call = route.readCall(await readInput(exchange, { route, pathModel }));
+      const call = route.readCall(await readInput(exchange, { route, pathModel, deployment }));
       observeCall(exchange, { model: call.model });
       const context = readCallContext(exchange);
       return metered(exchange, { call, operation: 'count-tokens' }, () =>
@@ -58,7 +60,7 @@ export async function runRoute(
       );
     }
     case 'embed': {
-      const call = route.readCall(await readInput(exchange, { route, pathModel }));
+      const call = route.readCall(await readInput(exchange, { route, pathModel, deployment }));
       observeCall(exchange, call);
       const context = readCallContext(exchange);
       return metered(exchange, { call, operation: 'embed' }, () =>
@@ -67,7 +69,7 @@ export async function runRoute(
     }
     case 'generate': {
       const reader = (exchange.turn && route.webSocket) ?? route;
-      const call = reader.readCall(await readInput(exchange, { route, pathModel }));
+      const call = reader.readCall(await readInput(exchange, { route, pathModel, deployment }));
       // Reading a large body and writing what goes upstream are two long pieces of work.
       if (exchange.heldBytes >= STEPWISE_FROM_BYTES) await nextTurn();
       const { model, background, writeAtOnce } = call;
@@ -122,7 +124,7 @@ async function readKeptBody(exchange: Exchange): Promise<JsonObject> {
 
 async function readInput(
   exchange: Exchange,
-  { route, pathModel }: { readonly route: ReadingRoute; readonly pathModel: string },
+  { route, pathModel, deployment }: MatchedRoute & { readonly route: ReadingRoute },
 ): Promise<RouteInput> {
   const { edge, request, query, headers, receipt } = exchange;
   // Not before: what is refused without its body is answered at once, also to who has closed its side by now.
@@ -138,6 +140,7 @@ async function readInput(
     ? await readMultipart(input)
     : { fields: await readJsonBody(input), files: undefined };
   exchange.abort.signal.throwIfAborted();
+  if (deployment !== undefined) body.model ||= deployment;
   observeBody(exchange, { body, files });
   const stored = edge.responseStores.of(exchange.clientKeyId);
   const responses = exchange.turn?.responsesOver(stored) ?? stored;

@@ -1,7 +1,7 @@
 // What a client is told that asks for a path there is not.
 
 /** A path with the version all surfaces of the protocols stand under: the base URL is right. */
-const VERSIONED = /^(?:\/upload)?\/v1(?:beta|alpha)?\//;
+const VERSIONED = /^(?:\/upload|\/openai)?\/v1(?:beta|alpha)?\//;
 
 /** What the protocols have and clients look for, and the gateway does not. */
 const NOT_OFFERED: readonly (readonly [RegExp, string])[] = [

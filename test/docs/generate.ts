@@ -109,6 +109,8 @@ export function describeRoutes({ routes }: RouteTable): string {
     '`/v1/messages`, `{"error": {"code", "message", "field"?}}` below `/api` and `/oauth`, JSON-RPC below `/mcp`, Chat Completions',
     'for its own surfaces. Of any other path the client decides, as for shared paths (below the table).',
     'A 404 names the right path where it knows which one was meant.',
+    'Paths of services of Chat Completions are served as well: `/openai/v1/…`, `/openai/…` and `/v1beta/openai/…` are `/v1/…`, and',
+    '`/openai/deployments/{model}/…` is `/v1/…` with that model where the body names none ([clients.md](clients.md#clients-of-azure-and-groq)).',
     '`GET /api/openapi.json` describes the admin API in full, `GET /api/docs` as a page.',
     '',
     table(

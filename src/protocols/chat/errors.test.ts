@@ -68,7 +68,7 @@ test('an unknown model and a prompt that is too long have codes of their own', (
 });
 
 test('where images are made, limits of the accounts have a form of their own', () => {
-  const path = '/v1/images/edits';
+  const path = '/openai/v1/images/edits';
   const limit = (kind: ErrorKind, retryAfterMs?: number) =>
     writeError(new GatewayError({ kind, source: 'upstream', message: 'M.', retryAfterMs }), {
       requestId: 'r',

@@ -56,7 +56,7 @@ const REASONED: ReadonlySet<ErrorKind> = new Set([
   'upstream-rejected',
 ]);
 
-const IMAGE_PATH = /^\/v1\/images\//;
+const IMAGE_PATH = /\/images\//;
 
 /** Where images are made, what ends at the limits of the accounts has a form of its own. */
 export function writeError(

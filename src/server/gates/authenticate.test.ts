@@ -50,6 +50,7 @@ test.each([
   ['Bearer', { headers: { authorization: 'Bearer right-key' } }],
   ['bearer in lower case', { headers: { authorization: 'bearer   right-key ' } }],
   ['x-api-key', { headers: { 'x-api-key': 'right-key' } }],
+  ['api-key', { headers: { 'api-key': 'right-key' } }],
   ['x-goog-api-key', { headers: { 'x-goog-api-key': 'right-key' } }],
   ['x-vendora-api-key', { headers: { 'x-vendora-api-key': 'right-key' } }],
   ['?key=', { query: 'alt=sse&key=right-key' }],

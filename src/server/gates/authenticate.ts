@@ -89,7 +89,8 @@ function unauthenticated(message: Sentence): GatewayError {
   return clientError('unauthenticated', message);
 }
 
-const KEY_HEADERS = ['x-api-key', ...HEADER_SPELLINGS.generateApiKey] as const;
+/** `api-key` is the one of Azure's clients. */
+const KEY_HEADERS = ['x-api-key', 'api-key', ...HEADER_SPELLINGS.generateApiKey] as const;
 
 /** Of one address; each costs the comparison, and work to keep it out of the logs. */
 const MAX_QUERY_KEYS = 4;

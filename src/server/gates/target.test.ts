@@ -30,6 +30,7 @@ const REFUSED = [
   '/v1/models/a%2f.',
   '/v1/models/a%5cb',
   '/v1/messages/a%2fb',
+  '/openai/deployments/a%2f..%2f..%2fapi',
   '/api/models/a%2fb',
   '/v1/%5c..%5capi',
   '/v1/..\\api',
@@ -63,6 +64,11 @@ test.each([
   ['/v1/models/vendor%2Fmodel', { path: '/v1/models/vendor/model', query: '' }],
   ['/v1beta/models/a%2fb%3AcountTokens', { path: '/v1beta/models/a/b:countTokens', query: '' }],
   ['/v1alpha/models/a%2Fb', { path: '/v1alpha/models/a/b', query: '' }],
+  ['/openai/v1/models/a%2Fb', { path: '/openai/v1/models/a/b', query: '' }],
+  [
+    '/openai/deployments/a%2Fb/chat/completions?api-version=1',
+    { path: '/openai/deployments/a/b/chat/completions', query: 'api-version=1' },
+  ],
   ['/v1/models/gpt-4...', { path: '/v1/models/gpt-4...', query: '' }],
   ['/v1/models/.hidden', { path: '/v1/models/.hidden', query: '' }],
   ['/v1/models/%252e%252e', { path: '/v1/models/%2e%2e', query: '' }],
@@ -82,14 +88,18 @@ test('HTTP/1.0 needs no Host line, and still takes only one', () => {
   expect(() => checkSingleHeaders(['Host', 'a', 'Host', 'a'], '1.0')).toThrow('more than once');
 });
 
-test.each(['Authorization', 'x-api-key', 'X-Goog-Api-Key', 'x-vendora-api-key', 'Content-Type'])(
-  'two lines of %s are refused',
-  (name) => {
-    const lines = ['Host', 'a', name, 'k', 'Accept', '*/*', name.toUpperCase(), 'k'];
-    expect(() => checkSingleHeaders(lines)).toThrow('came more than once');
-    expect(() => checkSingleHeaders(lines.slice(0, 6))).not.toThrow();
-  },
-);
+test.each([
+  'Authorization',
+  'x-api-key',
+  'Api-Key',
+  'X-Goog-Api-Key',
+  'x-vendora-api-key',
+  'Content-Type',
+])('two lines of %s are refused', (name) => {
+  const lines = ['Host', 'a', name, 'k', 'Accept', '*/*', name.toUpperCase(), 'k'];
+  expect(() => checkSingleHeaders(lines)).toThrow('came more than once');
+  expect(() => checkSingleHeaders(lines.slice(0, 6))).not.toThrow();
+});
 
 test('different credential headers may stand side by side', () => {
   const lines = ['Host', 'a', 'Authorization', 'Bearer k', 'X-Api-Key', 'k', 'x-goog-api-key', 'k'];

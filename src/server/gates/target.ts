@@ -8,6 +8,7 @@ import { HEADER_SPELLINGS } from '../../wire/vocabulary.ts';
 const SINGLE_HEADERS = new Set<string>([
   'host',
   'authorization',
+  'api-key',
   'x-api-key',
   'content-type',
   ...HEADER_SPELLINGS.generateApiKey,
@@ -16,7 +17,7 @@ const SINGLE_HEADERS = new Set<string>([
 const DOT_SEGMENT = /(?:^|\/)\.{1,2}(?:\/|$)/;
 
 /** Below it a slash is a part of the name, as in `vendor/model`: the official OpenAI SDK sends it encoded. */
-const MODEL_FOLDER = /^\/v1(?:alpha|beta)?\/models\/./;
+const MODEL_FOLDER = /^\/(?:v1(?:alpha|beta)?\/models|openai\/(?:v1\/models|deployments))\/./;
 
 /**
  * The target of a request line, split and decoded.
