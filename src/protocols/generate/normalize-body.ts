@@ -422,6 +422,13 @@ interface Call {
   isOpen: boolean;
 }
 
+interface Result {
+  readonly id: string | undefined;
+  readonly name: string;
+  /** Unique within the conversation. */
+  readonly position: string;
+}
+
 /** Calls of one id or one name; those before `next` have their results. */
 interface CallQueue {
   readonly calls: Call[];
@@ -436,6 +443,8 @@ export class CallIds {
   #byId = new Map<string, CallQueue>();
   #byName = new Map<string, CallQueue>();
   #step: CallQueue = { calls: [], next: 0 };
+  #results: readonly string[] = [];
+  #nextResult = 0;
 
   /** A new model step begins: what is still unanswered is no longer paired by name. */
   startStep(): void {
@@ -454,17 +463,34 @@ export class CallIds {
   }
 
   /**
-   * The id of a result: its own, else that of the earliest unanswered call of this name. Some clients write
-   * the names of calls and of results differently (Semantic Kernel): with the name of no call it is that of
-   * the earliest unanswered call of the step.
+   * Pairs all results of the step: by their ids, else with the earliest unanswered call of their name. Some clients write
+   * the names of calls and of results differently (Semantic Kernel): those with the name of no call answer, in order, the
+   * calls that are left.
    */
-  result(id: string | undefined, name: string, position: string): string {
-    const queue = id === undefined ? (this.#byName.get(name) ?? this.#step) : this.#byId.get(id);
-    while (queue?.calls[queue.next]?.isOpen === false) queue.next += 1;
-    const call = queue?.calls[queue.next];
-    if (call !== undefined) call.isOpen = false;
-    return id ?? call?.id ?? `unnamed_${position}`;
+  pairResults(results: readonly Result[]): void {
+    const queues = results.map(({ id, name }) =>
+      id === undefined ? this.#byName.get(name) : this.#byId.get(id),
+    );
+    const matched = queues.map(takeOpen);
+    this.#results = results.map(({ id, position }, at) => {
+      const call =
+        queues[at] === undefined && id === undefined ? takeOpen(this.#step) : matched[at];
+      return id ?? call?.id ?? `unnamed_${position}`;
+    });
+    this.#nextResult = 0;
   }
+
+  /** The id of the next result. */
+  result(): string {
+    return this.#results[this.#nextResult++] ?? '';
+  }
+}
+
+function takeOpen(queue: CallQueue | undefined): Call | undefined {
+  while (queue?.calls[queue.next]?.isOpen === false) queue.next += 1;
+  const call = queue?.calls[queue.next];
+  if (call !== undefined) call.isOpen = false;
+  return call;
 }
 
 function add(queues: Map<string, CallQueue>, key: string, call: Call): void {

@@ -185,6 +185,22 @@ test('a result with neither the id nor the name of a call answers the first open
   ]);
 });
 
+test('results with names of calls answer these, wherever those with other names stand', () => {
+  const response = (name: string) => ({ functionResponse: { name, response: {} } });
+  const { request } = read({
+    contents: [
+      {
+        role: 'model',
+        parts: ['a', 'b', 'c'].map((name) => ({ functionCall: { id: name, name } })),
+      },
+      { parts: [response('plugin_b'), response('a')] },
+      { parts: [response('plugin_c')] },
+    ],
+  });
+  const results = request.turns.flatMap(({ parts }) => parts).slice(3);
+  expect(results).toMatchObject([{ callId: 'b' }, { callId: 'a' }, { callId: 'c' }]);
+});
+
 test.each<[JsonObject, boolean, JsonObject]>([
   [{ output: 'ok' }, false, { kind: 'text', text: 'ok' }],
   [{ error: 'bad' }, true, { kind: 'text', text: 'bad' }],

@@ -115,10 +115,13 @@ function readSystem({ systemInstruction }: GenerateBody, receipt: Receipt): Text
 
 function readTurns({ contents = [] }: GenerateBody, receipt: Receipt): Turn[] {
   const callIds = new CallIds();
-  let lastRole: Turn['role'] = 'user';
+  let lastRole: Turn['role'] | undefined;
   return contents.map((content, turnIndex): Turn => {
     const role = content.role === 'model' ? 'assistant' : 'user';
-    if (role === 'assistant' && lastRole === 'user') callIds.startStep();
+    if (role !== lastRole) {
+      if (role === 'assistant') callIds.startStep();
+      else callIds.pairResults(resultsFrom(contents, turnIndex));
+    }
     lastRole = role;
     const parts: Part[] = [];
     for (const [partIndex, part] of (content.parts ?? []).entries()) {
@@ -132,6 +135,21 @@ function readTurns({ contents = [] }: GenerateBody, receipt: Receipt): Turn[] {
     }
     return { role, parts };
   });
+}
+
+/** The results up to the model's next turn. */
+function resultsFrom(contents: NonNullable<GenerateBody['contents']>, from: number) {
+  let end = from + 1;
+  while (end < contents.length && contents[end]?.role !== 'model') end += 1;
+  return contents
+    .slice(from, end)
+    .flatMap(({ parts = [] }, at) =>
+      parts.flatMap(({ functionResponse: response }, partIndex) =>
+        response === undefined
+          ? []
+          : [{ id: response.id, name: response.name, position: `${from + at}_${partIndex}` }],
+      ),
+    );
 }
 
 function readTools(tool: NativeTool, index: number): Tool[] {
@@ -289,7 +307,7 @@ function readModality(mediaType: string): Modality {
 function readResponse(native: ValueOf<typeof FUNCTION_RESPONSE>, context: PartContext): Part {
   const { receipt } = context.place;
   const path = `${context.place.path}.functionResponse`;
-  const { id, name, response: value } = native;
+  const { name, response: value } = native;
   const [key, ...otherKeys] = Object.keys(value);
   const isError = key === 'error' && otherKeys.length === 0;
   const isPlain = otherKeys.length === 0 && (key === 'error' || key === 'output');
@@ -301,7 +319,7 @@ function readResponse(native: ValueOf<typeof FUNCTION_RESPONSE>, context: PartCo
     const media = readMedia(part, { path: `${path}.parts[${index}]`, receipt });
     if (media !== undefined) content.push(media);
   }
-  const callId = context.callIds.result(id, name, context.position);
+  const callId = context.callIds.result();
   return { kind: 'tool-result', callId, name, content, isError };
 }
 
