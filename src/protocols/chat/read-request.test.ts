@@ -59,6 +59,21 @@ test('a schema beside the word for any JSON counts, as several services have it'
   expect(notes({ response_format })).toEqual([]);
 });
 
+const SCHEMA = { type: 'object', properties: { a: { type: 'string' } } };
+
+test.each<JsonObject>([
+  { type: 'json', value: SCHEMA },
+  { type: 'json_object', value: SCHEMA },
+  { type: 'json_schema', value: SCHEMA },
+  { type: 'json_schema', value: { name: 'answer', schema: SCHEMA } },
+])('the schema in Hugging Face’s words is read: %j', (response_format) => {
+  expect(canonical({ response_format }).outputFormat).toMatchObject({
+    kind: 'json-schema',
+    schema: SCHEMA,
+  });
+  expect(notes({ response_format })).toEqual([]);
+});
+
 test('the session is the cache key, else the user', () => {
   expect(readBodySession({ user: 'u', prompt_cache_key: 'k' })).toBe('k');
   expect(readBodySession({ user: 'u' })).toBe('u');

@@ -180,13 +180,20 @@ export function readStops(value: JsonValue | undefined, receipt: Receipt): reado
   });
 }
 
-/** Several services take a schema beside the word for any JSON (llama.cpp, Together, Fireworks). */
+/**
+ * Several services take a schema beside the word for any JSON (llama.cpp, Together, Fireworks). Hugging Face's server
+ * has its own words: huggingface.co/docs/text-generation-inference, "Guidance".
+ */
 function readResponseFormat(format: Body['response_format']): OutputFormat {
   if (!format) return { kind: 'text' };
-  const { type, json_schema: holder } = format;
-  return type === 'json_object'
-    ? readFormat(type, format, ['response_format', ''])
-    : readFormat(type, holder, ['response_format', '.json_schema']);
+  const { type, json_schema, value } = format;
+  if (type === 'json_object' || type === 'json') {
+    const schema = format.schema ?? value ?? null;
+    return readFormat('json_object', { schema }, ['response_format', '']);
+  }
+  const inner = isJsonObject(value) ? (value.schema ?? value) : value;
+  const holder = json_schema ?? (inner === undefined ? undefined : { schema: inner });
+  return readFormat(type, holder, ['response_format', '.json_schema']);
 }
 
 type SchemaFormat = {

@@ -208,7 +208,7 @@ export const BODY = objectOf(
     response_format: objectOf({
       type: needed(FILLED),
       json_schema: objectOf(SCHEMA_FORMAT),
-      schema: ANYTHING,
+      ...each(['schema', 'value'], ANYTHING),
     }),
     safety_settings: listOf(objectOf(each(['category', 'threshold'], needed(FILLED)), ['method'])),
     ...each(['reasoning_effort', 'reasoningEffort'], STRING),

@@ -200,9 +200,11 @@ function fitFormat(body: JsonObject, context: FitContext): void {
   const format = objectOf(body.response_format);
   const { responseFormat } = context.profile.quirks;
   if (format === undefined || format.type === 'text') return;
-  const holder = objectOf(format.json_schema);
+  const holder = schemaHolderIn(format);
   const schema = objectOf(holder?.schema);
-  if (format.type === 'json_schema' && holder !== undefined && schema !== undefined) {
+  if (holder !== undefined && schema !== undefined) {
+    // Of the words that are not this wire's the upstream judges itself.
+    if (holder !== format.json_schema && responseFormat === 'json-schema') return;
     if (responseFormat === 'json-schema' || responseFormat === 'schema-alone') {
       fitSchemaFormat(body, { holder, schema }, context);
       return;
@@ -226,6 +228,12 @@ function fitFormat(body: JsonObject, context: FitContext): void {
     // The wire refuses the format where no message speaks of JSON.
     tellFormat(body, { kind: 'json' }, context);
   }
+}
+
+/** Also in the words of Hugging Face's server: huggingface.co/docs/text-generation-inference, "Guidance". */
+function schemaHolderIn({ type, json_schema: holder, value }: JsonObject): JsonObject | undefined {
+  if (!isJsonObject(value)) return type === 'json_schema' ? objectOf(holder) : undefined;
+  return { name: 'answer', schema: objectOf(value.schema) ?? value };
 }
 
 function fitSchemaFormat(

@@ -56,6 +56,19 @@ test('stream options are left out where the upstream has none', () => {
   ).toBeUndefined();
 });
 
+test('a schema in Hugging Face’s words is not lost where the upstream has other formats', () => {
+  const schema = { type: 'object', properties: {} };
+  const sent = (response_format: JsonObject, quirks?: QuirkPreset) =>
+    patched({ response_format }, quirks && { profile: like(quirks) }).body.response_format;
+  const value = { type: 'json', value: schema };
+  expect(sent(value)).toEqual(value);
+  expect(sent(value, 'llama-cpp-python')).toEqual({ type: 'json_object', schema });
+  expect(sent({ type: 'json_schema', value: { schema } }, 'lm-studio')).toEqual({
+    type: 'json_schema',
+    json_schema: { name: 'answer', schema },
+  });
+});
+
 const CALL = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
 
 test('results are put in order, thoughts in place, and our signatures out', () => {
