@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { startEdge, type TestEdge } from '../server/start-edge.test-support.ts';
+import { FOREIGN_API } from '../wire/vocabulary.ts';
 import { addTo, PASSWORD, startAdmin, type TestAdmin } from './admin.test-support.ts';
 import { SECRETS } from './admin-fakes.test-support.ts';
 
@@ -105,6 +106,16 @@ test('errors have one shape and are never cached, also for paths that do not exi
   const { body } = await admin.call('POST', '/api/accounts', { body: { upstream: 'main' } });
   expect(body.error).toMatchObject({ code: 'missing-field', field: 'kind' });
   expect((await admin.call('PUT', '/api/accounts')).status).toBe(405);
+});
+
+test('clients of another server below /api are answered in their own form', async () => {
+  const response = await fetch(`${admin.edge.url}/api/chat`, { method: 'POST', body: '{}' });
+  expect(response.status).toBe(404);
+  expect(await response.json()).toEqual({
+    error: expect.stringContaining('There is no /api/chat here. This protocol is not'),
+  });
+  const { routes } = admin.edge.server.routes;
+  expect(routes.filter(({ path }) => FOREIGN_API.test(path))).toEqual([]);
 });
 
 test('a body or a parameter that a route does not know is refused by name', async () => {

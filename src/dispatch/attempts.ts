@@ -155,7 +155,7 @@ class AttemptRun {
     this.#endSuspicion('held');
     this.#request.context.record.passedOver = result.selectionLog;
     const nothing = moreHopeful(this.#nothing, result);
-    throw this.#withRest(exhaustedError(nothing, this.#choice.route.target, this.#lastError));
+    throw this.#withRest(exhaustedError(nothing, this.#choice, this.#lastError));
   }
 
   get #choice(): RouteChoice {
@@ -398,13 +398,13 @@ class AttemptRun {
     if (!(error instanceof GatewayError)) return error;
     if (!isAccountTrouble(kind)) return this.#withRest(error);
     const rest = this.#lookAhead(new Set(this.#tried?.keys()));
-    if (rest.kind === 'none') return exhaustedError(rest, this.#choice.route.target, error);
+    if (rest.kind === 'none') return exhaustedError(rest, this.#choice, error);
     // Accounts are left that this request may not try any more; the next one may.
     const { retryAfterMs } = rest;
     const reason = isLimit(kind) ? 'limited' : 'unusable';
     return exhaustedError(
       { kind: 'none', reason, retryAfterMs, selectionLog: [] },
-      this.#choice.route.target,
+      this.#choice,
       error,
     );
   }

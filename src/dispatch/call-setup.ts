@@ -66,6 +66,8 @@ type NeedsOfCall = (variant: ModelVariant) => CallNeeds;
 /** A model that may serve a call, and what the call asks of the pool for it. */
 export interface RouteChoice {
   readonly route: RoutedModel;
+  /** The client's own name of it. */
+  readonly asked?: string | undefined;
   readonly leaseRequest: LeaseRequest;
   /** True for one that serves only where none of the others can, however badly they do. */
   readonly isLastResort?: boolean | undefined;
@@ -202,6 +204,7 @@ function routeWithin(
   const wishes = { clientKeyId, session, preferredAccount, onlyAccount, preferredTier };
   const choose = (one: RoutedModel): RouteChoice => ({
     route: one,
+    asked: model,
     leaseRequest: {
       model: one.target,
       upstreamId: one.upstreamId,
@@ -264,17 +267,17 @@ export function lookForLease(
   pool: Pool,
 ): {
   readonly leased: Exclude<LeaseResult, { kind: 'wait' | 'busy' }>;
-  readonly route: RoutedModel;
+  readonly choice: RouteChoice;
 } {
   const [first, ...others] = routes;
-  const look = ({ route, leaseRequest }: RouteChoice) => {
+  const look = (choice: RouteChoice) => {
     // A look has no patience: a busy account is passed over as if it had been waited for.
     const waitedMs = Number.POSITIVE_INFINITY;
-    const leased = pool.lease({ ...leaseRequest, waitedMs, isDryRun: true });
+    const leased = pool.lease({ ...choice.leaseRequest, waitedMs, isDryRun: true });
     if (leased.kind === 'wait' || leased.kind === 'busy') {
       throw new Error('The pool asked for more time than there is.');
     }
-    return { leased, route };
+    return { leased, choice };
   };
   const found = look(first);
   if (found.leased.kind === 'lease') return found;

@@ -115,8 +115,9 @@ class Dispatch implements Dispatcher {
     const { model } = call;
     const routes = await routeCall(call, context, this.#options);
     const bodies = new CallBodies(call, context, this.#options);
-    const { leased, route } = lookForLease(routes, this.#options.pool);
-    if (leased.kind === 'none') throw exhaustedError(leased, route.target, undefined);
+    const { leased, choice } = lookForLease(routes, this.#options.pool);
+    if (leased.kind === 'none') throw exhaustedError(leased, choice, undefined);
+    const { route } = choice;
     const { lease } = leased;
     try {
       noteLease(lease, context);

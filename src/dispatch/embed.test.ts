@@ -201,6 +201,15 @@ test('the catalogue knows what its models do where a list does not say', async (
   });
 });
 
+test('a model that no account offers is named as it was asked for', async () => {
+  const route = { target: 'alpha-embedding-001' };
+  const upstream: Partial<Upstream> = { listModels: async () => [{ id: 'alpha-3-flash' }] };
+  const bench = benchOf({ script: lengthOf, route, upstream });
+  await expect(bench.embed()).rejects.toMatchObject({
+    message: expect.stringContaining('No account offers the model "m" (alpha-embedding-001).'),
+  });
+});
+
 test('"not found" of a model nobody knows to embed does not take it from the others', async () => {
   const bench = benchOf({
     script: ({ stream, body }) => {

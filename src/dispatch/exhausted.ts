@@ -3,6 +3,7 @@
 import { GatewayError, gatewayError } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
 import type { LeaseResult } from '../pool/pool.ts';
+import type { RouteChoice } from './call-setup.ts';
 import { isAccountTrouble, isLimit, mayBeOfRequest } from './retry.ts';
 
 export type NothingLeft = Extract<LeaseResult, { kind: 'none' }>;
@@ -13,12 +14,12 @@ export const NEXT_REQUEST_MS = 1_000;
 const BUSY_RETRY_MS = 5_000;
 
 /**
- * @param model what the accounts were asked for
+ * @param choice what the accounts were asked for
  * @param lastError how the last attempt of this request failed, when there was one
  */
 export function exhaustedError(
   nothing: NothingLeft,
-  model: string,
+  choice: Pick<RouteChoice, 'route' | 'asked'>,
   lastError: GatewayError | undefined,
 ): GatewayError {
   const { retryAfterMs } = nothing;
@@ -42,7 +43,7 @@ export function exhaustedError(
     case 'busy':
       return busy();
     case 'not-offered':
-      return lastError ?? notOffered(model);
+      return lastError ?? notOffered(choice);
     case 'all-tried':
       return lastError === undefined
         ? noUsableAccount(retryAfterMs)
@@ -81,13 +82,18 @@ function busy(): GatewayError {
   );
 }
 
-function notOffered(model: string): GatewayError {
+function notOffered({
+  route: { target },
+  asked = target,
+}: Pick<RouteChoice, 'route' | 'asked'>): GatewayError {
+  const name = JSON.stringify(asked);
+  const model = asked === target ? name : `${name} (${target})`;
   return new GatewayError({
     kind: 'not-found',
     source: 'gateway',
     reason: 'model-not-found',
     field: 'model',
-    message: told`No account offers the model ${JSON.stringify(model)}. GET /v1/models lists the names that work.`,
+    message: told`No account offers the model ${model}. GET /v1/models lists the names that work.`,
   });
 }
 

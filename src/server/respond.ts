@@ -12,6 +12,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { writeSentence } from '../lib/localized-message.ts';
 import type { ClientProtocol, ErrorReply } from '../protocols/protocol.ts';
+import { FOREIGN_API } from '../wire/vocabulary.ts';
 import type { Exchange } from './edge.ts';
 import { endAnswer } from './end-answer.ts';
 import { corsHeaders } from './gates/cors.ts';
@@ -92,6 +93,7 @@ export function sendError(
 function writeClientError(exchange: Exchange, error: GatewayError): ErrorReply {
   const { requestId, path } = exchange;
   if (path.startsWith('/mcp/')) return writeRpcError(error);
+  if (FOREIGN_API.test(path)) return { status: errorStatus(error), body: { error: error.message } };
   return protocolOf(exchange).writeError(error, { requestId, path });
 }
 
@@ -227,9 +229,8 @@ function writeTimings(exchange: Exchange, now: number): string {
 
 /** True for paths whose errors are `{error: {code, message, field?}}`, also where nothing exists. */
 export function isAdminPath(path: string): boolean {
-  return (
-    path === '/metrics' || path === '/api' || path.startsWith('/api/') || path.startsWith('/oauth/')
-  );
+  if (path.startsWith('/api/')) return !FOREIGN_API.test(path);
+  return path === '/metrics' || path === '/api' || path.startsWith('/oauth/');
 }
 
 /** `code` is the reason where there is one, else the kind of error. */

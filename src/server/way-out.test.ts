@@ -23,3 +23,12 @@ test('a path below no version is a matter of the base URL, as is one whose right
     'The right path is /v1/chat/completions: check the base URL',
   );
 });
+
+test.each(['/api/chat', '/api/generate', '/api/tags', '/api/embed'])(
+  'a client of %s, which is another server’s, is told what to use in its place',
+  (path) => {
+    expect(sayWayOut(path, undefined)).toContain(
+      'OpenAI-compatible, with the base URL that ends in /v1',
+    );
+  },
+);

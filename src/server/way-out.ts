@@ -1,5 +1,7 @@
 // What a client is told that asks for a path there is not.
 
+import { FOREIGN_API } from '../wire/vocabulary.ts';
+
 /** A path with the version all surfaces of the protocols stand under: the base URL is right. */
 const VERSIONED = /^(?:\/upload|\/openai)?\/v1(?:beta|alpha)?\//;
 
@@ -20,6 +22,9 @@ const NOT_OFFERED: readonly (readonly [RegExp, string])[] = [
 export function sayWayOut(path: string, meant: string | undefined): string {
   if (meant !== undefined) {
     return `The right path is ${meant}: check the base URL this client is configured with.`;
+  }
+  if (FOREIGN_API.test(path)) {
+    return 'This protocol is not offered: configure the client as OpenAI-compatible, with the base URL that ends in /v1.';
   }
   if (!VERSIONED.test(path)) {
     return 'Check the base URL and the path this client is configured with.';

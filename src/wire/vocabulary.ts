@@ -70,3 +70,6 @@ function swapPrefix(name: string, from: 0 | 1, to: 0 | 1): string {
   }
   return name;
 }
+
+/** Paths of Ollama's own protocol, which is not spoken here (docs.ollama.com/api). The admin API has none of them. */
+export const FOREIGN_API = /^\/api\/(?:chat|generate|embed|embeddings|tags|show|ps|pull|version)$/;

@@ -106,7 +106,7 @@ export function describeRoutes({ routes }: RouteTable): string {
     'A browser (`Accept: text/html`) gets the [console](console.md) at every path that begins like none of these, and at `/me` the',
     'page on which the holder of a key sees its use. Otherwise another method on one of these paths is 405, every other path 404, both in the shape of the protocol',
     'the path belongs to: Generate-Content below `/v1beta` and `/v1alpha` and for `/v1/models/{model}:verb`, Messages below',
-    '`/v1/messages`, `{"error": {"code", "message", "field"?}}` below `/api` and `/oauth`, JSON-RPC below `/mcp`, Chat Completions',
+    '`/v1/messages`, `{"error": {"code", "message", "field"?}}` below `/api` and `/oauth` (`{"error"}` for paths of Ollama), JSON-RPC below `/mcp`, Chat Completions',
     'for its own surfaces. Of any other path the client decides, as for shared paths (below the table).',
     'A 404 names the right path where it knows which one was meant.',
     'Paths of services of Chat Completions are served as well: `/openai/v1/…`, `/openai/…` and `/v1beta/openai/…` are `/v1/…`, and',
