@@ -23,6 +23,26 @@ test('words of this gateway stay here', () => {
   expect(notes).toEqual(['dropped imageSize', 'dropped google']);
 });
 
+test('fields of a service that routes go where they are taken', () => {
+  const own = {
+    provider: { order: ['a'] },
+    models: ['m'],
+    transforms: [],
+    usage: { include: true },
+  };
+  expect(patched(own, { profile: like('openrouter') }).body).toMatchObject(own);
+  for (const aim of [{}, { profile: like('groq') }, { profile: like('mistral') }]) {
+    const { body, notes } = patched(own, aim);
+    expect(Object.keys(body).sort()).toEqual(['messages', 'model']);
+    expect(notes).toEqual([
+      'dropped provider',
+      'dropped models',
+      'dropped transforms',
+      'dropped usage',
+    ]);
+  }
+});
+
 test('the limit stands in the field the upstream takes', () => {
   expect(patched({ max_tokens: 5 }).body).toMatchObject({ max_completion_tokens: 5 });
   const both = { max_tokens: 5, max_completion_tokens: 6 };

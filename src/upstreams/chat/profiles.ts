@@ -99,6 +99,8 @@ export interface ChatQuirks {
   readonly takesPenalties: boolean;
   readonly takesTopK: boolean;
   readonly takesServiceTier: boolean;
+  /** Whether fields are taken, or passed over, that only other services and servers of the wire have. */
+  readonly takesForeignFields: boolean;
   /** Whether models of the newer public generations take `verbosity` and tools of free text (`custom`). */
   readonly takesCustomTools: boolean;
   /** Whether `web_search_options` asks for a search of the web. */
@@ -142,6 +144,7 @@ const OPENAI: ChatQuirks = {
   takesPenalties: true,
   takesTopK: false,
   takesServiceTier: true,
+  takesForeignFields: false,
   takesCustomTools: true,
   takesWebSearch: true,
   seedField: 'seed',
@@ -165,6 +168,7 @@ const COMPATIBLE: ChatQuirks = {
   takesStrict: false,
   takesAllowedTools: false,
   takesServiceTier: false,
+  takesForeignFields: true,
   takesCustomTools: false,
   takesWebSearch: false,
   takesFiles: false,
@@ -213,7 +217,8 @@ const QUIRK_PRESETS = {
     takesFiles: true,
   },
   /**
-   * console.groq.com/docs/openai: logprobs, top_logprobs, logit_bias and messages[].name are a 400, n must be 1.
+   * console.groq.com/docs/openai: logprobs, top_logprobs, logit_bias and messages[].name are a 400, n must be 1, and
+   * of other services' fields it says "property … is unsupported".
    * console.groq.com/docs/reasoning: `reasoning_effort`, thoughts in `reasoning`. /docs/speech-to-text: Whisper, with
    * times; /docs/text-to-speech: WAV alone.
    */
@@ -229,6 +234,7 @@ const QUIRK_PRESETS = {
     },
     limitField: 'max_completion_tokens',
     takesNames: false,
+    takesForeignFields: false,
     efforts: ['none', 'low', 'medium', 'high'],
     sendsReasoning: 'reasoning',
     takesChoices: false,
@@ -238,7 +244,8 @@ const QUIRK_PRESETS = {
   /**
    * docs.mistral.ai/api: `random_seed`; no `stream_options` (the last chunk has the usage), no logprobs. Ids of
    * calls are nine letters and digits: "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9"
-   * (langchain-ai/langchain#24668, anomalyco/opencode#1680). "Audio & Transcription": `/audio/transcriptions`.
+   * (langchain-ai/langchain#24668, anomalyco/opencode#1680). Fields it does not know are a 422, "extra_forbidden"
+   * (BerriAI/litellm#30882). "Audio & Transcription": `/audio/transcriptions`.
    */
   mistral: {
     ...COMPATIBLE,
@@ -258,6 +265,7 @@ const QUIRK_PRESETS = {
     takesSystemTurns: false,
     efforts: ['none', 'high'],
     takesIncludeUsage: false,
+    takesForeignFields: false,
     takesStrict: true,
     takesLogprobs: false,
     takesAudio: false,
