@@ -129,6 +129,22 @@ test.each([
   expect(turn?.parts).toMatchObject([{ kind: 'media', modality }]);
 });
 
+test.each([
+  ['https://a.example/a.png', 'image/png', 'url'],
+  ['https://a.example/a.pdf', 'application/pdf', 'url'],
+  ['https://www.youtube.com/watch?v=x', 'video/mp4', 'file'],
+  ['https://www.youtube.com/watch?v=x', undefined, 'file'],
+  ['https://generativelanguage.googleapis.com/v1beta/files/x', 'image/png', 'file'],
+  ['gs://bucket/a.png', 'image/png', 'file'],
+  ['https://10.0.0.1/a.png', 'image/png', 'file'],
+])('%s of the type %s is read as a %s', (fileUri, mimeType, kind) => {
+  const contents = [
+    { role: 'user', parts: [{ fileData: { fileUri, ...(mimeType && { mimeType }) } }] },
+  ];
+  const [turn] = read({ contents }).request.turns;
+  expect(turn?.parts).toMatchObject([{ kind: 'media', source: { kind } }]);
+});
+
 test('calls and results without ids are paired by name and order', () => {
   const call = (name: string) => ({ functionCall: { name } });
   const response = (name: string) => ({ functionResponse: { name, response: {} } });

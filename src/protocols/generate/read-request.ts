@@ -24,6 +24,7 @@ import type {
   Turn,
 } from '../../canonical/request.ts';
 import { told } from '../../lib/localized-message.ts';
+import { findUrlFault } from '../../lib/net.ts';
 import {
   type DECLARATION,
   type FUNCTION_RESPONSE,
@@ -283,7 +284,7 @@ function readMedia(
   const mediaType = (inline ?? file)?.mimeType;
   const source: MediaSource | undefined = inline
     ? { kind: 'base64', base64: inline.data }
-    : file && { kind: 'file', uri: file.fileUri, path: `${path}.fileData.fileUri` };
+    : file && addressOf(file, `${path}.fileData.fileUri`);
   if (source === undefined) return undefined;
   const level = mediaResolution?.level;
   if (level?.endsWith('ULTRA_HIGH') === true) {
@@ -296,6 +297,21 @@ function readMedia(
     source,
     resolution: readResolution(level),
   };
+}
+
+/** Files of the Files API; everything else on the web is an address that other upstreams read as well. */
+const STORED_FILE = /\/v1\w*\/files\//;
+/** Without them the address may be that of a page with a video. */
+const WEB_TYPES = /^(?:image\/|application\/pdf$)/i;
+
+function addressOf(
+  { fileUri: uri, mimeType = '' }: NonNullable<NativePart['fileData']>,
+  path: string,
+): MediaSource {
+  const isStored = !uri.startsWith('https://') || STORED_FILE.test(uri);
+  return isStored || !WEB_TYPES.test(mimeType) || findUrlFault(uri) !== undefined
+    ? { kind: 'file', uri, path }
+    : { kind: 'url', url: uri, path };
 }
 
 function readModality(mediaType: string): Modality {
