@@ -3,6 +3,8 @@ import { sayWayOut } from './way-out.ts';
 
 test.each([
   ['/v1/batches', 'Batches are not offered'],
+  ['/openai/batches', 'Batches are not offered'],
+  ['/openai/v1/batches', 'Batches are not offered'],
   ['/v1/messages/batches/msgbatch_1/results', 'Batches are not offered'],
   ['/v1beta/models/alpha-3-flash:batchGenerateContent', 'Batches are not offered'],
   ['/v1beta/models/e:asyncBatchEmbedContent', 'Batches are not offered'],

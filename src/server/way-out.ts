@@ -3,7 +3,7 @@
 import { FOREIGN_API } from '../wire/vocabulary.ts';
 
 /** A path with the version all surfaces of the protocols stand under: the base URL is right. */
-const VERSIONED = /^(?:\/upload|\/openai)?\/v1(?:beta|alpha)?\//;
+const VERSIONED = /^(?:(?:\/upload)?\/v1(?:beta|alpha)?|\/openai)\//;
 
 /** What the protocols have and clients look for, and the gateway does not. */
 const NOT_OFFERED: readonly (readonly [RegExp, string])[] = [

@@ -64,6 +64,8 @@ test.each([
   ['/v1/models/vendor%2Fmodel', { path: '/v1/models/vendor/model', query: '' }],
   ['/v1beta/models/a%2fb%3AcountTokens', { path: '/v1beta/models/a/b:countTokens', query: '' }],
   ['/v1alpha/models/a%2Fb', { path: '/v1alpha/models/a/b', query: '' }],
+  ['/openai/models/a%2Fb', { path: '/openai/models/a/b', query: '' }],
+  ['/v1beta/openai/models/a%2Fb', { path: '/v1beta/openai/models/a/b', query: '' }],
   ['/openai/v1/models/a%2Fb', { path: '/openai/v1/models/a/b', query: '' }],
   [
     '/openai/deployments/a%2Fb/chat/completions?api-version=1',

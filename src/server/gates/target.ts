@@ -17,7 +17,8 @@ const SINGLE_HEADERS = new Set<string>([
 const DOT_SEGMENT = /(?:^|\/)\.{1,2}(?:\/|$)/;
 
 /** Below it a slash is a part of the name, as in `vendor/model`: the official OpenAI SDK sends it encoded. */
-const MODEL_FOLDER = /^\/(?:v1(?:alpha|beta)?\/models|openai\/(?:v1\/models|deployments))\/./;
+const MODEL_FOLDER =
+  /^\/(?:v1(?:alpha|beta)?\/(?:openai\/)?models|openai\/(?:(?:v1\/)?models|deployments))\/./;
 
 /**
  * The target of a request line, split and decoded.
