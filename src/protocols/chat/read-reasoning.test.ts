@@ -7,6 +7,7 @@ describe('reasoning', () => {
   type Case = [JsonObject, CanonicalRequest['reasoning']];
   const cases: Case[] = [
     [{}, { amount: { kind: 'unset' } }],
+    [{ reasoning_effort: 'default' }, { amount: { kind: 'unset' } }],
     [{ reasoning_effort: 'none' }, { amount: { kind: 'off' }, showThoughts: false }],
     [
       { reasoning_effort: 'xhigh' },

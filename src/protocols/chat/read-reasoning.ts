@@ -180,7 +180,9 @@ function sayLevel<Key extends string>(
   const word = key && holder[key];
   if (key === undefined || word === undefined || word === null) return undefined;
   const path = memberPath(parent, key);
-  const amount = amountOfWord(word.toLowerCase());
+  const lower = word.toLowerCase();
+  // "default" is Groq's: console.groq.com/docs/reasoning.
+  const amount = lower === 'default' ? UNSET : amountOfWord(lower);
   if (amount === undefined) throw unknownWord(path, ['none', ...EFFORTS]);
   return { path, amount };
 }

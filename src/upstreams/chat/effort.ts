@@ -119,17 +119,24 @@ const OWN_FIELDS: Readonly<Record<NonNullable<ChatQuirks['effort']>, readonly st
   template: ['chat_template_kwargs'],
 };
 
+/** As the model does by itself: console.groq.com/docs/reasoning. */
+const DEFAULT = 'default';
+
 /**
  * Takes the amount out of a client's body; unset where the client says it in the upstream's own form, which then
  * stays as it came, and where it says none.
  */
 export function takeAmount(body: JsonObject, { effort }: ChatQuirks): ReasoningAmount {
+  const word = textOf(body.reasoning_effort)?.toLowerCase() ?? DEFAULT;
+  // A word nobody knows here is the upstream's to judge.
+  const isNew = effort === 'field' && word !== DEFAULT && amountOfWord(word) === undefined;
   const own = effort === undefined ? [] : OWN_FIELDS[effort];
   const isOwn = own.some((field) => body[field] !== undefined);
   const amount = isOwn ? ({ kind: 'unset' } as const) : saidAmount(body);
   const isKept = (field: string): boolean =>
-    isOwn &&
-    (own.includes(field) || (effort === 'field-and-switch' && field === 'reasoning_effort'));
+    (isNew && field === 'reasoning_effort') ||
+    (isOwn &&
+      (own.includes(field) || (effort === 'field-and-switch' && field === 'reasoning_effort')));
   for (const field of EFFORT_FIELDS) if (!isKept(field)) delete body[field];
   return amount;
 }

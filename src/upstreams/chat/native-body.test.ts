@@ -23,24 +23,17 @@ test('words of this gateway stay here', () => {
   expect(notes).toEqual(['dropped imageSize', 'dropped google']);
 });
 
-test('fields of a service that routes go where they are taken', () => {
-  const own = {
-    provider: { order: ['a'] },
-    models: ['m'],
-    transforms: [],
-    usage: { include: true },
-  };
+test('fields that one service alone has go where they are taken', () => {
+  const own = { provider: { order: ['a'] }, models: ['m'], usage: { include: true } };
   expect(patched(own, { profile: like('openrouter') }).body).toMatchObject(own);
   for (const aim of [{}, { profile: like('groq') }, { profile: like('mistral') }]) {
     const { body, notes } = patched(own, aim);
     expect(Object.keys(body).sort()).toEqual(['messages', 'model']);
-    expect(notes).toEqual([
-      'dropped provider',
-      'dropped models',
-      'dropped transforms',
-      'dropped usage',
-    ]);
+    expect(notes).toEqual(['dropped provider', 'dropped models', 'dropped usage']);
   }
+  const grouped = { reasoning_format: 'parsed', include_domains: ['a.example'] };
+  expect(patched(grouped, { profile: like('groq') }).body).toMatchObject(grouped);
+  expect(patched(grouped).notes).toEqual(['dropped reasoning_format', 'dropped include_domains']);
 });
 
 test('the limit stands in the field the upstream takes', () => {
@@ -55,6 +48,7 @@ test.each<[JsonObject, JsonObject]>([
   [{ reasoning: { effort: 'low' } }, { reasoning_effort: 'low' }],
   [{ thinking: { type: 'enabled', budget_tokens: 20_000 } }, { reasoning_effort: 'high' }],
   [{ reasoning_effort: 'medium' }, { reasoning_effort: 'medium' }],
+  [{ reasoning_effort: 'ultra' }, { reasoning_effort: 'ultra' }],
 ])('an effort in any dialect is the upstream’s own: %j', (said, sent) => {
   const { body } = patched(said, { modelId: 'gpt-5' });
   expect(body).toMatchObject(sent);

@@ -15,7 +15,7 @@ import { toParameters } from './encode-tools.ts';
 import { fitBody } from './fit.ts';
 import type { FitContext } from './models.ts';
 import { patchMessages } from './native-messages.ts';
-import type { ChatProfile } from './profiles.ts';
+import { type ChatProfile, SERVICE_FIELDS } from './profiles.ts';
 import { type Reasoning, reasoningFields } from './reasoning.ts';
 
 /** Words of this gateway and of other upstreams. */
@@ -25,19 +25,14 @@ const FOREIGN_FIELDS = [
   ...CHAT_EXTENSION_KEYS,
 ];
 
-/** openrouter.ai/docs, "Parameters", "Provider Routing", "Model Fallbacks", "Usage Accounting". */
-const ROUTER_FIELDS = [
-  ...['provider', 'models', 'route', 'transforms', 'plugins', 'preset', 'usage'],
-  ...['session_id', 'trace', 'image_config', 'min_p', 'top_a', 'repetition_penalty'],
-];
-const ALL_FOREIGN_FIELDS = [...FOREIGN_FIELDS, ...ROUTER_FIELDS];
-
 /** @throws GatewayError (invalid-request) for what this upstream cannot be sent. */
 export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfile): JsonObject {
   const context: FitContext = { target, profile, isRelayed: true };
   const { quirks } = profile;
   const patched: JsonObject = { ...body, model: target.modelId };
-  for (const field of quirks.takesForeignFields ? FOREIGN_FIELDS : ALL_FOREIGN_FIELDS) {
+  const { ownFields } = quirks;
+  const others = ownFields && SERVICE_FIELDS.filter((field) => !ownFields.includes(field));
+  for (const field of [...FOREIGN_FIELDS, ...(others ?? [])]) {
     const value = patched[field];
     if (value === undefined) continue;
     delete patched[field];

@@ -99,8 +99,8 @@ export interface ChatQuirks {
   readonly takesPenalties: boolean;
   readonly takesTopK: boolean;
   readonly takesServiceTier: boolean;
-  /** Whether fields are taken, or passed over, that only other services and servers of the wire have. */
-  readonly takesForeignFields: boolean;
+  /** Of the fields that some services alone have, those that it takes; absent where it passes over the others. */
+  readonly ownFields?: readonly string[] | undefined;
   /** Whether models of the newer public generations take `verbosity` and tools of free text (`custom`). */
   readonly takesCustomTools: boolean;
   /** Whether `web_search_options` asks for a search of the web. */
@@ -123,6 +123,24 @@ export interface ChatQuirks {
   readonly extraBody: JsonObject;
 }
 
+/** openrouter.ai/docs, "Parameters", "Provider Routing", "Model Fallbacks", "Usage Accounting". */
+const OPENROUTER_FIELDS = [
+  ...['provider', 'models', 'route', 'transforms', 'plugins', 'preset', 'usage', 'session_id'],
+  ...['trace', 'image_config', 'include_reasoning', 'min_p', 'top_a', 'repetition_penalty'],
+];
+/** `groq-sdk`, resources/chat/completions. */
+const GROQ_FIELDS = [
+  ...['include_reasoning', 'reasoning_format', 'documents', 'citation_options', 'search_settings'],
+  ...['include_domains', 'exclude_domains', 'compound_custom', 'disable_tool_validation'],
+];
+/** docs.mistral.ai/api, "Chat Completion". */
+const MISTRAL_FIELDS = ['safe_prompt', 'prompt_mode', 'guardrails'];
+
+/** Fields that no other service has: one that refuses unknown fields is sent its own alone. */
+export const SERVICE_FIELDS: readonly string[] = [
+  ...new Set([...OPENROUTER_FIELDS, ...GROQ_FIELDS, ...MISTRAL_FIELDS]),
+];
+
 /** Sources: the types of `openai` (resources/chat/completions); platform.openai.com, "Reasoning models". */
 const OPENAI: ChatQuirks = {
   limitField: 'max_completion_tokens',
@@ -144,7 +162,7 @@ const OPENAI: ChatQuirks = {
   takesPenalties: true,
   takesTopK: false,
   takesServiceTier: true,
-  takesForeignFields: false,
+  ownFields: [],
   takesCustomTools: true,
   takesWebSearch: true,
   seedField: 'seed',
@@ -168,7 +186,7 @@ const COMPATIBLE: ChatQuirks = {
   takesStrict: false,
   takesAllowedTools: false,
   takesServiceTier: false,
-  takesForeignFields: true,
+  ownFields: undefined,
   takesCustomTools: false,
   takesWebSearch: false,
   takesFiles: false,
@@ -234,7 +252,7 @@ const QUIRK_PRESETS = {
     },
     limitField: 'max_completion_tokens',
     takesNames: false,
-    takesForeignFields: false,
+    ownFields: GROQ_FIELDS,
     efforts: ['none', 'low', 'medium', 'high'],
     sendsReasoning: 'reasoning',
     takesChoices: false,
@@ -265,7 +283,7 @@ const QUIRK_PRESETS = {
     takesSystemTurns: false,
     efforts: ['none', 'high'],
     takesIncludeUsage: false,
-    takesForeignFields: false,
+    ownFields: MISTRAL_FIELDS,
     takesStrict: true,
     takesLogprobs: false,
     takesAudio: false,
