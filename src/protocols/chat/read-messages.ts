@@ -429,6 +429,11 @@ export function readPart(part: ClientPart, path: string): readonly ContentPart[]
       const media = readAddress(part.video_url, `${path}.video_url`, 'video');
       return [{ ...media, cacheHint: cacheHintOf(part) }];
     }
+    case 'document_url': {
+      // Mistral's: docs.mistral.ai, "Document AI".
+      const media = readAddress(part.document_url, `${path}.document_url`, 'document');
+      return [{ ...media, cacheHint: cacheHintOf(part) }];
+    }
     case 'input_audio':
       return [readAudioPart(part.input_audio, `${path}.input_audio`)];
     case 'file':

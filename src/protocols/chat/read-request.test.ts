@@ -74,6 +74,28 @@ test.each<JsonObject>([
   expect(notes({ response_format })).toEqual([]);
 });
 
+test('words of Mistral’s and Hugging Face’s clients are read', () => {
+  const tools = [{ type: 'function', function: { name: 'w' } }];
+  const said = { random_seed: 7, tools, tool_choice: 'any' };
+  const messages = [
+    {
+      role: 'user',
+      content: [
+        { type: 'document_url', document_url: 'https://a.example/a.pdf', document_name: 'a' },
+      ],
+    },
+    { role: 'assistant', content: 'Yes', prefix: true },
+  ];
+  expect(canonical({ ...said, messages })).toMatchObject({
+    sampling: { seed: 7 },
+    toolChoice: { kind: 'required', names: [] },
+    turns: [{ parts: [{ kind: 'media', modality: 'document' }] }, {}],
+  });
+  expect(notes({ ...said, messages })).toEqual([]);
+  const choice = { tools, tool_choice: { function: { name: 'w' } } };
+  expect(canonical(choice).toolChoice).toEqual({ kind: 'required', names: ['w'] });
+});
+
 test('the session is the cache key, else the user', () => {
   expect(readBodySession({ user: 'u', prompt_cache_key: 'k' })).toBe('k');
   expect(readBodySession({ user: 'u' })).toBe('u');

@@ -102,7 +102,7 @@ function readCanonical(body: Body, isLegacy: boolean, context: ReadContext): Can
     parallelToolCalls: isLegacy ? false : (body.parallel_tool_calls ?? undefined),
     sampling: {
       ...readSampling(body),
-      seed: readNumber(body.seed),
+      seed: readNumber(body.seed ?? body.random_seed),
       topK: topK > 0 ? topK : undefined,
       logprobs: readLogprobs(body),
     },

@@ -331,6 +331,9 @@ export function readChoiceWord(word: string, path: string): ToolChoice {
     case 'required':
     case 'validated':
       return { kind: word, names: [] };
+    // Mistral's word, beside "required".
+    case 'any':
+      return { kind: 'required', names: [] };
     default:
       throw unknownWord(path, ['none', 'auto', 'required', 'validated']);
   }
@@ -338,7 +341,7 @@ export function readChoiceWord(word: string, path: string): ToolChoice {
 
 function readChoiceObject(choice: Choice, path: string): ToolChoice {
   const isNamed = typeof choice.name === 'string';
-  const type = isNamed ? 'function' : filled(choice.type, `${path}.type`);
+  const type = isNamed ? 'function' : typeOfChoice(choice, path);
   if (type === 'function' || type === 'custom') {
     return { kind: 'required', names: [readChosen(choice, path) ?? ''] };
   }
@@ -359,6 +362,11 @@ function readChoiceObject(choice: Choice, path: string): ToolChoice {
   return { kind, names, ...(names.length < named.length ? SEARCHES : {}) };
 }
 
+/** Clients of Hugging Face leave the type of a function out. */
+function typeOfChoice({ type, function: named }: Choice, path: string): string {
+  return type === undefined && named ? 'function' : filled(type, `${path}.type`);
+}
+
 export function readMode({ mode }: Choice, path: string): 'auto' | 'required' {
   const word = filled(mode, `${path}.mode`);
   if (word === 'auto' || word === 'required') return word;
@@ -368,7 +376,7 @@ export function readMode({ mode }: Choice, path: string): 'auto' | 'required' {
 /** Undefined for a search, which has no name. The deprecated form, and the one of Responses, name the tool directly. */
 function readChosen(tool: Choice, path: string): string | undefined {
   if (typeof tool.name === 'string') return filled(tool.name, `${path}.name`);
-  const type = filled(tool.type, `${path}.type`);
+  const type = typeOfChoice(tool, path);
   if (isSearch(tool, type)) return undefined;
   const holder = type === 'function' || type === 'custom' ? tool[type] : undefined;
   if (!holder) throw missingField(`${path}.${type}`);

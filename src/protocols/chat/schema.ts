@@ -73,6 +73,7 @@ export const PART = taggedShape('type', {
   input_image: PICTURE,
   video_url: part({ video_url: textOr(objectOf({ url: needed(FILLED) }), 'unnamed') }),
   input_audio: part({ input_audio: needed(SOUND) }),
+  document_url: part({ document_url: needed(FILLED) }, ['document_name']),
   file: part({ file: needed(objectOf(FILE, ['detail'])) }),
   input_file: part(FILE, ['detail']),
 });
@@ -119,8 +120,8 @@ const MESSAGE = taggedShape('role', {
       function_call: CALL,
       images: listOf(objectOf({ image_url: needed(ADDRESS) }, ['type', 'index'])),
     },
-    // What answers of this protocol carry and SDKs hand back, the text already says.
-    ['reasoning_details', 'annotations', 'parsed'],
+    // What answers of this protocol carry and SDKs hand back, the text already says. A last answer is gone on from anyway.
+    ['reasoning_details', 'annotations', 'parsed', 'prefix'],
   ),
   tool: objectOf({ ...HEAD, content: CONTENT, tool_call_id: needed(FILLED) }),
   function: objectOf({ ...HEAD, content: CONTENT, name: needed(FILLED) }),
@@ -194,7 +195,8 @@ export const BODY = objectOf(
     stream_options: STREAM_OPTIONS,
     ...each(['max_completion_tokens', 'max_tokens'], COUNT),
     ...SAMPLING,
-    seed: SEED,
+    // The second is Mistral's word.
+    ...each(['seed', 'random_seed'], SEED),
     // Servers that know the field read 0 and −1 as "no limit".
     top_k: numberIn({ min: -1, integer: true }),
     stop: ANYTHING,

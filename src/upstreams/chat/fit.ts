@@ -125,6 +125,10 @@ function fitSampling(body: JsonObject, { traits, isThinking }: Sampled, context:
 
 function fitSeed(body: JsonObject, context: FitContext): void {
   const { seedField } = context.profile.quirks;
+  if (seedField !== 'random_seed' && body.random_seed !== undefined) {
+    body.seed ??= body.random_seed;
+    delete body.random_seed;
+  }
   if (seedField === 'seed' || body.seed === undefined) return;
   if (seedField === undefined) {
     drop(body, 'seed', context, { reason: told`The upstream takes no seed.` });
@@ -173,6 +177,12 @@ function fitTools(body: JsonObject, traits: ModelTraits, context: FitContext): v
 const HELD = 'validated';
 
 function fitChoice(body: JsonObject, { target }: FitContext): void {
+  // "any" is Mistral's word beside "required"; clients of Hugging Face leave the type out.
+  if (body.tool_choice === 'any') body.tool_choice = 'required';
+  const named = objectOf(body.tool_choice);
+  if (named?.type === undefined && named?.function !== undefined) {
+    body.tool_choice = { type: 'function', ...named };
+  }
   const { tool_choice: choice } = body;
   const allowed = objectOf(objectOf(choice)?.allowed_tools);
   if (choice !== HELD && allowed?.mode !== HELD) return;
@@ -198,13 +208,14 @@ function fitTool(tool: JsonValue, at: number, context: FitContext): JsonValue {
 
 function fitFormat(body: JsonObject, context: FitContext): void {
   const format = objectOf(body.response_format);
-  const { responseFormat } = context.profile.quirks;
+  const { responseFormat, ownFields } = context.profile.quirks;
   if (format === undefined || format.type === 'text') return;
   const holder = schemaHolderIn(format);
   const schema = objectOf(holder?.schema);
   if (holder !== undefined && schema !== undefined) {
-    // Of the words that are not this wire's the upstream judges itself.
-    if (holder !== format.json_schema && responseFormat === 'json-schema') return;
+    // Whether a service of which nothing is known takes words that are not this wire's, it says itself.
+    const isOther = holder !== format.json_schema && ownFields === undefined;
+    if (isOther && responseFormat === 'json-schema') return;
     if (responseFormat === 'json-schema' || responseFormat === 'schema-alone') {
       fitSchemaFormat(body, { holder, schema }, context);
       return;

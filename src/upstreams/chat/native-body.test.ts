@@ -36,6 +36,31 @@ test('fields that one service alone has go where they are taken', () => {
   expect(patched(grouped).notes).toEqual(['dropped reasoning_format', 'dropped include_domains']);
 });
 
+test('words of Mistral’s clients are those of the upstream', () => {
+  const said = { random_seed: 3, tool_choice: 'any' };
+  const choice = { function: { name: 'f' } };
+  const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
+  expect(patched({ ...said, tools }).body).toMatchObject({ seed: 3, tool_choice: 'required' });
+  expect(patched({ ...said, tools }, { profile: like('mistral') }).body).toMatchObject({
+    random_seed: 3,
+  });
+  expect(patched({ tools, tool_choice: choice }).body.tool_choice).toEqual({
+    type: 'function',
+    ...choice,
+  });
+  const turn = { role: 'assistant', content: 'yes' };
+  const messages = [
+    { role: 'user', content: 'go' },
+    { ...turn, prefix: false },
+    { role: 'user', content: 'and?' },
+    { ...turn, prefix: true },
+  ];
+  const { body, notes } = patched({ messages });
+  expect(objectsOf(body.messages).filter(({ role }) => role === 'assistant')).toEqual([turn, turn]);
+  expect(notes).toEqual(['dropped messages']);
+  expect(patched({ messages }, { profile: like('mistral') }).body.messages).toEqual(messages);
+});
+
 test('the limit stands in the field the upstream takes', () => {
   expect(patched({ max_tokens: 5 }).body).toMatchObject({ max_completion_tokens: 5 });
   const both = { max_tokens: 5, max_completion_tokens: 6 };
@@ -75,7 +100,8 @@ test('a schema in Hugging Face’s words is not lost where the upstream has othe
   const sent = (response_format: JsonObject, quirks?: QuirkPreset) =>
     patched({ response_format }, quirks && { profile: like(quirks) }).body.response_format;
   const value = { type: 'json', value: schema };
-  expect(sent(value)).toEqual(value);
+  expect(sent(value, 'vllm')).toEqual(value);
+  expect(sent(value)).toEqual({ type: 'json_schema', json_schema: { name: 'answer', schema } });
   expect(sent(value, 'llama-cpp-python')).toEqual({ type: 'json_object', schema });
   expect(sent({ type: 'json_schema', value: { schema } }, 'lm-studio')).toEqual({
     type: 'json_schema',

@@ -102,6 +102,10 @@ function patchThoughts(
   if (message.role !== 'assistant') return message;
   const { sendsReasoning: field } = quirks;
   const { extra_content: _signature, images: _drawn, ...own } = message;
+  if (quirks.ownFields?.includes('prefix') === false) {
+    if (own.prefix === true) target.receipt.add('dropped', 'messages', NO_PREFIX);
+    delete own.prefix;
+  }
   const carried = thoughtsIn(own);
   for (const name of THOUGHT_FIELDS) delete own[name];
   if (objectsOf(own.tool_calls).some(isSigned)) {
@@ -116,6 +120,8 @@ function patchThoughts(
   }
   return { ...own, ...reasoningFields(thoughtsToSend(own, carried, target), field) };
 }
+
+const NO_PREFIX = told`The upstream has no such field.`;
 
 /**
  * As the client carried them; as they are remembered of the call where it kept none or the last piece alone, as the

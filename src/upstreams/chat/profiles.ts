@@ -133,12 +133,17 @@ const GROQ_FIELDS = [
   ...['include_reasoning', 'reasoning_format', 'documents', 'citation_options', 'search_settings'],
   ...['include_domains', 'exclude_domains', 'compound_custom', 'disable_tool_validation'],
 ];
-/** docs.mistral.ai/api, "Chat Completion". */
-const MISTRAL_FIELDS = ['safe_prompt', 'prompt_mode', 'guardrails'];
+/** docs.mistral.ai/api, "Chat Completion"; `prefix` is one of an assistant's message. */
+const MISTRAL_FIELDS = ['safe_prompt', 'prompt_mode', 'guardrails', 'prefix'];
+/** Of services without a profile, in the types of their SDKs: Cerebras, Together, Hugging Face. */
+const OTHER_FIELDS = [
+  ...['min_tokens', 'min_completion_tokens', 'disable_reasoning', 'clear_thinking'],
+  ...['safety_model', 'context_length_exceeded_behavior', 'compliance', 'tool_prompt'],
+];
 
 /** Fields that no other service has: one that refuses unknown fields is sent its own alone. */
 export const SERVICE_FIELDS: readonly string[] = [
-  ...new Set([...OPENROUTER_FIELDS, ...GROQ_FIELDS, ...MISTRAL_FIELDS]),
+  ...new Set([...OPENROUTER_FIELDS, ...GROQ_FIELDS, ...MISTRAL_FIELDS, ...OTHER_FIELDS]),
 ];
 
 /** Sources: the types of `openai` (resources/chat/completions); platform.openai.com, "Reasoning models". */
