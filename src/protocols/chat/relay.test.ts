@@ -275,3 +275,19 @@ test('names of calls are led back to declared ones, in chunks and in whole answe
   });
   expect([...unread.relay.declaredNames()]).toEqual(['read_file', 'f']);
 });
+
+test('that a chunk has no usage is said to those who asked for usage', () => {
+  const delta = { role: 'assistant', content: ',"usage":null' };
+  const chunk = { choices: [{ index: 0, delta }], usage: null };
+  const text = JSON.stringify(chunk);
+  const { usage: _none, ...bare } = chunk;
+  const sent = (body: JsonObject, frame: JsonObject): readonly (string | undefined)[] => {
+    const writer = relayOf(body).relay.createStreamWriter(CONTEXT);
+    return [writer.write(frame, JSON.stringify(frame)), writer.repeat?.(text)];
+  };
+  const whole = `data: ${text}\n\n`;
+  const cut = `data: ${JSON.stringify(bare)}\n\n`;
+  expect(sent({ stream: true }, chunk)).toEqual([cut, cut]);
+  const asked = { stream: true, stream_options: { include_usage: true } };
+  expect(sent(asked, chunk)).toEqual([whole, whole]);
+});

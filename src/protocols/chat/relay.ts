@@ -104,6 +104,12 @@ function askedOf(body: JsonObject): Asked {
 }
 
 /**
+ * Upstreams say it in each chunk where usage is asked for; clients that did not ask fail at it (`@mistralai/mistralai`,
+ * `@openrouter/sdk`). Never a part of a text: quotes are escaped there.
+ */
+const NO_USAGE = /,\s*"usage":\s*null/;
+
+/**
  * Usage is asked of every upstream; the chunk that has nothing else is for clients that asked for it. Choices begin
  * with a role, and calls have places, ids and a type, without which the official accumulator gives up (`openai`
  * lib/ChatCompletionStream); an answer with calls finishes with them: some servers say `stop`, at which agents end
@@ -115,8 +121,10 @@ class ChunkRelay implements RelayWriter {
   readonly #context: ReplyContext;
   /** The calls of each choice that has begun. */
   readonly #calls = new Map<JsonValue, PartialCalls>();
-  /** True when the last chunk went out as it came. */
+  /** True when the last chunk went out as it came, but for its usage. */
   #isVerbatim = false;
+  /** True when the last chunk said that it has no usage, to a client that asked for none. */
+  #deniesUsage = false;
 
   constructor(asked: Asked, context: ReplyContext) {
     this.#asked = asked;
@@ -131,11 +139,12 @@ class ChunkRelay implements RelayWriter {
     const placed = mapCalls(begun, (call, choice) => this.#placed(call, choice));
     const whole = this.#finished(placed);
     this.#isVerbatim = whole === frame;
-    return dataFrame(this.#isVerbatim ? text : JSON.stringify(whole));
+    this.#deniesUsage = !this.#asked.includesUsage && frame.usage === null;
+    return this.#write(this.#isVerbatim ? text : JSON.stringify(whole));
   }
 
   repeat(text: string): string | undefined {
-    return this.#isVerbatim ? dataFrame(text) : undefined;
+    return this.#isVerbatim ? this.#write(text) : undefined;
   }
 
   end(): string {
@@ -148,6 +157,10 @@ class ChunkRelay implements RelayWriter {
 
   keepAlive(): string {
     return `: keep-alive${FRAME_END}`;
+  }
+
+  #write(text: string): string {
+    return dataFrame(this.#deniesUsage ? text.replace(NO_USAGE, '') : text);
   }
 
   #finished(frame: JsonObject): JsonObject {
