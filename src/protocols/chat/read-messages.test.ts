@@ -51,6 +51,20 @@ test('a refusal that is handed back on the text beside it is read', () => {
   expect(notes({ messages })).toEqual([]);
 });
 
+test('thoughts among the parts of an answer are read, and nobody else has any', () => {
+  const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }], closed: true };
+  const content = [thinking, { type: 'text', text: 'yes' }];
+  const messages = [USER, { role: 'assistant', content }, USER];
+  expect(canonical({ messages }).turns[1]?.parts).toEqual([
+    { kind: 'thinking', text: 'hm' },
+    { kind: 'text', text: 'yes' },
+  ]);
+  expect(notes({ messages })).toEqual([]);
+  expect(refusal({ messages: [{ role: 'user', content }] }).field).toBe(
+    'messages[0].content[0].type',
+  );
+});
+
 test('a participant who says nothing is not named either', () => {
   const messages = [
     { role: 'system', name: 'ann', content: '' },

@@ -194,12 +194,8 @@ function readAssistantParts(message: Assistant, { path, context, legacyCalls }: 
     const reason = told`Upstreams have no place for the names of assistants.`;
     context.receipt.add('dropped', `${path}.name`, reason);
   }
-  const parts: Part[] = [];
-  // An object with some clients: then it is not the thoughts.
-  const { reasoning_content: thoughts, reasoning } = message;
-  const text = typeof thoughts === 'string' ? thoughts : reasoning;
-  if (typeof text === 'string' && text !== '') parts.push({ kind: 'thinking', text });
-  const content = readContent(message.content, `${path}.content`);
+  const parts: Part[] = readThoughts(message);
+  const content = readContent(message.content, `${path}.content`, readAnswerPart);
   const signature = readSignature(message, context);
   // The vendor's own service signs a message where its last text was signed.
   const signed = content.findLastIndex((part) => part.kind === 'text');
@@ -225,6 +221,27 @@ function readAssistantParts(message: Assistant, { path, context, legacyCalls }: 
     parts.push({ kind: 'tool-call', id: legacyCalls.add(legacy.name), name: legacy.name, input });
   }
   return parts;
+}
+
+function readThoughts({ reasoning_content: thoughts, reasoning, content }: Assistant): Part[] {
+  // An object with some clients: then it is not the thoughts.
+  const text = typeof thoughts === 'string' ? thoughts : reasoning;
+  const texts = typeof text === 'string' ? [text] : [];
+  for (const part of Array.isArray(content) ? content : []) {
+    if (part.type === 'thinking') texts.push(thoughtsIn(part.thinking));
+  }
+  return texts.filter((one) => one !== '').map((one) => ({ kind: 'thinking', text: one }));
+}
+
+/** Mistral's models think in parts of the content: docs.mistral.ai, "Reasoning". */
+function readAnswerPart(part: ClientPart, path: string): readonly ContentPart[] {
+  return part.type === 'thinking' ? [] : readPart(part, path);
+}
+
+function thoughtsIn(thinking: JsonValue): string {
+  if (!Array.isArray(thinking)) return typeof thinking === 'string' ? thinking : '';
+  const texts = thinking.map((part) => (isJsonObject(part) ? part.text : undefined));
+  return texts.filter((text) => typeof text === 'string').join('');
 }
 
 function readToolCall(call: ToolCall, path: string, context: ReadContext): ToolCallPart {

@@ -73,6 +73,7 @@ export const PART = taggedShape('type', {
   input_image: PICTURE,
   video_url: part({ video_url: textOr(objectOf({ url: needed(FILLED) }), 'unnamed') }),
   input_audio: part({ input_audio: needed(SOUND) }),
+  thinking: part({ thinking: needed(ANYTHING) }, ['closed', 'signature']),
   document_url: part({ document_url: needed(FILLED) }, ['document_name']),
   file: part({ file: needed(objectOf(FILE, ['detail'])) }),
   input_file: part(FILE, ['detail']),

@@ -193,6 +193,24 @@ test('what an answer says beside its text goes back where its message has a plac
   ]);
 });
 
+test('thoughts among the parts of an answer go where the upstream has a place for them', () => {
+  const thought = { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] };
+  const text = { type: 'text', text: 'yes' };
+  const messages = [
+    { role: 'user', content: 'go' },
+    { role: 'assistant', content: [thought, text] },
+    { role: 'user', content: 'and?' },
+  ];
+  const sent = (quirks?: QuirkPreset) => {
+    const { body, notes } = patched({ messages }, quirks && { profile: like(quirks) });
+    return { answer: objectsOf(body.messages)[1], notes };
+  };
+  const answer = { role: 'assistant', content: [text] };
+  expect(sent()).toEqual({ answer, notes: ['dropped messages'] });
+  expect(sent('vllm')).toEqual({ answer: { ...answer, reasoning: 'hm' }, notes: [] });
+  expect(sent('mistral')).toEqual({ answer: messages[1], notes: [] });
+});
+
 test('remembered thoughts stand in for those a client did not keep', () => {
   const history = { family: 'chat.openai-compatible.m', parts: [{ text: 'hm' }] };
   const recall = { lookup: () => ({ history }) };

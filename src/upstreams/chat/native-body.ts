@@ -106,7 +106,7 @@ function patchThoughts(
     if (own.prefix === true) target.receipt.add('dropped', 'messages', NO_PREFIX);
     delete own.prefix;
   }
-  const carried = thoughtsIn(own);
+  const carried = thoughtsIn(own, quirks);
   for (const name of THOUGHT_FIELDS) delete own[name];
   if (objectsOf(own.tool_calls).some(isSigned)) {
     target.receipt.add('dropped', 'messages', told`The upstream takes no signatures of calls.`);
@@ -227,8 +227,19 @@ function keyOf({ type }: JsonObject): 'custom' | 'function' {
   return type === 'custom' ? 'custom' : 'function';
 }
 
-function thoughtsIn(message: JsonObject): readonly Reasoning[] {
-  const text = textOf(message.reasoning_content) ?? textOf(message.reasoning);
+/** Those among the parts of the content, as Mistral has them, are taken out where the upstream has another place. */
+function thoughtsIn(message: JsonObject, quirks: ChatProfile['quirks']): readonly Reasoning[] {
+  const isKnown = quirks.sendsReasoning !== undefined || quirks.ownFields !== undefined;
+  const isTaken = isKnown && quirks.takesThinkingParts !== true && Array.isArray(message.content);
+  const parts = isTaken ? objectsOf(message.content) : [];
+  const thoughts = parts.filter(({ type }) => type === 'thinking');
+  const kept = parts.filter(({ type }) => type !== 'thinking');
+  if (thoughts.length > 0) message.content = kept.length === 0 ? null : kept;
+  const said = thoughts.flatMap(({ thinking }) =>
+    objectsOf(thinking).map(({ text }) => textOf(text) ?? ''),
+  );
+  const text =
+    textOf(message.reasoning_content) ?? textOf(message.reasoning) ?? textOf(said.join(''));
   const details = objectsOf(message.reasoning_details);
   if (text === undefined && details.length === 0) return [];
   return [{ text: text ?? '', ...(details.length === 0 ? {} : { details: [...details] }) }];

@@ -62,6 +62,8 @@ export interface ChatQuirks {
   readonly takesNullContent: boolean;
   /** Where thoughts of earlier turns go back; absent where they stay out. */
   readonly sendsReasoning?: ReasoningField | undefined;
+  /** True where thoughts are parts of the content. */
+  readonly takesThinkingParts?: boolean | undefined;
   /** True where a call has to come back with thoughts, be they empty. */
   readonly wantsReasoning?: boolean | undefined;
   /**
@@ -289,6 +291,8 @@ const QUIRK_PRESETS = {
     efforts: ['none', 'high'],
     takesIncludeUsage: false,
     ownFields: MISTRAL_FIELDS,
+    // docs.mistral.ai, "Reasoning".
+    takesThinkingParts: true,
     takesStrict: true,
     takesLogprobs: false,
     takesAudio: false,
