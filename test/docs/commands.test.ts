@@ -5,14 +5,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { describeCommands } from '../../src/cli/describe-commands.ts';
-import { writeManPage } from '../../src/cli/man-page.ts';
 import { VERSION } from '../../src/cli/package-name.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { splitWords } from '../../src/cli/run-command.test-support.ts';
 import { startApp } from '../support/app.ts';
 import { runGateway } from '../support/run-program.ts';
 import { writeCommandsPage } from './commands.ts';
+import { describeCommands } from './describe-commands.ts';
+import { writeManPage } from './man-page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const nothing = (): void => undefined;

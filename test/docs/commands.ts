@@ -1,8 +1,8 @@
-// Writes docs/commands.md and the man page from the commands themselves.
+// Writes docs/commands.md from the commands themselves.
 
 import type { CliCommand } from '../../src/cli/command.ts';
-import { type DescribedCommand, describeCommands } from '../../src/cli/describe-commands.ts';
 import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
+import { type DescribedCommand, describeCommands } from './describe-commands.ts';
 import { code, NOTE, table } from './generate.ts';
 
 /** docs/commands.md */

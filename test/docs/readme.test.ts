@@ -4,12 +4,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeCommands } from '../../src/cli/describe-commands.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { splitWords } from '../../src/cli/run-command.test-support.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { runGateway } from '../support/run-program.ts';
 import { readCodeBlocks } from './code-blocks.ts';
+import { describeCommands } from './describe-commands.ts';
 
 const CONNECT = 'isthmus connect claude-code codex gemini-cli';
 const nothing = (): void => undefined;

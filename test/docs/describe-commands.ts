@@ -1,7 +1,6 @@
-// What a program's commands are, in one list, for docs/commands.md, the man page and the completions.
+// What a program's commands are, in one list, for docs/commands.md and the man page.
 
-import type { Option } from 'commander';
-import { CliCommand } from './command.ts';
+import { CliCommand } from '../../src/cli/command.ts';
 
 export interface DescribedCommand {
   /** Such as `accounts list`; '' for the program itself. */
@@ -11,7 +10,7 @@ export interface DescribedCommand {
   readonly isDefault: boolean;
   /** Such as `<name>` and `[more...]`, as the help writes them. */
   readonly words: readonly { readonly name: string; readonly description: string }[];
-  readonly options: readonly Option[];
+  readonly options: CliCommand['options'];
   readonly examples: CliCommand['examples'];
   readonly subcommands: readonly string[];
 }

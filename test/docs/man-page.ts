@@ -1,8 +1,8 @@
 // The man page of `isthmus`, written from its commands.
 
-import type { CliCommand } from './command.ts';
+import type { CliCommand } from '../../src/cli/command.ts';
+import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
 import { type DescribedCommand, describeCommands } from './describe-commands.ts';
-import { EXIT_CODES } from './exit-codes.ts';
 
 /** In the macros of man(7). Without a date, so that two builds are the same. */
 export function writeManPage(program: CliCommand, version: string): string {
