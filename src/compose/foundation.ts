@@ -6,7 +6,7 @@ import type { Credential } from '../accounts/account.ts';
 import type { SeedAccount } from '../accounts/account-book.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
 import { type Cluster, nameOfReplica } from '../cluster/cluster.ts';
-import { Leader } from '../cluster/leader.ts';
+import { Leader } from '../cluster/leases.ts';
 import { configPath } from '../config/effective.ts';
 import { gatewaySecrets, type LiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -1,6 +1,6 @@
-// The access log, the audit log, IP rules, API keys and console sessions in a database.
+// What access control keeps in a database: its logs, IP rules, API keys, budgets, console sessions, people and invitations.
 
-import { type SelectQueryBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import {
   ACCESS_VERDICTS,
   type AccessLogStore,
@@ -16,6 +16,13 @@ import {
   type StoredKey,
 } from '../access/api-key.ts';
 import { AUDIT_ACTORS, type AuditStore, type StoredAuditEntry } from '../access/audit-log.ts';
+import {
+  BUDGET_PERIODS,
+  BUDGET_SCOPES,
+  BUDGET_UNITS,
+  type Budget,
+  type BudgetStore,
+} from '../access/budget.ts';
 import type { ConsoleSessionStore } from '../access/console-sign-in.ts';
 import type { Gift, Invitation, InvitationStore } from '../access/invitations.ts';
 import type { AddressRule, AddressRuleStore } from '../access/ip-rules.ts';
@@ -36,7 +43,7 @@ import {
   run,
   type Work,
 } from './database.ts';
-import { builder, type TableRow, type Tables } from './schema.ts';
+import { builder, type TableRow } from './schema.ts';
 import { fromColumns, toColumns } from './sentence-columns.ts';
 
 export function createAccessLogStore(database: Database): AccessLogStore {
@@ -48,9 +55,7 @@ export function createAccessLogStore(database: Database): AccessLogStore {
           return { ...entry, reason, reasonParts };
         });
         yield* insert('access_log', rows);
-        const ids = builder.selectFrom('access_log').select('id').orderBy('id', 'desc');
-        const oldestKept = ids.limit(1).offset(most - 1);
-        yield* run(builder.deleteFrom('access_log').where('id', '<', oldestKept));
+        yield* keepLatest('access_log', most);
       }),
     list: ({ verdict, before, limit }) =>
       database.read(function* () {
@@ -68,15 +73,18 @@ export function createAccessLogStore(database: Database): AccessLogStore {
   };
 }
 
+function* keepLatest(table: 'access_log' | 'audit_log', most: number): Work<void> {
+  const latest = builder.selectFrom(table).select('id').orderBy('id', 'desc');
+  yield* run(builder.deleteFrom(table).where('id', '<', latest.limit(1).offset(most - 1)));
+}
+
 export function createAuditStore(database: Database): AuditStore {
   return {
     // A change that was made must not be forgotten, whatever happens to the machine.
     add: (entry, { most, since }) =>
       database.write('power-cut', function* () {
         yield* insert('audit_log', [entry]);
-        const ids = builder.selectFrom('audit_log').select('id').orderBy('id', 'desc');
-        const oldestKept = ids.limit(1).offset(most - 1);
-        yield* run(builder.deleteFrom('audit_log').where('id', '<', oldestKept));
+        yield* keepLatest('audit_log', most);
         yield* run(builder.deleteFrom('audit_log').where('at', '<', since));
       }),
     list: ({ actor, person, about, from, to, before, limit }) =>
@@ -121,20 +129,12 @@ export function createAddressRuleStore(database: Database): AddressRuleStore {
       }),
     insert: (rule) => database.write('power-cut', () => insert('address_rules', [rule])),
     update: ({ hits: _, lastHitAt: _kept, ...rule }) =>
-      database.write('power-cut', function* () {
-        const changed = yield* run(
-          builder
-            .updateTable('address_rules')
-            .set({ ...rule, expiresAt: rule.expiresAt ?? null })
-            .where('id', '=', rule.id)
-            .where('revision', '=', rule.revision - 1),
-        );
-        if (changed > 0) return;
-        yield* refuseUpdate(builder.selectFrom('address_rules').where('id', '=', rule.id), {
+      database.write('power-cut', () =>
+        revise('address_rules', rule, {
           missing: told`There is no rule ${rule.id}.`,
           stale: told`The address rule ${rule.id} was changed meanwhile.`,
-        });
-      }),
+        }),
+      ),
     remove: (id) => removeById(database, 'address_rules', id),
     addHits: (all) =>
       database.write('crash', function* () {
@@ -146,12 +146,24 @@ export function createAddressRuleStore(database: Database): AddressRuleStore {
   };
 }
 
-/** Of an update that changed nothing: the row is gone, or of another revision. @throws StoreError */
-function* refuseUpdate(
-  row: SelectQueryBuilder<Tables, 'address_rules' | 'client_keys' | 'people', object>,
+/**
+ * Changes the row of the revision before; what is undefined becomes empty.
+ * @throws StoreError `missing` or `stale`
+ */
+function* revise<Row extends { readonly id: string; readonly revision: number }>(
+  table: 'address_rules' | 'budgets' | 'client_keys' | 'people',
+  row: Row,
   words: Readonly<Record<'missing' | 'stale', Sentence>>,
-): Work<never> {
-  const fault = (yield* firstOf(row.select('id'))) === undefined ? 'missing' : 'stale';
+): Work<void> {
+  const { id, revision } = row;
+  // An undefined field would be left out.
+  const fields: object = Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, value ?? null]),
+  );
+  const before = builder.updateTable(table).set(fields).where('id', '=', id);
+  if ((yield* run(before.where('revision', '=', revision - 1))) > 0) return;
+  const found = yield* firstOf(builder.selectFrom(table).select('id').where('id', '=', id));
+  const fault = found === undefined ? 'missing' : 'stale';
   throw new StoreError(fault, words[fault]);
 }
 
@@ -164,7 +176,7 @@ export function createClientKeyStore(database: Database, log?: StoreLog): Client
     update: (key) => database.write('power-cut', () => updateKey(key)),
     replaceSecret: (key, digest, previous) =>
       database.write('power-cut', function* () {
-        yield* updateKey(key, digest);
+        yield* updateKey(key, { digest });
         yield* run(builder.deleteFrom('client_key_secrets').where('keyId', '=', key.id));
         const rows = previous.map((one) => ({ ...one, keyId: key.id }));
         yield* insert('client_key_secrets', rows);
@@ -178,26 +190,16 @@ export function createClientKeyStore(database: Database, log?: StoreLog): Client
 }
 
 /** @throws StoreError `missing` or `stale` */
-function* updateKey(key: ClientKey, digest?: string): Work<void> {
+function updateKey(key: ClientKey, secret: { readonly digest?: string } = {}): Work<void> {
   const { lastUsedAt: _kept, ...row } = toRow(key);
-  const changed = yield* run(
-    builder
-      .updateTable('client_keys')
-      .set({
-        ...row,
-        expiresAt: row.expiresAt ?? null,
-        owner: row.owner ?? null,
-        team: row.team ?? null,
-        ...(digest !== undefined && { digest }),
-      })
-      .where('id', '=', key.id)
-      .where('revision', '=', key.revision - 1),
+  return revise(
+    'client_keys',
+    { ...row, ...secret },
+    {
+      missing: told`There is no key ${key.id}.`,
+      stale: told`The key ${key.id} was changed meanwhile.`,
+    },
   );
-  if (changed > 0) return;
-  yield* refuseUpdate(builder.selectFrom('client_keys').where('id', '=', key.id), {
-    missing: told`There is no key ${key.id}.`,
-    stale: told`The key ${key.id} was changed meanwhile.`,
-  });
 }
 
 function* listKeys(log: StoreLog | undefined): Work<readonly StoredKey[]> {
@@ -274,6 +276,54 @@ function isBlockedHours(curfew: JsonValue | undefined): boolean {
   return ['from', 'to', 'timeZone'].every((name) => typeof curfew[name] === 'string');
 }
 
+export function createBudgetStore(database: Database): BudgetStore {
+  return {
+    list: (since) =>
+      database.read(function* () {
+        const rows = yield* rowsOf(builder.selectFrom('budgets').selectAll().orderBy('sequence'));
+        const uses = builder.selectFrom('budget_uses').selectAll().where('at', '>=', since);
+        return { budgets: rows.flatMap(toBudget), uses: yield* rowsOf(uses) };
+      }),
+    insert: (budget) => database.write('power-cut', () => insert('budgets', [budget])),
+    update: ({ id, amount, isHard, warnPercent, revision }) =>
+      database.write('power-cut', () =>
+        revise(
+          'budgets',
+          { id, amount, isHard, warnPercent, revision },
+          {
+            missing: told`There is no budget ${id}.`,
+            stale: told`The budget ${id} was changed meanwhile.`,
+          },
+        ),
+      ),
+    remove: (id) => removeById(database, 'budgets', id),
+    addUses: (uses) =>
+      database.write('crash', function* () {
+        const ids = builder.selectFrom('budgets').select('id');
+        const known = new Set((yield* rowsOf(ids)).map(({ id }) => id));
+        const rows = uses.filter(({ budgetId }) => known.has(budgetId));
+        yield* insert('budget_uses', rows, {
+          columns: ['budgetId', 'at', 'used'],
+          onConflict: ADD,
+        });
+      }),
+  };
+}
+
+/** To what was used. */
+const ADD = {
+  clause: '(budget_id, at) do update set used = budget_uses.used + excluded.used',
+} as const;
+
+/** Of a word that this version does not know nobody can say what it limits. */
+function toBudget({ sequence: _, ...row }: TableRow<'budgets'>): readonly Budget[] {
+  const scope = BUDGET_SCOPES.find((known) => known === row.scope);
+  const unit = BUDGET_UNITS.find((known) => known === row.unit);
+  const period = BUDGET_PERIODS.find((known) => known === row.period);
+  if (scope === undefined || unit === undefined || period === undefined) return [];
+  return [{ ...row, scope, unit, period, isHard: row.isHard !== 0 }];
+}
+
 export function createConsoleSessionStore(database: Database): ConsoleSessionStore {
   return {
     list: () =>
@@ -316,20 +366,10 @@ export function createPeopleStore(database: Database): PeopleStore {
       }),
     update: ({ lastSignInAt: _kept, ...person }, { keepsOwner }) =>
       database.write('power-cut', function* () {
-        const { passwordHash = null, subject = null } = person;
-        const changed = yield* run(
-          builder
-            .updateTable('people')
-            .set({ ...person, passwordHash, subject })
-            .where('id', '=', person.id)
-            .where('revision', '=', person.revision - 1),
-        );
-        if (changed === 0) {
-          yield* refuseUpdate(builder.selectFrom('people').where('id', '=', person.id), {
-            missing: told`There is no person ${person.id}.`,
-            stale: told`${person.name} was changed meanwhile.`,
-          });
-        }
+        yield* revise('people', person, {
+          missing: told`There is no person ${person.id}.`,
+          stale: told`${person.name} was changed meanwhile.`,
+        });
         if (keepsOwner) yield* refuseOwnerless();
       }),
     remove: (id, { keepsOwner }) =>

@@ -9,14 +9,6 @@ import { builder } from './schema.ts';
 export function createLeaseStore(database: Database, now: () => number): LeaseStore {
   const clock = () => database.dialect.now(now());
   const endingIn = (ttlMs: number) => sql<number>`${clock()} + ${sql.lit(Math.ceil(ttlMs))}`;
-  const held = (name: string, holder: string, fence: number) => (set: object) =>
-    builder
-      .updateTable('leases')
-      .set(set)
-      .where('name', '=', name)
-      .where('holder', '=', holder)
-      .where('fence', '=', fence)
-      .where('expiresAt', '>', clock());
   return {
     // A fence that was told may not come again, whatever happens to the machine.
     take: (name, holder, ttlMs) =>
@@ -38,13 +30,17 @@ export function createLeaseStore(database: Database, now: () => number): LeaseSt
           .returning('fence');
         return yield* firstOf(taken);
       }),
-    renew: (name, holder, fence, ttlMs) =>
-      database.write('crash', function* () {
-        return (yield* run(held(name, holder, fence)({ expiresAt: endingIn(ttlMs) }))) > 0;
-      }),
     release: (name, holder, fence) =>
       database.write('crash', function* () {
-        yield* run(held(name, holder, fence)({ expiresAt: 0 }));
+        yield* run(
+          builder
+            .updateTable('leases')
+            .set({ expiresAt: 0 })
+            .where('name', '=', name)
+            .where('holder', '=', holder)
+            .where('fence', '=', fence)
+            .where('expiresAt', '>', clock()),
+        );
       }),
   };
 }

@@ -6,13 +6,14 @@ import {
   createAccessLogStore,
   createAddressRuleStore,
   createAuditStore,
+  createBudgetStore,
   createClientKeyStore,
   createConsoleSessionStore,
   createInvitationStore,
   createPeopleStore,
 } from './access-stores.ts';
 import { createAccountStore, createHeldCredentials, type StoreLog } from './account-store.ts';
-import { createBudgetStore } from './budget-store.ts';
+import { changeDataKey, openDigestKey } from './data-key.ts';
 import type { Database } from './database.ts';
 import { createLeaseStore } from './lease-store.ts';
 import { createMonitorStore } from './monitor-store.ts';
@@ -21,7 +22,7 @@ import { createDurableResponseStore } from './response-store.ts';
 import { createSealedStore, createSignatureStore } from './signature-store.ts';
 
 export interface StoresOptions {
-  /** Seals what is stored. */
+  /** Of the secret key. */
   readonly vault: Vault;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Hears of damaged rows. */
@@ -30,12 +31,28 @@ export interface StoresOptions {
   readonly maxKeptBytes?: number | undefined;
 }
 
-export function createStores(database: Database, options: StoresOptions) {
-  const { vault, clock, log, maxKeptBytes } = options;
-  const tables = { vault, log };
+interface OpenedDatabase extends StoresOptions {
+  /** What messages call it. */
+  readonly name: string;
+  /** Seals what is stored. */
+  readonly dataVault: Vault;
+}
+
+/** Of a database that has the shape of this program. */
+export async function openStores<Opened extends Database>(
+  database: Opened,
+  options: OpenedDatabase,
+) {
+  const { name, vault, dataVault, clock, log, maxKeptBytes } = options;
+  const digestKey = await database.read(() => openDigestKey({ name, vault }));
+  let current = vault;
+  const tables = { vault: dataVault, log };
   const monotonic = () => clock.monotonic();
   const held = database.dialect.isShared ? createHeldCredentials(monotonic) : undefined;
   return {
+    /** What the digests of client keys are made with; undefined while it is derived from the secret key. */
+    digestKey,
+    database,
     accounts: createAccountStore(database, { ...tables, held }),
     signatures: createSignatureStore(database),
     callTraces: createSealedStore(database, tables, {
@@ -57,12 +74,20 @@ export function createStores(database: Database, options: StoresOptions) {
       invitations: createInvitationStore(database),
     },
     storedResponses: createDurableResponseStore(database, {
-      vault,
+      vault: dataVault,
       now: () => clock.now(),
       maxBytes: maxKeptBytes,
     }),
     requests: createMonitorStore(database, clock),
     requestFigures: createRequestFigures({ database, monotonic }),
     leases: createLeaseStore(database, () => clock.now()),
+    /** From then on the database opens with this vault's key only; no stored secret is sealed again. See `changeDataKey`. */
+    async changeKey(next: Vault, nextDigestKey: Buffer): Promise<void> {
+      await database.write('power-cut', () =>
+        changeDataKey({ name, vault: current }, next, nextDigestKey),
+      );
+      current = next;
+    },
+    close: () => database.close(),
   };
 }

@@ -1,6 +1,6 @@
 // What all stores of one database must do; run over each database there is.
 
-import type { createStores } from '../../src/stores/stores.ts';
+import type { openStores } from '../../src/stores/stores.ts';
 import { describeAccessStores } from './access-stores.ts';
 import { describeAccountStore, type OpenedStore } from './account-store.ts';
 import { describeDurableResponseStore } from './kept-answer-store.ts';
@@ -10,7 +10,7 @@ import { describeRequestStore } from './request-store.ts';
 import { describeSignatureStore } from './signature-store.ts';
 import { describeTraceStore } from './trace-store.ts';
 
-type Stores = ReturnType<typeof createStores>;
+type Stores = Awaited<ReturnType<typeof openStores>>;
 
 export function describeStores(name: string, open: () => Promise<OpenedStore<Stores>>): void {
   const only =

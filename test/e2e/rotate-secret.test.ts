@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CLIENT_KEYS } from '../../src/access/access.ts';
 import { type RotateSecretOptions, rotateSecretKey } from '../../src/cli/rotate-secret.ts';
-import { LEADER } from '../../src/cluster/leader.ts';
+import { LEADER } from '../../src/cluster/leases.ts';
 import { createConfigSecrets } from '../../src/compose/config-secrets.ts';
 import { openDatabaseAt } from '../../src/compose/shared-database.ts';
 import { readEnvironment } from '../../src/config/env.ts';

@@ -571,7 +571,6 @@ function createMemoryLeases(): LeaseStore {
       fence += 1;
       return { fence };
     },
-    renew: async (name, holder) => holders.get(name) === holder,
     async release(name) {
       holders.delete(name);
     },

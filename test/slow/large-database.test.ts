@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSystemClock } from '../../src/lib/clock.ts';
 import type { RequestFilter, UsageFilter, UsageGroup } from '../../src/monitor/request-store.ts';
 import { runScript } from '../../src/stores/database.ts';
-import type { createStores } from '../../src/stores/stores.ts';
+import type { openStores } from '../../src/stores/stores.ts';
 import { readCpuMs } from '../bench/kernel.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { newAccount } from '../support/new-account.ts';
@@ -95,7 +95,7 @@ select 'key_' || n, 'Person ' || n, 'sk-', 'digest ' || n, 1, n, limits, 1 from 
 
 interface Opened {
   readonly stores: Pick<
-    ReturnType<typeof createStores>,
+    Awaited<ReturnType<typeof openStores>>,
     'accounts' | 'access' | 'requests' | 'requestFigures'
   >;
   /** Runs statements, however long they take. */

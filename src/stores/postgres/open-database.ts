@@ -2,22 +2,13 @@
 
 import { StoreError } from '../../accounts/account-store.ts';
 import { told } from '../../lib/localized-message.ts';
-import type { Vault } from '../../sealing/seal.ts';
-import {
-  changeDataKey,
-  createDataKey,
-  type DataKeyRow,
-  openDataKey,
-  openDigestKey,
-  requireSameDataKey,
-} from '../data-key.ts';
+import { createDataKey, type DataKeyRow, openDataKey, requireSameDataKey } from '../data-key.ts';
 import { migrate, readVersion } from '../migrate.ts';
-import { createStores, type StoresOptions } from '../stores.ts';
+import { openStores, type StoresOptions } from '../stores.ts';
 import type { PostgresDatabase } from './session.ts';
 
-export interface OpenPostgresOptions extends Omit<StoresOptions, 'clock'> {
+export interface OpenPostgresOptions extends StoresOptions {
   readonly database: PostgresDatabase;
-  readonly clock: StoresOptions['clock'];
   /** That of a database whose rows are copied here, which its key seals; a new one of its own when absent. */
   readonly dataKey?: DataKeyRow | undefined;
 }
@@ -41,23 +32,8 @@ export async function openPostgres({ database, dataKey, ...options }: OpenPostgr
     else if (dataKey !== undefined) yield* requireSameDataKey(name, dataKey);
     return yield* openDataKey({ name, vault });
   });
-  let current = vault;
-  const digestKey = await database.read(() => openDigestKey({ name, vault }));
-  return {
-    /** What the digests of client keys are made with; undefined while it is derived from the secret key. */
-    digestKey,
-    isLasting: true,
-    database,
-    ...createStores(database, { ...options, vault: dataVault }),
-    /** From then on the database opens with this vault's key only; no stored secret is sealed again. See `changeDataKey`. */
-    async changeKey(next: Vault, digestKey: Buffer): Promise<void> {
-      await database.write('power-cut', () =>
-        changeDataKey({ name, vault: current }, next, digestKey),
-      );
-      current = next;
-    },
-    close: () => database.close(),
-  };
+  const stores = await openStores(database, { ...options, name, dataVault });
+  return { ...stores, isLasting: true };
 }
 
 /** A key that is lost with this process would lose all replicas what is stored. @throws StoreError */

@@ -1,14 +1,11 @@
 // Copies the database of a running gateway, and checks a copy.
 
 import { backup, DatabaseSync } from 'node:sqlite';
-import { sql } from 'kysely';
 import type { Clock } from '../../lib/clock.ts';
 import type { Vault } from '../../sealing/seal.ts';
 import { openDataKey } from '../data-key.ts';
-import { firstOf } from '../database.ts';
 import { readVersion } from '../migrate.ts';
-import { damagedDatabase } from './faults.ts';
-import { checkDatabaseFile } from './open-database.ts';
+import { checkDatabaseFile, checkWhole } from './open-database.ts';
 import { openSqliteFile, SqliteConnection } from './session.ts';
 
 /** More pages than a database has: all in one step, so that no writer makes it begin again. */
@@ -46,9 +43,7 @@ export async function inspectDatabase(options: InspectOptions): Promise<number> 
   requireDatabase(path);
   const connection = new SqliteConnection({ path, name, clock, open: openSqliteFile });
   try {
-    const check = sql<{ quickCheck: string }>`pragma quick_check(1)`;
-    const found = await connection.read(() => firstOf(check));
-    if (found?.quickCheck !== 'ok') throw damagedDatabase(name, found?.quickCheck);
+    await checkWhole(connection, name);
     const context = { name, dialect: connection.dialect, now: clock.now() };
     return await connection.read(function* () {
       const version = yield* readVersion(context);

@@ -13,11 +13,10 @@ import {
   makePrivate,
   placeFile,
 } from '../../lib/private-file.ts';
-import type { Vault } from '../../sealing/seal.ts';
-import { changeDataKey, createDataKey, openDataKey, openDigestKey } from '../data-key.ts';
+import { createDataKey, openDataKey } from '../data-key.ts';
 import { firstOf, runScript } from '../database.ts';
 import { migrate, readVersion } from '../migrate.ts';
-import { createStores, type StoresOptions } from '../stores.ts';
+import { openStores, type StoresOptions } from '../stores.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { damagedDatabase, isForWantOfRoom, noRoom } from './faults.ts';
 import {
@@ -50,25 +49,12 @@ export type SqliteStores = Awaited<ReturnType<typeof openDatabase>>;
  * key, `unavailable` when the file cannot be read, written or locked
  */
 export async function openDatabase(options: DatabaseOptions) {
-  const { path, vault, clock, ...rest } = options;
   const { connection, dataVault, isLasting } = await connect(options);
-  let current = vault;
-  const digestKey = await connection.read(() => openDigestKey({ name: path, vault }));
+  const stores = await openStores(connection, { ...options, name: options.path, dataVault });
   return {
-    /** What the digests of client keys are made with; undefined while it is derived from the secret key. */
-    digestKey,
+    ...stores,
     /** False while everything is in memory, for want of room. */
     isLasting,
-    database: connection,
-    ...createStores(connection, { ...rest, vault: dataVault, clock }),
-    /** From then on the database opens with this vault's key only; no stored secret is sealed again. See `changeDataKey`. */
-    async changeKey(next: Vault, digestKey: Buffer): Promise<void> {
-      await connection.write('power-cut', () =>
-        changeDataKey({ name: path, vault: current }, next, digestKey),
-      );
-      current = next;
-    },
-    close: () => connection.close(),
   };
 }
 
@@ -99,10 +85,7 @@ async function openExisting(options: DatabaseOptions, open: OpenHandle) {
   const checkpoints = open === openSqliteFileAlone ? undefined : new Checkpoints(path);
   const connection = new SqliteConnection({ path, clock, open, checkpoints });
   try {
-    // Not the indexes against their tables: that takes long, and SQLite notices what matters of it.
-    const check = sql<{ quickCheck: string }>`pragma quick_check(1)`;
-    const found = await connection.read(() => firstOf(check));
-    if (found?.quickCheck !== 'ok') throw damagedDatabase(path, found?.quickCheck);
+    await checkWhole(connection, path);
     const context = { name: path, dialect: connection.dialect, now: clock.now() };
     const dataVault = await connection.read(function* () {
       yield* readVersion(context);
@@ -114,6 +97,16 @@ async function openExisting(options: DatabaseOptions, open: OpenHandle) {
     await connection.close();
     throw error;
   }
+}
+
+/**
+ * Not the indexes against their tables: that takes long, and SQLite notices what matters of it.
+ * @throws StoreError `unreadable`
+ */
+export async function checkWhole(connection: SqliteConnection, name: string): Promise<void> {
+  const check = sql<{ quickCheck: string }>`pragma quick_check(1)`;
+  const found = await connection.read(() => firstOf(check));
+  if (found?.quickCheck !== 'ok') throw damagedDatabase(name, found?.quickCheck);
 }
 
 async function openInMemory(options: DatabaseOptions) {

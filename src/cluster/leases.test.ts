@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { Leader } from './leader.ts';
-import type { LeaseStore } from './leases.ts';
+import { Leader, type LeaseStore } from './leases.ts';
 
 function openLeaders() {
   const clock = createFakeClock();
@@ -16,7 +15,6 @@ function openLeaders() {
       fence += 1;
       return { fence };
     },
-    renew: async () => true,
     async release(_name, holder) {
       if (lease?.holder === holder) lease = undefined;
     },
