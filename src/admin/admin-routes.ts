@@ -2,9 +2,9 @@
 
 import type { AccessControl } from '../access/access.ts';
 import type { AdminRoute } from '../server/admin-route.ts';
-import { createAuditRoute } from './access/audit.ts';
+import { createLogRoutes } from './access/audit.ts';
 import { createBudgetRoutes } from './access/budgets.ts';
-import { createAccessLogRoute, createAddressRuleRoutes } from './access/ip-rules.ts';
+import { createAddressRuleRoutes } from './access/ip-rules.ts';
 import { createKeyRoutes, createRotationRoutes } from './access/keys.ts';
 import { createInvitationRoutes, createJoinRoutes, createPeopleRoutes } from './access/people.ts';
 import {
@@ -82,8 +82,7 @@ function createAccessRoutes(access: AccessControl): readonly ApiRoute[] {
     ...createJoinRoutes(access),
     ...createBudgetRoutes(access),
     ...createAddressRuleRoutes(access),
-    createAccessLogRoute(access),
-    createAuditRoute(access),
+    ...createLogRoutes(access),
   ];
 }
 

@@ -1,59 +1,90 @@
-// `GET /api/audit`: who changed what of the gateway, when and from where.
+// `GET /api/access-log` and `GET /api/audit`: who was turned away and who signed in; who changed what, when and from where.
 
 import type { AccessControl } from '../../access/access.ts';
+import { ACCESS_ENTRY_SCHEMA, ACCESS_VERDICTS } from '../../access/access-log.ts';
 import { AUDIT_ACTORS, AUDIT_ENTRY_SCHEMA } from '../../access/audit-log.ts';
 import { named, optional, partial, TEXT } from '../../lib/object-schema.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
 import { DIGITS, UP_TO_500 } from '../schemas.ts';
 
+const NEXT_CURSOR = optional({ ...TEXT, description: 'Absent on the last page.' });
+
+export const ACCESS_LOG_SCHEMA = named('AccessLog', {
+  entries: { type: 'array', items: ACCESS_ENTRY_SCHEMA },
+  nextCursor: NEXT_CURSOR,
+});
+
 export const AUDIT_LOG_SCHEMA = named('AuditLog', {
   entries: { type: 'array', items: AUDIT_ENTRY_SCHEMA },
-  nextCursor: optional({ ...TEXT, description: 'Absent on the last page.' }),
+  nextCursor: NEXT_CURSOR,
 });
 
 const MOMENT = { type: 'string', pattern: DIGITS } as const;
 
-const QUERY = partial({
+const PAGE_QUERY = {
   cursor: { ...MOMENT, description: '`nextCursor` of the last page.' },
   limit: {
     type: 'string',
     pattern: UP_TO_500,
     description: 'Entries on a page, from 1 to 500; 100 when absent.',
   },
-  actor: { enum: AUDIT_ACTORS, description: 'How whoever changed it was let in.' },
-  person: { type: 'string', maxLength: 128, description: 'The name of who signed in.' },
-  about: {
-    type: 'string',
-    maxLength: 256,
-    description: 'The beginning of the subject or of the action, such as `/api/keys`.',
-  },
-  from: { ...MOMENT, description: 'Milliseconds since the epoch: not before.' },
-  to: { ...MOMENT, description: 'Milliseconds since the epoch: before.' },
-});
+} as const;
 
 /** There is none that changes or removes an entry. */
-export function createAuditRoute({ audit }: AccessControl): ApiRoute {
-  return defineRoute({
-    at: 'GET /api/audit',
-    access: 'viewer',
-    title: 'lists the changes that were made, by whom and from where',
-    query: QUERY,
-    answers: { 200: { description: 'The latest first.', schema: AUDIT_LOG_SCHEMA } },
-    async run({ query: { limit: asked, cursor, from, to, ...who } }) {
-      const limit = Number(asked ?? 100);
-      const [first, last, before] = [from, to, cursor].map(readNumber);
-      const page = await audit.list({
-        ...who,
-        from: first,
-        to: last,
-        before,
-        limit: limit + 1,
-      });
-      const entries = page.slice(0, limit);
-      const next = page.length > limit ? entries.at(-1) : undefined;
-      return answerJson({ entries, nextCursor: next && String(next.id) });
-    },
-  });
+export function createLogRoutes({ accessLog, audit }: AccessControl): readonly ApiRoute[] {
+  return [
+    defineRoute({
+      at: 'GET /api/access-log',
+      access: 'viewer',
+      title: 'lists who was turned away and who signed in',
+      query: partial({ ...PAGE_QUERY, verdict: { enum: ACCESS_VERDICTS } }),
+      answers: { 200: { description: 'The latest first.', schema: ACCESS_LOG_SCHEMA } },
+      run: ({ query: { verdict, ...page } }) =>
+        answerPage(page, (asked) => accessLog.list({ verdict, ...asked })),
+    }),
+    defineRoute({
+      at: 'GET /api/audit',
+      access: 'viewer',
+      title: 'lists the changes that were made, by whom and from where',
+      query: partial({
+        ...PAGE_QUERY,
+        actor: { enum: AUDIT_ACTORS, description: 'How whoever changed it was let in.' },
+        person: { type: 'string', maxLength: 128, description: 'The name of who signed in.' },
+        about: {
+          type: 'string',
+          maxLength: 256,
+          description: 'The beginning of the subject or of the action, such as `/api/keys`.',
+        },
+        from: { ...MOMENT, description: 'Milliseconds since the epoch: not before.' },
+        to: { ...MOMENT, description: 'Milliseconds since the epoch: before.' },
+      }),
+      answers: { 200: { description: 'The latest first.', schema: AUDIT_LOG_SCHEMA } },
+      run: ({ query: { cursor, limit, from, to, ...who } }) =>
+        answerPage({ cursor, limit }, (asked) =>
+          audit.list({ ...who, from: readNumber(from), to: readNumber(to), ...asked }),
+        ),
+    }),
+  ];
+}
+
+interface AskedPage {
+  readonly cursor?: string | undefined;
+  readonly limit?: string | undefined;
+}
+
+/** @param list gives the latest first; one entry more than a page has tells that there is another */
+async function answerPage(
+  { cursor, limit: asked }: AskedPage,
+  list: (page: {
+    readonly before: number | undefined;
+    readonly limit: number;
+  }) => Promise<readonly { readonly id: number }[]>,
+) {
+  const limit = Number(asked ?? 100);
+  const found = await list({ before: readNumber(cursor), limit: limit + 1 });
+  const entries = found.slice(0, limit);
+  const last = found.length > limit ? entries.at(-1) : undefined;
+  return answerJson({ entries, nextCursor: last && String(last.id) });
 }
 
 function readNumber(text: string | undefined): number | undefined {

@@ -1,14 +1,14 @@
 // `/api/address-rules`: who is let in by address.
 
 import type { AccessControl } from '../../access/access.ts';
-import { ACCESS_ENTRY_SCHEMA, ACCESS_VERDICTS, TIME } from '../../access/access-log.ts';
+import { TIME } from '../../access/access-log.ts';
 import { ADDRESS_RULE_SCHEMA, type AddressRule, RULE_INPUT } from '../../access/ip-rules.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
 import { readIpAddress } from '../../lib/net.ts';
-import { named, object, optional, optionals, partial, TEXT } from '../../lib/object-schema.ts';
+import { named, object, optional, optionals, partial } from '../../lib/object-schema.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute, readNumber } from '../route.ts';
-import { DIGITS, orNull, UP_TO_500 } from '../schemas.ts';
+import { orNull } from '../schemas.ts';
 
 export const ADDRESS_RULES_SCHEMA = named('AddressRuleList', {
   rules: { type: 'array', items: ADDRESS_RULE_SCHEMA },
@@ -34,11 +34,6 @@ const ADDRESS_QUESTION_SCHEMA = object({
 export const ADDRESS_CHECK_SCHEMA = named('AddressCheck', {
   verdict: { enum: ['allowed', 'denied'], description: 'As if the filter were enabled.' },
   rule: optional(ADDRESS_RULE_SCHEMA),
-});
-
-export const ACCESS_LOG_SCHEMA = named('AccessLog', {
-  entries: { type: 'array', items: ACCESS_ENTRY_SCHEMA },
-  nextCursor: optional({ ...TEXT, description: 'Absent on the last page.' }),
 });
 
 const PARAMETER = 'Id of the rule.';
@@ -105,38 +100,4 @@ export function createAddressRuleRoutes({ addresses }: AccessControl): readonly 
       },
     }),
   ];
-}
-
-// `GET /api/access-log`: refused requests and console sign-ins.
-
-const QUERY = partial({
-  cursor: {
-    type: 'string',
-    pattern: DIGITS,
-    description: '`nextCursor` of the last page.',
-  },
-  limit: {
-    type: 'string',
-    pattern: UP_TO_500,
-    description: 'Entries on a page, from 1 to 500; 100 when absent.',
-  },
-  verdict: { enum: ACCESS_VERDICTS },
-});
-
-export function createAccessLogRoute({ accessLog }: AccessControl): ApiRoute {
-  return defineRoute({
-    at: 'GET /api/access-log',
-    access: 'viewer',
-    title: 'lists who was turned away and who signed in',
-    query: QUERY,
-    answers: { 200: { description: 'The latest first.', schema: ACCESS_LOG_SCHEMA } },
-    async run({ query }) {
-      const limit = Number(query.limit ?? 100);
-      const before = query.cursor === undefined ? undefined : Number(query.cursor);
-      const page = await accessLog.list({ verdict: query.verdict, before, limit: limit + 1 });
-      const entries = page.slice(0, limit);
-      const last = page.length > limit ? entries.at(-1) : undefined;
-      return answerJson({ entries, nextCursor: last && String(last.id) });
-    },
-  });
 }
