@@ -4,13 +4,13 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import {
   COUNT,
+  NAME,
   named,
   object,
   optional,
   optionals,
   TEXT,
   type ValueOf,
-  VISIBLE_LINE,
 } from '../lib/object-schema.ts';
 import { checksumOf } from '../lib/redact.ts';
 import { TIME } from './access-log.ts';
@@ -42,24 +42,17 @@ export const RECORDING = {
     'What is recorded of its requests: `no-bodies` never keeps what was asked and answered, whatever the settings say; `counts` keeps models, status, tokens and times alone. All that the settings say when absent.',
 } as const;
 
-const NAME_OF_HOLDER = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 128,
-  pattern: VISIBLE_LINE,
-} as const;
-
 /** Whose a key is: what people say of it, for usage to be summed by. */
 export const KEY_HOLDER = {
-  owner: { ...NAME_OF_HOLDER, description: 'Whose it is, such as an e-mail address.' },
-  team: { ...NAME_OF_HOLDER, description: 'Budgets of a team count the keys of all its members.' },
+  owner: { ...NAME, description: 'Whose it is, such as an e-mail address.' },
+  team: { ...NAME, description: 'Budgets of a team count the keys of all its members.' },
 } as const;
 
 export const KEY_TAGS = {
   type: 'array',
   maxItems: 20,
   uniqueItems: true,
-  items: { ...NAME_OF_HOLDER, maxLength: 64 },
+  items: { ...NAME, maxLength: 64 },
   description: 'Free words to sum usage by.',
 } as const;
 

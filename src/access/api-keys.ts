@@ -141,6 +141,11 @@ export class ApiKeys {
     return kept === undefined ? undefined : this.#show(kept);
   }
 
+  /** @throws StoreError `missing` */
+  find(id: string): ListedKey {
+    return this.#show(this.#find(id));
+  }
+
   /** @returns the secret, which nobody can see again. @throws GatewayError for bad blocked hours, StoreError */
   async create(input: NewKey): Promise<{ listed: ListedKey; secret: string }> {
     const { clock, createId, digestKey, store } = this.#options;

@@ -4,6 +4,7 @@ import { type Calendar, createCalendar } from '../lib/calendar.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { object, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
 import { TIME } from './access-log.ts';
+import { REVISION } from './api-key.ts';
 
 export const BUDGET_SCOPES = ['key', 'team', 'gateway'] as const;
 export const BUDGET_UNITS = ['requests', 'images', 'tokens', 'money'] as const;
@@ -43,9 +44,6 @@ export const BUDGET_TERMS = {
     description: 'The share of the amount at which it warns.',
   },
 } as const;
-
-/** Rises with each change by a person. */
-const REVISION = { type: 'integer', description: 'For `If-Match`.' } as const;
 
 export const BUDGET_FIELDS = {
   id: TEXT,

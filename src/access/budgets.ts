@@ -130,9 +130,9 @@ export class Budgets {
     return [...this.#byId.values()].map((kept) => this.#stateOf(kept));
   }
 
-  get(id: string): BudgetState | undefined {
-    const kept = this.#byId.get(id);
-    return kept && this.#stateOf(kept);
+  /** @throws StoreError `missing` */
+  find(id: string): BudgetState {
+    return this.#stateOf(this.#find(id));
   }
 
   /** Those that count the calls of a key, as far as they refuse or warn. */

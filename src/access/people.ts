@@ -102,6 +102,13 @@ export class People {
     return this.#byId.get(id);
   }
 
+  /** @throws StoreError `missing` */
+  find(id: string): Person {
+    const person = this.#byId.get(id);
+    if (person !== undefined) return person;
+    throw new StoreError('missing', told`There is no person of this id. List them to see all.`);
+  }
+
   findByName(name: string): Person | undefined {
     const key = foldCase(name);
     return this.list().find((person) => foldCase(person.name) === key);
@@ -139,21 +146,21 @@ export class People {
     change: Partial<Pick<Person, 'role' | 'passwordHash'>>,
     revision?: number,
   ): Promise<Person> {
-    const known = this.#find(id);
+    const known = this.find(id);
     if (revision !== undefined && revision !== known.revision) {
       const message = told`${known.name} was changed meanwhile: they are at revision ${known.revision}, not ${revision}.`;
       throw new StoreError('stale', message);
     }
     const person = { ...known, ...change, revision: known.revision + 1 };
     await this.#options.store.update(person, this.#ownerRule);
-    this.#byId.set(id, { ...person, lastSignInAt: this.#find(id).lastSignInAt });
+    this.#byId.set(id, { ...person, lastSignInAt: this.find(id).lastSignInAt });
     this.#tell({ kind: 'stored' });
-    return this.#find(id);
+    return this.find(id);
   }
 
   /** @throws StoreError `missing`, or `conflict` where no owner would be left */
   async remove(id: string): Promise<void> {
-    this.#find(id);
+    this.find(id);
     await this.#options.store.remove(id, this.#ownerRule);
     this.#byId.delete(id);
     this.#tell({ kind: 'stored' });
@@ -172,12 +179,6 @@ export class People {
 
   get #ownerRule(): OwnerRule {
     return { keepsOwner: !this.#options.hasPassword() && this.hasOwner };
-  }
-
-  #find(id: string): Person {
-    const person = this.#byId.get(id);
-    if (person !== undefined) return person;
-    throw new StoreError('missing', told`There is no person of this id. List them to see all.`);
   }
 
   #noteSignIn(id: string, at: number): void {

@@ -8,6 +8,14 @@ export const COUNT = { type: 'integer', minimum: 0 } as const;
 /** One line of which something can be seen. */
 export const VISIBLE_LINE = '^[^\\p{Cc}]*[^\\s\\p{C}][^\\p{Cc}]*$';
 
+/** What people call a thing of theirs. */
+export const NAME = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 128,
+  pattern: VISIBLE_LINE,
+} as const;
+
 interface OptionalField<Schema extends XSchema = XSchema> {
   readonly optional: Schema;
 }

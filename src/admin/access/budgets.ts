@@ -7,14 +7,7 @@ import { type BudgetState, levelOf } from '../../access/budgets.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
 import { COUNT, named, optional, partial, TEXT } from '../../lib/object-schema.ts';
-import {
-  type ApiRoute,
-  answerJson,
-  answerWith,
-  defineRoute,
-  readNumber,
-  refuseUnknown,
-} from '../route.ts';
+import { type ApiRoute, answerJson, answerWith, defineRoute, readNumber } from '../route.ts';
 
 export const BUDGET_SCHEMA = named('Budget', {
   ...BUDGET_FIELDS,
@@ -93,12 +86,7 @@ export function createBudgetRoutes({
       title: 'shows a budget',
       parameter: PARAMETER,
       answers: ONE_BUDGET,
-      async run({ parameter }) {
-        const state = budgets.get(parameter);
-        if (state === undefined)
-          refuseUnknown(told`There is no budget of this id. List them to see all.`);
-        return answerOne(state);
-      },
+      run: async ({ parameter }) => answerOne(budgets.find(parameter)),
     }),
     defineRoute({
       at: 'PATCH /api/budgets/{id}',

@@ -14,20 +14,11 @@ import {
   REVISION,
 } from '../../access/api-key.ts';
 import type { ListedKey } from '../../access/api-keys.ts';
-import { told } from '../../lib/localized-message.ts';
-import { named, optional, optionals, partial, VISIBLE_LINE } from '../../lib/object-schema.ts';
+import { NAME, named, optional, optionals, partial } from '../../lib/object-schema.ts';
 import type { AdminAnswer } from '../../server/admin-route.ts';
-import {
-  type ApiRoute,
-  answerJson,
-  answerWith,
-  defineRoute,
-  readNumber,
-  refuseUnknown,
-} from '../route.ts';
+import { type ApiRoute, answerJson, answerWith, defineRoute, readNumber } from '../route.ts';
 import { orNull } from '../schemas.ts';
 
-const NAME = { type: 'string', minLength: 1, maxLength: 128, pattern: VISIBLE_LINE } as const;
 const ENABLED = { type: 'boolean' } as const;
 
 export const KEY_SCHEMA = named('Key', {
@@ -124,12 +115,7 @@ export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
       title: 'shows a key',
       parameter: PARAMETER,
       answers: ONE_KEY,
-      async run({ parameter }) {
-        const listed = keys.get(parameter);
-        if (listed === undefined)
-          refuseUnknown(told`There is no key of this id. List them to see all.`);
-        return answerOne(listed);
-      },
+      run: async ({ parameter }) => answerOne(keys.find(parameter)),
     }),
     defineRoute({
       at: 'PATCH /api/keys/{id}',

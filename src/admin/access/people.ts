@@ -2,26 +2,20 @@
 
 import type { AccessControl } from '../../access/access.ts';
 import { TIME } from '../../access/access-log.ts';
+import { REVISION } from '../../access/api-key.ts';
 import type { Invitation } from '../../access/invitations.ts';
 import { checkOwnPassword, nameTaken, PERSON_FIELDS, type Person } from '../../access/people.ts';
+import { REFUSALS } from '../../access/provider-sign-in.ts';
 import { ROLES, requireRole } from '../../access/role.ts';
 import { StoreError } from '../../accounts/account-store.ts';
 import { clientError, invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
-import { named, object, optional, partial, TEXT, VISIBLE_LINE } from '../../lib/object-schema.ts';
+import { NAME, named, object, optional, partial, TEXT } from '../../lib/object-schema.ts';
 import { type AdminCaller, writeSessionCookie } from '../../server/admin-route.ts';
-import {
-  type ApiRoute,
-  answerJson,
-  answerWith,
-  defineRoute,
-  readNumber,
-  refuseUnknown,
-} from '../route.ts';
+import { type ApiRoute, answerJson, answerWith, defineRoute, readNumber } from '../route.ts';
 import { CREATED_KEY_SCHEMA, NEW_KEY_FIELDS, writeKey } from './keys.ts';
-import { requireReauthentication } from './session.ts';
+import { requireReauthentication, signedIn } from './session.ts';
 
-const NAME = { type: 'string', minLength: 1, maxLength: 128, pattern: VISIBLE_LINE } as const;
 const ROLE = { enum: ROLES } as const;
 
 export const PERSON_SCHEMA = named('Person', {
@@ -35,7 +29,7 @@ export const PERSON_SCHEMA = named('Person', {
       lastSeenAt: TIME,
     }),
   },
-  revision: { type: 'integer', description: 'For `If-Match`.' },
+  revision: REVISION,
 });
 
 export const PEOPLE_SCHEMA = named('People', { people: { type: 'array', items: PERSON_SCHEMA } });
@@ -83,6 +77,7 @@ export function createPeopleRoutes(access: AccessControl): readonly ApiRoute[] {
     ...{ createdAt: person.createdAt, lastSignInAt: person.lastSignInAt },
     ...{ sessions: login.sessionsOf(person.id), revision: person.revision },
   });
+  const answerOne = (person: Person) => answerJson(write(person), person.revision);
   return [
     defineRoute({
       at: 'GET /api/people',
@@ -97,13 +92,7 @@ export function createPeopleRoutes(access: AccessControl): readonly ApiRoute[] {
       title: 'shows a person of the console',
       parameter: PERSON,
       answers: ONE_PERSON,
-      async run({ parameter }) {
-        const person = people.get(parameter);
-        if (person === undefined) {
-          refuseUnknown(told`There is no person of this id. List them to see all.`);
-        }
-        return answerJson(write(person), person.revision);
-      },
+      run: async ({ parameter }) => answerOne(people.find(parameter)),
     }),
     defineRoute({
       at: 'PATCH /api/people/{id}',
@@ -121,8 +110,7 @@ export function createPeopleRoutes(access: AccessControl): readonly ApiRoute[] {
           throw invalidRequest('role', message);
         }
         await requireReauthentication(access, caller);
-        const person = await people.change(parameter, body, readNumber(revision));
-        return answerJson(write(person), person.revision);
+        return answerOne(await people.change(parameter, body, readNumber(revision)));
       },
     }),
     defineRoute({
@@ -295,8 +283,7 @@ export function createJoinRoutes(access: AccessControl): readonly ApiRoute[] {
         const { person } = given;
         const session = await login.beginFor(person, caller);
         accessLog.add({
-          ...{ verdict: 'signed-in', address: caller.address, method: 'POST' },
-          ...{ path: '/api/invitations/accept', keyId: undefined },
+          ...signedIn(caller, '/api/invitations/accept'),
           reason: told`As ${person.name}, with an invitation.`,
         });
         const cookie = writeSessionCookie(login.cookieTag, session.secret, caller.isSecure);
@@ -307,8 +294,5 @@ export function createJoinRoutes(access: AccessControl): readonly ApiRoute[] {
 }
 
 function refuseInvitation(): never {
-  throw clientError(
-    'not-found',
-    told`This invitation was used already, has expired, or was revoked. Ask who sent it for another one.`,
-  );
+  throw clientError('not-found', REFUSALS.invitation);
 }

@@ -92,7 +92,7 @@ export function createConsoleSessionRoutes(access: AccessControl): readonly ApiR
           name === undefined
             ? told`With the console password.`
             : told`As ${people.findByName(name)?.name ?? name}, with their own password.`;
-        accessLog.add({ ...signedIn(caller), reason });
+        accessLog.add({ ...signedIn(caller, PATH), reason });
         const cookie = writeSessionCookie(login.cookieTag, secret, caller.isSecure);
         return { kind: 'json', status: 200, body: { expiresAt }, cookie };
       },
@@ -141,8 +141,9 @@ export function createConsoleSessionRoutes(access: AccessControl): readonly ApiR
   ];
 }
 
-function signedIn({ address }: AdminCaller) {
-  return { verdict: 'signed-in', address, method: 'POST', path: PATH, keyId: undefined } as const;
+/** Of the access log, all but the reason. */
+export function signedIn({ address }: AdminCaller, path: string, method = 'POST') {
+  return { verdict: 'signed-in', address, method, path, keyId: undefined } as const;
 }
 
 const SIGN_IN_PATH = '/sign-in';
@@ -185,8 +186,8 @@ export function createSignInRoute({ login, accessLog }: AccessControl): AdminRou
       const isAsked = isMeant && token !== undefined && others.length === 0;
       const session = isAsked ? await login.redeemLink(token, caller) : undefined;
       if (session === undefined) return writeNotice(NOT_SIGNED_IN, caller.language);
-      const entry = { ...signedIn(caller), method: 'GET', path: SIGN_IN_PATH };
-      accessLog.add({ ...entry, reason: told`With a one-time link.` });
+      const reason = told`With a one-time link.`;
+      accessLog.add({ ...signedIn(caller, SIGN_IN_PATH, 'GET'), reason });
       const cookie = writeSessionCookie(login.cookieTag, session.secret, caller.isSecure);
       return { kind: 'redirect', location: '/', cookie };
     },
@@ -242,7 +243,7 @@ export function createProviderCallback({ login, provider, accessLog }: AccessCon
       if (isRefusal(shown)) return writeNotice(noticeOf(shown), caller.language);
       // What only looks must not use the answer up.
       if (isHead || caller.isPrefetch) return writeNotice(noticeOf('unknown'), caller.language);
-      const entry = { ...signedIn(caller), method: 'GET', path: PROVIDER_CALLBACK_PATH };
+      const entry = signedIn(caller, PROVIDER_CALLBACK_PATH, 'GET');
       try {
         const person = await provider.complete(query, caller.signInCookie);
         const { secret } = await login.beginFor(person, caller);
