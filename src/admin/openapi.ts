@@ -2,7 +2,6 @@
 
 import { hash } from 'node:crypto';
 import type { XSchema } from 'typebox/schema';
-import { escapeHtml } from '../lib/html.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { type AdminAnswer, plainCookieName } from '../server/admin-route.ts';
 import type { AdminOptions } from './options.ts';
@@ -301,6 +300,19 @@ function sayRange({ minimum, maximum }: JsonObject): string {
 
 function sayValue(value: JsonValue): string {
   return `<code>${escapeHtml(JSON.stringify(value))}</code>`;
+}
+
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ["'", '&#39;'],
+]);
+
+/** Safe between tags and within quoted attributes. */
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES.get(character) ?? character);
 }
 
 /** Running text as markup; what stands between backticks is code. */

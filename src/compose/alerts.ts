@@ -6,6 +6,7 @@ import { type AlertSettings, type AlertsOptions, createAlerts } from '../alerts/
 import type { Settings } from '../config/effective.ts';
 import { isLinkLocal } from '../config/values.ts';
 import type { Clock } from '../lib/clock.ts';
+import { withoutBrackets } from '../lib/net.ts';
 import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import { createRedactors, type SecretIndex } from '../lib/redact.ts';
 import { createOutboundFetch } from './outbound.ts';
@@ -84,7 +85,7 @@ export function createPost({ proxyFor, clock }: PostOptions): AlertsOptions['pos
 
 /** A name may lead there too. */
 async function refuseLinkLocal(host: string): Promise<void> {
-  const found = await lookup(host.replace(/^\[|\]$/g, ''), { all: true }).catch(() => []);
+  const found = await lookup(withoutBrackets(host), { all: true }).catch(() => []);
   if (found.some(({ address }) => isLinkLocal(address))) {
     throw new Error('Its name leads to a link-local address, which is not called.');
   }

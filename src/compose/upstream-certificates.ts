@@ -2,6 +2,7 @@
 
 import { connect } from 'node:tls';
 import type { Clock, Timer } from '../lib/clock.ts';
+import { withoutBrackets } from '../lib/net.ts';
 import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 
 interface UpstreamCertificate {
@@ -54,7 +55,7 @@ export function watchUpstreamCertificates(options: CertificateOptions) {
 
 /** Undefined where nothing answers: requests tell of that. Nothing is sent, so a certificate that is over is read too. */
 function readEnd({ hostname, port }: URL): Promise<number | undefined> {
-  const host = hostname.replace(/^\[|\]$/g, '');
+  const host = withoutBrackets(hostname);
   return new Promise((resolve) => {
     const socket = connect({
       ...{ host, port: Number(port || 443), rejectUnauthorized: false, timeout: CONNECT_MS },

@@ -4,7 +4,14 @@
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { asSentence, type Sentence, SpokenError, textOf, told } from '../lib/localized-message.ts';
-import { isInRange, isLoopbackHost, readAddress, readProxyUrl, readRange } from '../lib/net.ts';
+import {
+  isInRange,
+  isLoopbackHost,
+  readAddress,
+  readProxyUrl,
+  readRange,
+  withoutBrackets,
+} from '../lib/net.ts';
 import { shownProxy, withProxyScheme } from '../lib/outbound-proxy.ts';
 import { codeOf, isOutOfRoom } from '../lib/private-file.ts';
 
@@ -165,7 +172,7 @@ const LINK_LOCAL = ['169.254.0.0/16', 'fe80::/10'].flatMap((text) => readRange(t
 
 /** Where clouds keep what only their machines may know. */
 export function isLinkLocal(host: string): boolean {
-  const address = readAddress(host.replace(/^\[|\]$/g, ''));
+  const address = readAddress(withoutBrackets(host));
   return address !== undefined && LINK_LOCAL.some((range) => isInRange(address, range));
 }
 
@@ -214,7 +221,7 @@ export function readProxyCredential(text: string): string {
 export function readDirectHost(text: string): string {
   const entry = text.trim().toLowerCase();
   const host = entry.replace(/^\*?\./, '').replace(/(?<=[^:]|\]):\d{1,5}$/, '');
-  const isRange = ipaddr.isValidCIDR(entry) || ipaddr.isValid(host.replace(/^\[|\]$/g, ''));
+  const isRange = ipaddr.isValidCIDR(entry) || ipaddr.isValid(withoutBrackets(host));
   if (entry === '*' || isRange || isHostName(host)) return entry;
   throw new ValueError(
     told`must be hosts such as example.com, addresses or CIDR ranges, not "${text}"`,

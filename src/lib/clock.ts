@@ -1,7 +1,5 @@
 // Time as a dependency: the present moment and cancellable waits, real here, fake in tests.
 
-import { sleepWith } from './sleep.ts';
-
 /** A running timer. `refresh` starts its full delay again; `cancel` is idempotent. */
 export interface Timer {
   refresh(): void;
@@ -31,6 +29,26 @@ export function createSystemClock(): Clock {
     startTimer,
     sleep: (delayMs, signal) => sleepWith(startTimer, delayMs, signal),
   };
+}
+
+/** `Clock.sleep`, by the timers of any clock. */
+export function sleepWith(
+  startTimer: (delayMs: number, callback: () => void) => { cancel(): void },
+  delayMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const onAbort = (): void => {
+      timer.cancel();
+      reject(signal.reason);
+    };
+    const timer = startTimer(delayMs, () => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
 }
 
 /**

@@ -110,7 +110,8 @@ export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || (address !== undefined && isLoopback(address));
 }
 
-function withoutBrackets(host: string): string {
+/** An IPv6 address stands in brackets in a URL. */
+export function withoutBrackets(host: string): string {
   return host.replace(/^\[|\]$/g, '');
 }
 

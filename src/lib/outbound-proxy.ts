@@ -1,6 +1,13 @@
 // Which proxy a call of the gateway goes through: the gateway's own setting, else the variables of the environment.
 
-import { type IpAddress, isInRange, isLoopbackHost, readAddress, readRange } from './net.ts';
+import {
+  type IpAddress,
+  isInRange,
+  isLoopbackHost,
+  readAddress,
+  readRange,
+  withoutBrackets,
+} from './net.ts';
 
 /** A proxy that serves the whole gateway; a proxy of an account wins over it. */
 export interface OutboundProxy {
@@ -69,10 +76,6 @@ function readRule(entry: string): DirectRule {
   }
   const suffix = withoutDot(name.toLowerCase().replace(/^\*?\./, ''));
   return { port, covers: (host) => host === suffix || host.endsWith(`.${suffix}`) };
-}
-
-function withoutBrackets(host: string): string {
-  return host.replace(/^\[|\]$/g, '');
 }
 
 function withoutDot(host: string): string {

@@ -1,7 +1,6 @@
 // A clock that moves only when a test says so.
 
-import type { Clock, Timer } from '../../src/lib/clock.ts';
-import { sleepWith } from '../../src/lib/sleep.ts';
+import { type Clock, sleepWith, type Timer } from '../../src/lib/clock.ts';
 
 export interface FakeClock extends Clock {
   /** Moves time on, firing the timers that fall due, in order; lets promises settle in between. */
