@@ -1,8 +1,7 @@
 // The secrets of the config file: sealed when they are written there, opened where they are used.
 
 import { hashPasswordIn, type PasswordHasher } from '../access/password-hash.ts';
-import { valueAt, wrap } from '../admin/config/sections.ts';
-import { mergePatch } from '../config/file.ts';
+import { mergePatch, valueAt, wrap } from '../config/file.ts';
 import type { ConfigLog, LiveConfig } from '../config/live.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import type { Vault } from '../sealing/seal.ts';

@@ -73,6 +73,35 @@ export function fileSource({ path, clock, watch = watchFolder }: FileSourceOptio
   };
 }
 
+const FIXED = 'The settings';
+
+/**
+ * Settings that a program gives in place of the config file; they last as long as the process.
+ * @param settings may be anything; what cannot be used is told by `load`
+ */
+export function fixedSource(settings: object): ConfigSource {
+  let text = JSON.stringify(settings);
+  return {
+    path: FIXED,
+    load: async () => requireLoaded(FIXED, await checkText(text)),
+    read: () => checkText(text),
+    async write(raw: JsonObject) {
+      const good = await requireGood(FIXED, raw);
+      text = textOfConfig(raw);
+      return good;
+    },
+    keepLastGood: async () => undefined,
+    follow: () => ({ close: () => undefined }),
+  };
+}
+
+/** What a source that keeps no copy has to start with. @throws ConfigError */
+export function requireLoaded(path: string, read: ConfigRead): LoadedConfig {
+  if (read.kind === 'bad') throw new ConfigError(path, read.problems);
+  if (read.kind === 'good') return { ...read, origin: 'file', problems: [] };
+  return { config: {}, raw: {}, origin: 'defaults', problems: [] };
+}
+
 /** Reads and checks the file; never throws for what stands in it. */
 export async function readConfig(path: string): Promise<ConfigRead> {
   let text: string;
@@ -204,6 +233,21 @@ export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
     else merged.set(key, mergePatch(isJsonObject(known) ? known : {}, value));
   }
   return Object.fromEntries(merged);
+}
+
+/** What stands there; undefined where nothing does. */
+export function valueAt(raw: JsonObject, path: readonly string[]): JsonValue | undefined {
+  let value: JsonValue | undefined = raw;
+  for (const step of path) {
+    value = isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  }
+  return value;
+}
+
+/** An object that holds the value at the path and nothing else. */
+export function wrap(path: readonly string[], value: JsonValue): JsonObject {
+  const [first = '', ...rest] = path;
+  return { [first]: rest.length === 0 ? value : wrap(rest, value) };
 }
 
 async function requireSame(path: string, over: ConfigRead): Promise<void> {

@@ -1,7 +1,7 @@
 // The settings in force: loaded once, then updated as the config file changes; and the secrets among them.
 
 import { createMutex } from '../lib/concurrency.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { createListeners } from '../lib/listeners.ts';
 import { type Sentence, textOf, told } from '../lib/localized-message.ts';
 import { proxySecrets } from '../lib/outbound-proxy.ts';
@@ -17,6 +17,7 @@ import {
   mergePatch,
   problemsOf,
   requireGood,
+  valueAt,
 } from './file.ts';
 import { listOverrides, listVariables } from './origins.ts';
 import { StaleConfigError, UnusableFileError } from './values.ts';
@@ -199,13 +200,6 @@ function sayOrigin({ origin, problems, raw }: LoadedConfig, path: string, log: C
       'The config file and its last good copy are gone. Authentication stays strict, as they had it; everything else is at its default. Put the file back, or set proxy.auth_mode anew.',
     );
   }
-}
-
-function valueAt(raw: JsonObject, path: readonly string[]): JsonValue | undefined {
-  return path.reduce<JsonValue | undefined>(
-    (value, step) => (isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined),
-    raw,
-  );
 }
 
 function isWeaker(next: Settings, before: Settings): boolean {

@@ -1,7 +1,14 @@
 // The settings in a database that several gateways share, in place of the config file.
 
 import type { Clock, Timer } from '../lib/clock.ts';
-import { type ConfigSource, checkText, readConfig, requireGood, textOfConfig } from './file.ts';
+import {
+  type ConfigSource,
+  checkText,
+  readConfig,
+  requireGood,
+  requireLoaded,
+  textOfConfig,
+} from './file.ts';
 import type { ConfigLog } from './live.ts';
 import { ConfigError, StaleConfigError } from './values.ts';
 
@@ -45,9 +52,7 @@ export function storedSource(options: StoredSourceOptions): ConfigSource {
         await importFile(options);
         found = await read();
       }
-      if (found.kind === 'bad') throw new ConfigError(path, found.problems);
-      if (found.kind === 'good') return { ...found, origin: 'file', problems: [] };
-      return { config: {}, raw: {}, origin: 'defaults', problems: [] };
+      return requireLoaded(path, found);
     },
     async write(raw, over) {
       const good = await requireGood(path, raw);

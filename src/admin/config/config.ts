@@ -9,7 +9,7 @@ import {
   gatewayError,
   invalidRequest,
 } from '../../canonical/error.ts';
-import { mergePatch } from '../../config/file.ts';
+import { mergePatch, valueAt } from '../../config/file.ts';
 import type { VariableOrigin } from '../../config/origins.ts';
 import { ConfigError, UnusableFileError, UnwritableFileError } from '../../config/values.ts';
 import { createMutex } from '../../lib/concurrency.ts';
@@ -45,7 +45,6 @@ import {
   revisionOf,
   SECTION_SCHEMA,
   SECTIONS_SCHEMA,
-  valueAt,
 } from './sections.ts';
 
 /** Ways back are short: the console shows each for some seconds. */

@@ -4,6 +4,7 @@ import type { AccessControl } from '../../access/access.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { findUnknownKeys } from '../../config/check-config.ts';
 import type { Settings } from '../../config/effective.ts';
+import { valueAt } from '../../config/file.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { PRESETS } from '../../routing/mapping.ts';
@@ -12,7 +13,7 @@ import {
   type AdminCaller,
   writeSessionCookie,
 } from '../../server/admin-route.ts';
-import { type ConfigSection, valueAt } from './sections.ts';
+import type { ConfigSection } from './sections.ts';
 
 const MIN_PASSWORD_LENGTH = 8;
 

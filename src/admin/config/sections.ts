@@ -1,6 +1,7 @@
 // The sections of the config file in the admin API: their keys, hidden secrets, patches and schemas.
 
 import { createHmac } from 'node:crypto';
+import { valueAt, wrap } from '../../config/file.ts';
 import type { SettingOverride } from '../../config/origins.ts';
 import { SECTION_TITLES, SETTING_PLACES, type SettingSchema } from '../../config/settings.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
@@ -185,21 +186,6 @@ function mapObject(
   }
   // Own keys only, whatever they are called.
   return Object.fromEntries(entries);
-}
-
-/** What stands there; undefined where nothing does. */
-export function valueAt(raw: JsonObject, path: readonly string[]): JsonValue | undefined {
-  let value: JsonValue | undefined = raw;
-  for (const step of path) {
-    value = isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-  }
-  return value;
-}
-
-/** An object that holds the value at the path and nothing else. */
-export function wrap(path: readonly string[], value: JsonValue): JsonObject {
-  const [first = '', ...rest] = path;
-  return { [first]: rest.length === 0 ? value : wrap(rest, value) };
 }
 
 export const SECTION_SCHEMA = named('ConfigSection', {
