@@ -14,6 +14,7 @@ import { createReceipt } from '../../canonical/receipt.ts';
 import { KeptText, type TranscriptBlock } from '../../canonical/transcript.ts';
 import type { CallContext, GenerateAnswer } from '../../dispatch/dispatcher.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
+import { compareLines } from '../../lib/line-difference.ts';
 import { told } from '../../lib/localized-message.ts';
 import type { EndedRequest, RequestRecord } from '../../monitor/record.ts';
 import type { ClientProtocol, GenerateCall, RouteInput } from '../../protocols/protocol.ts';
@@ -30,7 +31,6 @@ import {
   REPLAY_SCHEMA,
   type ReplayJson,
 } from './schemas.ts';
-import { findDifferences } from './text-difference.ts';
 
 type ReplayOptions = Pick<
   MonitorRouteOptions,
@@ -111,6 +111,17 @@ async function replay(
       text,
     ),
   };
+}
+
+/** Lines of one kind that follow one another are together. */
+function findDifferences(before: string, after: string): ReplayJson['differences'] {
+  const found: ReplayJson['differences'] = [];
+  for (const { kind, text } of compareLines(before.split('\n'), after.split('\n'))) {
+    const last = found.at(-1);
+    if (last?.kind === kind) last.text += `\n${text}`;
+    else found.push({ kind, text });
+  }
+  return found;
 }
 
 interface ReplayContext extends CallContext {

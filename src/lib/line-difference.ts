@@ -1,27 +1,19 @@
 // The lines in which two texts differ.
 
-import type { ReplayJson } from './schemas.ts';
-
-type TextDifference = ReplayJson['differences'][number];
+interface ComparedLine {
+  readonly kind: 'same' | 'removed' | 'added';
+  readonly text: string;
+}
 
 /** Comparing takes the product of both: beyond so many lines a side, all of the middle counts as changed. */
 const MAX_LINES = 1000;
 
-/**
- * The lines in which two texts differ, those of one kind that follow one another together. In the order of the
- * texts: put together, `same` and `removed` are the first and `same` and `added` the second.
- */
-export function findDifferences(before: string, after: string): TextDifference[] {
-  const found: TextDifference[] = [];
-  const add = (kind: TextDifference['kind'], lines: readonly string[]): void => {
-    for (const text of lines) {
-      const last = found.at(-1);
-      if (last?.kind === kind) last.text += `\n${text}`;
-      else found.push({ kind, text });
-    }
+/** In the order of the texts: put together, `same` and `removed` are the first and `same` and `added` the second. */
+export function compareLines(left: readonly string[], right: readonly string[]): ComparedLine[] {
+  const found: ComparedLine[] = [];
+  const add = (kind: ComparedLine['kind'], lines: readonly string[]): void => {
+    for (const text of lines) found.push({ kind, text });
   };
-  const left = before.split('\n');
-  const right = after.split('\n');
   const start = countSame(left, right);
   const end = countSame(left.slice(start).reverse(), right.slice(start).reverse());
   add('same', left.slice(0, start));
@@ -39,7 +31,7 @@ function countSame(left: readonly string[], right: readonly string[]): number {
 function compare(
   left: readonly string[],
   right: readonly string[],
-  add: (kind: TextDifference['kind'], lines: readonly string[]) => void,
+  add: (kind: ComparedLine['kind'], lines: readonly string[]) => void,
 ): void {
   let [row, column] = [0, 0];
   if (left.length <= MAX_LINES && right.length <= MAX_LINES) {
