@@ -7,6 +7,7 @@ import { GatewayError } from '../canonical/error.ts';
 import type { SealedValues } from '../cluster/sealed-values.ts';
 import { told } from '../lib/localized-message.ts';
 import { isLoopbackHost } from '../lib/net.ts';
+import { readWithin } from '../lib/time-limit.ts';
 import type { AccessLogger } from './access-log.ts';
 import type { createInvitations } from './invitations.ts';
 import { isSameText } from './password-hash.ts';
@@ -314,16 +315,11 @@ function toFetch(fetch: ProviderFetch): (url: string, options: FetchOptions) => 
       body: body === undefined || body === null ? undefined : String(body),
       signal: signal ?? AbortSignal.timeout(TIMEOUT_SECONDS * 1000),
     });
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of reply.body ?? []) {
-      size += chunk.length;
-      if (size > MAX_REPLY_BYTES) throw new Error('The reply of the provider is too long.');
-      chunks.push(chunk);
-    }
+    const bytes = reply.body === null ? Buffer.of() : await readWithin(reply.body, MAX_REPLY_BYTES);
+    if (bytes === undefined) throw new Error('The reply of the provider is too long.');
     const type = reply.headers.get('content-type');
     const challenge = reply.headers.get('www-authenticate');
-    return new Response(Buffer.concat(chunks), {
+    return new Response(new Uint8Array(bytes), {
       status: reply.status,
       headers: {
         ...(type !== null && { 'content-type': type }),

@@ -10,6 +10,7 @@ import {
 } from '../canonical/error.ts';
 import { MESSAGE_SCHEMA, type Sentence, textOf, told } from '../lib/localized-message.ts';
 import { named, object, partial, type ValueOf } from '../lib/object-schema.ts';
+import { withinLimit } from '../lib/time-limit.ts';
 import type { Access, AdminOptions, ListedByAccount } from './options.ts';
 
 const STEP_SCHEMA = object({
@@ -117,23 +118,21 @@ async function tryStep(
   parentSignal: AbortSignal,
   work: (signal: AbortSignal) => Promise<Sentence>,
 ): Promise<TestStep> {
-  const limit = new AbortController();
-  const timer = clock.startTimer(TEST_LIMIT_MS, () =>
-    limit.abort(
+  const limit = {
+    ...{ clock, limitMs: TEST_LIMIT_MS, signal: parentSignal },
+    tooSlow: () =>
       gatewayError('timeout', told`There was no answer within ${TEST_LIMIT_MS / 1000} seconds.`),
-    ),
-  );
+    faultOf: (error: unknown) => error,
+  };
   const startedAt = clock.monotonic();
   const durationMs = (): number => Math.round(clock.monotonic() - startedAt);
   try {
-    const message = await work(AbortSignal.any([parentSignal, limit.signal]));
+    const message = await withinLimit(limit, work);
     return { name, isGood: true, durationMs: durationMs(), message };
   } catch (error) {
     parentSignal.throwIfAborted();
     const failure = asGatewayError(error).failure?.kind;
     return { name, isGood: false, durationMs: durationMs(), message: sayFailure(error), failure };
-  } finally {
-    timer.cancel();
   }
 }
 

@@ -1,8 +1,11 @@
-// What a call may cost before it runs, and what its answers cost, for budgets of money.
+// What budgets ask of the rest of the gateway: what a call may cost and did cost, and what was used before there was one.
 
+import type { NewBudget } from '../access/budgets.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { NO_USAGE, type Usage } from '../canonical/usage.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { RequestStore } from '../monitor/request-store.ts';
 import type { Pool } from '../pool/create-pool.ts';
 import { chargeAnswers } from '../pricing/charges.ts';
 import { costOf } from '../pricing/cost.ts';
@@ -67,4 +70,31 @@ function modelsOf(router: CallPricesOptions['router'], name: string): readonly R
     if (error instanceof GatewayError) return [];
     throw error;
   }
+}
+
+/**
+ * What usage says was used of a budget that is made within its period. Requests that were refused or failed are none of its requests;
+ * money counts as budgets count it.
+ */
+export function createUsedSince(
+  store: Pick<RequestStore, 'usage'>,
+  clock: Pick<Clock, 'now'>,
+): (budget: NewBudget, from: number) => Promise<number> {
+  return async ({ scope, subject, unit }, from) => {
+    const filter = scope === 'gateway' ? {} : { [scope]: subject };
+    const [sum] = await store.usage([{ from, to: clock.now() + 1 }], 'none', filter);
+    if (sum === undefined) return 0;
+    switch (unit) {
+      case 'requests':
+        return sum.requests - sum.errors;
+      case 'images':
+        return sum.images;
+      case 'tokens':
+        return sum.inputTokens + sum.outputTokens;
+      case 'money':
+        return sum.costNanos + sum.flatRateNanos;
+      default:
+        return unit satisfies never;
+    }
+  };
 }
