@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { openGateway } from './cli/open-gateway.ts';
 import { explainListening } from './cli/start-checks.ts';
 import { readEnvironment } from './config/env.ts';
-import { fixedSource } from './config/fixed.ts';
+import { fixedSource } from './config/file.ts';
+import { messageOf } from './lib/localized-message.ts';
 import type { createGateway as declared } from './public-types.ts';
 import { answerInProcess } from './server/in-process.ts';
 
@@ -44,7 +45,7 @@ export const createGateway: typeof declared = async (options = {}) => {
 const readText = (path: string): string => readFileSync(path, 'utf8');
 
 function describeFault(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const msg = 'The log cannot be written to its files.';
   return `${JSON.stringify({ level: 40, time: Date.now(), msg, error: { message } })}\n`;
 }

@@ -3,6 +3,7 @@
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { WebhookFormat } from '../config/values.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
+import { messageOf } from '../lib/localized-message.ts';
 import { type Alert, writePayload } from './payloads.ts';
 
 /** What holds now. */
@@ -219,7 +220,7 @@ function createCourier(
       const isFinal = status >= 300 && status < 500 && status !== 408 && status !== 429;
       return { ...about, outcome: isFinal ? 'failed' : 'retried', status };
     } catch (error) {
-      const fault = error instanceof Error ? error.message : String(error);
+      const fault = messageOf(error);
       return { ...about, outcome: 'retried', fault };
     }
   };

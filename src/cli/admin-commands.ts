@@ -9,6 +9,7 @@ import {
   confirm,
   objectOf,
   objectsOf,
+  pickNamed,
   plain,
   readFileOrInput,
   readNewPassphrase,
@@ -111,18 +112,7 @@ function printAccount({ terminal, answer }: Context, account: JsonObject, what: 
 /** By id, or by label where that is unique. @throws Error naming those that fit */
 async function findAccount({ client }: Context, name: string): Promise<JsonObject> {
   const accounts = objectsOf(await client.call('GET', '/api/accounts'), 'accounts');
-  const byId = accounts.find(({ id }) => id === name);
-  if (byId !== undefined) return byId;
-  const lower = name.toLowerCase();
-  const fitting = accounts.filter((account) => textOf(account, 'label').toLowerCase() === lower);
-  const [found, ...more] = fitting;
-  if (found === undefined) {
-    throw new Error(`There is no account ${plain(name)}. "isthmus accounts list" shows them.`);
-  }
-  if (more.length === 0) return found;
-  const ids = fitting.map((account) => textOf(account, 'id')).join(', ');
-  const message = `${plain(name)} is the label of several accounts; name one by its id: ${plain(ids)}`;
-  throw new Error(message);
+  return pickNamed(accounts, name, { noun: 'account', field: 'label' });
 }
 
 async function accountPath(context: Context, name: string): Promise<string> {

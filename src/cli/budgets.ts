@@ -6,7 +6,7 @@ import { definedFields, type JsonObject } from '../lib/json.ts';
 import { toDollars } from '../pricing/cost.ts';
 import { type AddCommand, gatewayCommand } from './command.ts';
 import { CommandError } from './exit-codes.ts';
-import { readWholeNumber } from './flag-values.ts';
+import { ownZone, readWholeNumber } from './flag-values.ts';
 import { findKey } from './keys.ts';
 import {
   type Context,
@@ -184,8 +184,4 @@ function toUnits(amount: number, unit: string): number {
 function readAmount(text: string): number {
   if (/^\d{1,13}(?:\.\d{1,9})?$/.test(text.trim())) return Number(text);
   throw new InvalidArgumentError('It must be a number such as 100 or 2.50.');
-}
-
-function ownZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

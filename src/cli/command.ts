@@ -2,6 +2,7 @@
 
 import { Command, type Option } from 'commander';
 import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/localized-message.ts';
 import type { AdminClient } from './admin-client.ts';
 import type { Connect, ConnectFlags } from './connect.ts';
 import { exitReasonOf } from './exit-codes.ts';
@@ -157,7 +158,7 @@ async function withJsonErrors(
   try {
     await work(createAnswer(terminal, json));
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const reason = exitReasonOf(error);
     if (json) terminal.print(JSON.stringify({ error: { reason, message } }, null, 2));
     throw error;

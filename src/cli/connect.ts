@@ -9,6 +9,7 @@ import type { Environment } from '../config/env.ts';
 import { loadConfig } from '../config/file.ts';
 import { createLiveConfig } from '../config/live.ts';
 import { createSystemClock } from '../lib/clock.ts';
+import { messageOf } from '../lib/localized-message.ts';
 import { ownAddress } from '../lib/net.ts';
 import { type AdminClient, createHttpClient, machineCredential } from './admin-client.ts';
 import { makeDataDir } from './data-folder.ts';
@@ -68,8 +69,8 @@ function readFlagFile(flag: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CommandError('usage', `The file of ${flag} cannot be read: ${why}`, error);
+    const message = `The file of ${flag} cannot be read: ${messageOf(error)}`;
+    throw new CommandError('usage', message, error);
   }
 }
 

@@ -12,10 +12,10 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isOutOfRoom } from '../lib/private-file.ts';
+import { messageOf } from '../lib/localized-message.ts';
+import { isExposed, isOutOfRoom } from '../lib/private-file.ts';
 
 const PRIVATE_MODE = 0o700;
-const OTHERS = 0o077;
 
 /**
  * A folder of an earlier version that others may look into is closed to them, unless it holds things
@@ -43,8 +43,7 @@ export function makeDataDir(path: string): string | undefined {
 const OURS = /^(?:\.|isthmus\b|gui_config\b|secret\.key|running\.lock|logs$)/;
 
 function keepPrivate(path: string): string | undefined {
-  // Windows has no such modes.
-  if (process.platform === 'win32' || !isExposed(path)) return undefined;
+  if (!isExposed(path)) return undefined;
   const isShared = readdirSync(path).some((name) => !OURS.test(name));
   if (!isShared) {
     try {
@@ -56,10 +55,6 @@ function keepPrivate(path: string): string | undefined {
   }
   const why = isShared ? 'it holds other files than the gateway’s' : 'its mode cannot be changed';
   return `Other users of this machine can look into the data folder ${path}, and ${why}. Run "chmod 700 ${path}" as its owner, or name a folder of its own with --data-dir.`;
-}
-
-function isExposed(path: string): boolean {
-  return (statSync(path).mode & OTHERS) !== 0;
 }
 
 /**
@@ -83,13 +78,25 @@ function isFolder(path: string): boolean {
 }
 
 function unusable(path: string, what: 'made' | 'written', error: unknown): Error {
-  const why = error instanceof Error ? error.message : String(error);
-  const message = `The data folder ${path} cannot be ${what}: ${why}\nName another with --data-dir or ISTHMUS_DATA_DIR.`;
+  const message = `The data folder ${path} cannot be ${what}: ${messageOf(error)}\nName another with --data-dir or ISTHMUS_DATA_DIR.`;
   return new Error(message, { cause: error });
 }
 
 export const SHARED_FOLDER =
   'Another gateway runs on this data folder: neither sees what is changed in the other. Stop one of them, or give this one a folder of its own with --data-dir.';
+
+/** Runs while no gateway does on the folder. @throws Error when one does */
+export async function withoutGateway(dataDir: string, work: () => Promise<void>): Promise<void> {
+  const claim = claimFolder(dataDir);
+  if (!claim.isOurs) {
+    throw new Error(`A gateway runs on the data folder ${dataDir}. Stop it first.`);
+  }
+  try {
+    await work();
+  } finally {
+    claim.release();
+  }
+}
 
 const CLAIM_FILE = 'running.lock';
 const SQLITE_BUSY = 5;

@@ -1,6 +1,7 @@
 // The exit codes of commands, and the error that carries one.
 
 import { CommanderError } from 'commander';
+import { messageOf } from '../lib/localized-message.ts';
 
 /** What each code means, for scripts; docs/commands.md is written from it. */
 export const EXIT_CODES = {
@@ -49,5 +50,5 @@ export function exitReasonOf(error: unknown): ExitReason {
 /** What a failed `fetch` says of its reason. */
 export function whyUnreached(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message : String(cause);
+  return messageOf(cause);
 }

@@ -52,3 +52,8 @@ export function checked<Value>(read: (text: string) => Value): (text: string) =>
 export function oneOf<Word extends string>(words: readonly Word[]): (text: string) => Word {
   return checked((text) => readWord(text, words));
 }
+
+/** The time zone of this machine, for flags that name none. */
+export function ownZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}

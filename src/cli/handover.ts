@@ -2,6 +2,7 @@
 
 import type { Worker } from 'node:cluster';
 import { createServer, Socket } from 'node:net';
+import { isMarked } from '../cluster/parent.ts';
 import type { Address, Incoming } from '../server/edge.ts';
 import { tell } from './worker.ts';
 
@@ -146,7 +147,7 @@ export function createHandover() {
         if (isEnding) closeUnused();
       };
       worker.on('message', (message: unknown) => {
-        if (!isFromWorker(message)) return;
+        if (!isMarked<FromWorker>(message, MARK)) return;
         if (message.kind === 'listen') void listen(taker, message.address);
         else if (message.kind === 'taken') settle(taker, message.isTaken);
         else forget();
@@ -172,7 +173,7 @@ export function takeFromParent(): Incoming {
   const takes = new Map<string, (socket: Socket) => void>();
   const send = (message: FromWorker): void => void process.send?.(message);
   process.on('message', (message: unknown, socket: unknown) => {
-    if (!isFromParent(message) || message.kind !== 'connection') return;
+    if (!isMarked<FromParent>(message, MARK) || message.kind !== 'connection') return;
     const take = takes.get(message.door);
     const isTaken = !isLeaving && take !== undefined;
     // Before a byte of it is read.
@@ -188,7 +189,7 @@ export function takeFromParent(): Incoming {
       takes.set(door, take);
       return new Promise((resolve, reject) => {
         const hear = (message: unknown): void => {
-          if (!isFromParent(message) || message.door !== door) return;
+          if (!isMarked<FromParent>(message, MARK) || message.door !== door) return;
           if (message.kind === 'connection') return;
           process.off('message', hear);
           if (message.kind === 'listening') resolve(message.port);
@@ -209,19 +210,4 @@ export function takeFromParent(): Incoming {
 function describeFault(error: unknown): Fault {
   if (!(error instanceof Error)) return { message: String(error) };
   return { message: error.message, code: 'code' in error ? String(error.code) : undefined };
-}
-
-/** Both ends run the same version of the program: what has the mark has the shape. */
-function isFromWorker(message: unknown): message is FromWorker {
-  return isMarked(message);
-}
-
-function isFromParent(message: unknown): message is FromParent {
-  return isMarked(message);
-}
-
-function isMarked(message: unknown): boolean {
-  return (
-    typeof message === 'object' && message !== null && 'mark' in message && message.mark === MARK
-  );
 }

@@ -5,6 +5,7 @@ import { get, type RequestOptions } from 'node:http';
 import { configPath, resolveDataDir, resolveSettings } from '../config/effective.ts';
 import type { Environment } from '../config/env.ts';
 import { loadConfig } from '../config/file.ts';
+import { messageOf } from '../lib/localized-message.ts';
 import { ownAddress } from '../lib/net.ts';
 
 /** A gateway that has much to do is slow, not ill. */
@@ -30,8 +31,7 @@ export async function checkHealth({ environment, flags }: HealthOptions) {
     const words = isReady ? 'takes requests' : `takes no requests (${status})`;
     return { isReady, url, text: `The gateway at ${url} ${words}.` };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { isReady: false, url, text: `No gateway answers at ${url} (${why}).` };
+    return { isReady: false, url, text: `No gateway answers at ${url} (${messageOf(error)}).` };
   }
 }
 

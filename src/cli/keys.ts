@@ -4,15 +4,17 @@ import { existsSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { RECORDING } from '../access/api-key.ts';
 import { definedFields, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { messageOf } from '../lib/localized-message.ts';
 import { writePrivateFile } from '../lib/private-file.ts';
 import { type AddCommand, gatewayCommand } from './command.ts';
 import { CommandError } from './exit-codes.ts';
-import { oneOf, readSpan, readTime, readWholeNumber } from './flag-values.ts';
+import { oneOf, ownZone, readSpan, readTime, readWholeNumber } from './flag-values.ts';
 import {
   type Context,
   confirm,
   objectOf,
   objectsOf,
+  pickNamed,
   plain,
   type Said,
   textOf,
@@ -219,10 +221,8 @@ async function keepSecret(
     outcome = writePrivateFile(path, `${secret}\n`);
   } catch (error) {
     await undo();
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`No key was made, because the file cannot be written: ${why}`, {
-      cause: error,
-    });
+    const message = `No key was made, because the file cannot be written: ${messageOf(error)}`;
+    throw new Error(message, { cause: error });
   }
   if (outcome === 'placed') return;
   await undo();
@@ -291,7 +291,7 @@ function placeSecret(path: string, secret: string): void {
   try {
     if (writePrivateFile(path, `${secret}\n`) === 'placed') return;
   } catch (error) {
-    why = error instanceof Error ? error.message : String(error);
+    why = messageOf(error);
   }
   throw new Error(
     `The secret was replaced, but cannot be kept in ${path}: ${why}. Rotate it again.`,
@@ -314,17 +314,7 @@ async function removeKey(
 /** By id, or by name where that is unique. @throws Error naming those that fit */
 export async function findKey({ client }: Context, name: string): Promise<JsonObject> {
   const keys = objectsOf(await client.call('GET', '/api/keys'), 'keys');
-  const byId = keys.find(({ id }) => id === name);
-  if (byId !== undefined) return byId;
-  const lower = name.toLowerCase();
-  const fitting = keys.filter((key) => textOf(key, 'name').toLowerCase() === lower);
-  const [found, ...more] = fitting;
-  if (found === undefined) {
-    throw new Error(`There is no key ${plain(name)}. "isthmus keys list" shows them.`);
-  }
-  if (more.length === 0) return found;
-  const ids = fitting.map((key) => textOf(key, 'id')).join(', ');
-  throw new Error(`Several keys are called ${plain(name)}; name one by its id: ${plain(ids)}`);
+  return pickNamed(keys, name, { noun: 'key', field: 'name' });
 }
 
 function keyPath(key: JsonObject): string {
@@ -374,7 +364,7 @@ function readBlockedHours(text: string): JsonObject {
   if (from === undefined || to === undefined) {
     throw new InvalidArgumentError('It must be two times such as 22:00-06:00.');
   }
-  return { from, to, timeZone: zone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone };
+  return { from, to, timeZone: zone ?? ownZone() };
 }
 
 /** `ada@example.org, Research, #ci`. */

@@ -11,7 +11,7 @@ import { createSecretKey, DATABASE_FILE } from '../sealing/secret-key.ts';
 import { type CopiedTable, copyStores } from '../stores/copy-stores.ts';
 import { copyDigestKey, findDataKey, findDigestKey } from '../stores/data-key.ts';
 import { openDatabase } from '../stores/sqlite/open-database.ts';
-import { claimFolder } from './data-folder.ts';
+import { withoutGateway } from './data-folder.ts';
 import { type Context, type Terminal, writeTable } from './terminal.ts';
 
 export interface MigrateStoreOptions extends Pick<Context, 'answer' | 'clock'> {
@@ -26,11 +26,7 @@ export async function migrateStore(options: MigrateStoreOptions): Promise<void> 
   const dataDir = resolveDataDir({ dataDir: options.dataDir }, environment);
   const path = join(dataDir, DATABASE_FILE);
   if (!existsSync(path)) throw new Error(`There is no database ${path}: nothing is to be moved.`);
-  const claim = claimFolder(dataDir);
-  if (!claim.isOurs) {
-    throw new Error(`A gateway runs on the data folder ${dataDir}. Stop it first.`);
-  }
-  try {
+  await withoutGateway(dataDir, async () => {
     const tables = await copy(options, { path, dataDir });
     const rows = tables.map(({ table, copied }) => ({ table, rows: copied }));
     answer({ tables: rows }, () => {
@@ -39,9 +35,7 @@ export async function migrateStore(options: MigrateStoreOptions): Promise<void> 
         `All of ${dataDir} is in PostgreSQL. Start the gateways with DATABASE_URL; the folder was left as it is.`,
       );
     });
-  } finally {
-    claim.release();
-  }
+  });
 }
 
 type Place = Readonly<Record<'path' | 'dataDir', string>>;

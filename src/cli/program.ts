@@ -5,16 +5,23 @@ import { readEnvironment } from '../config/env.ts';
 import { AUTH_MODES, LOG_LEVELS, readHost, readPort } from '../config/values.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { addAccountCommands } from './accounts.ts';
-import { addBackupCommands } from './backup-commands.ts';
+import type { BackupFlags } from './backup.ts';
 import { addBudgetCommands } from './budgets.ts';
 import { addClientCommands } from './clients/commands.ts';
-import { type AddCommand, CliCommand, type CommandParts, localCommand } from './command.ts';
+import { thisMachine } from './clients/place.ts';
+import {
+  type AddCommand,
+  CliCommand,
+  type CommandParts,
+  gatewayCommand,
+  localCommand,
+} from './command.ts';
 import { addCompletionCommands } from './completion.ts';
-import { addDoctorCommand } from './doctor/command.ts';
+import type { DoctorFlags } from './doctor/doctor.ts';
 import { checked, oneOf } from './flag-values.ts';
 import { addKeyCommands } from './keys.ts';
-import { addModelCommands } from './models.ts';
 import { VERSION } from './package-name.ts';
+import type { RestoreFlags } from './restore.ts';
 import type { RunningServer } from './serve.ts';
 import { addStatusCommand } from './status.ts';
 import { createTerminal, type Said } from './terminal.ts';
@@ -63,6 +70,8 @@ export function createProgram(onServer: (server: RunningServer) => void, onReady
   return program;
 }
 
+const DATA_DIR = new Option('--data-dir <folder>', 'the data folder');
+
 const addHealth: AddCommand = localCommand<Said<'dataDir', string>>({
   name: 'health',
   description: 'say whether the gateway of this machine takes requests, for health checks',
@@ -80,12 +89,104 @@ const addHealth: AddCommand = localCommand<Said<'dataDir', string>>({
   },
 });
 
+const adminCommands = () => import('./admin-commands.ts');
+
+const addModels: AddCommand = gatewayCommand({
+  name: 'models',
+  description: 'list the models clients may ask for',
+  load: async () => (await adminCommands()).listModels,
+});
+
+const addRoute: AddCommand = gatewayCommand({
+  name: 'route',
+  description: 'explain where a model name goes',
+  argument: ['<name>', 'a model name as a client would send it'],
+  load: async () => (await adminCommands()).explainRoute,
+});
+
+const addDoctor: AddCommand = localCommand<DoctorFlags>({
+  name: 'doctor',
+  description:
+    'look for what is wrong with machine, settings, gateway and clients, and say the way out',
+  options: [
+    new Option('--generate', 'also ask each account for a one-token answer, which costs that'),
+    new Option('--url <address>', 'address of the gateway'),
+    new Option('--password-file <file>', 'file of the console password'),
+    new Option('--data-dir <folder>', 'folder whose settings name the gateway'),
+  ],
+  examples: [
+    ['doctor', 'Ends with 1 when it finds an error, with 5 when it finds a warning.'],
+    ['doctor --generate --json', 'With a real request to each account, for a script.'],
+  ],
+  load: async () => {
+    const [{ examine }, { findClients }] = await Promise.all([
+      import('./doctor/doctor.ts'),
+      import('./doctor/find-clients.ts'),
+    ]);
+    const found = () => findClients(thisMachine());
+    return (context, _argument, flags) =>
+      examine({ ...context, readEnvironment, fetch, findClients: found }, flags);
+  },
+});
+
+const addBackup = localCommand<BackupFlags>({
+  name: 'backup',
+  description:
+    'write database, settings and secret key of a data folder into one file, also while the gateway runs',
+  argument: ['[file]', 'a new file, named by the time when absent; - is the standard output'],
+  options: [
+    DATA_DIR,
+    new Option(
+      '--passphrase-file <file>',
+      'file of a passphrase that seals secret key and settings',
+    ),
+    new Option('--plain', 'have secret key and settings in it as they are').conflicts(
+      'passphraseFile',
+    ),
+    new Option('--without-secret-key', 'leave the secret key out'),
+    new Option('--force', 'replace the file when it is there'),
+  ],
+  examples: [
+    ['backup isthmus.tar.gz --passphrase-file passphrase.txt', 'For a job that runs at night.'],
+    ['backup - --plain', 'To the standard output, such as out of a container.'],
+  ],
+  load: async () => {
+    const { makeBackup } = await import('./backup.ts');
+    return (context, file, flags) =>
+      makeBackup({ ...context, environment: readEnvironment() }, file, flags);
+  },
+});
+
+const addRestore = localCommand<RestoreFlags>({
+  name: 'restore',
+  description: 'put a backup into an empty data folder, after checking all of it',
+  argument: ['<file>', 'a file of isthmus backup; - is the standard input'],
+  options: [
+    DATA_DIR,
+    new Option('--passphrase-file <file>', 'file of the passphrase that sealed it'),
+    new Option('--force', 'replace what is in the data folder, and keep a copy of it there'),
+    new Option('--check', 'check the backup alone, change nothing'),
+  ],
+  examples: [
+    ['restore isthmus.tar.gz --data-dir ~/restored', 'Into a folder of its own.'],
+    [
+      'restore isthmus.tar.gz --check --passphrase-file passphrase.txt',
+      'Whether it could be restored.',
+    ],
+  ],
+  load: async () => {
+    const { restoreBackup } = await import('./restore.ts');
+    return (context, file, flags) =>
+      restoreBackup({ ...context, environment: readEnvironment() }, file, flags);
+  },
+});
+
 const addSecretRotate: AddCommand = localCommand<Said<'dataDir' | 'oldKeyFile', string>>({
   name: 'rotate',
   description: 'put another secret key in the place of the one in use; no gateway may run',
   options: [
     new Option('--old-key-file <file>', 'key until now, where ISTHMUS_SECRET_KEY is the next'),
-    new Option('--data-dir <folder>', 'the data folder'),
+    DATA_DIR,
   ],
   examples: [['secret rotate', 'Makes a new key in the data folder and seals everything with it.']],
   load: async () => {
@@ -101,7 +202,7 @@ const addMigrateStore: AddCommand = localCommand<Said<'dataDir', string>>({
   options: [
     new Option('--from <store>', 'where it is').choices(['sqlite']).default('sqlite'),
     new Option('--to <store>', 'where it goes').choices(['postgres']).default('postgres'),
-    new Option('--data-dir <folder>', 'the data folder'),
+    DATA_DIR,
   ],
   load: async () => {
     const { migrateStore } = await import('./migrate-store.ts');
@@ -110,18 +211,20 @@ const addMigrateStore: AddCommand = localCommand<Said<'dataDir', string>>({
   },
 });
 
-/** The commands beside `serve`; each file has one of them, or a family. */
+/** The commands beside `serve`. */
 export function addCommands(program: CliCommand, parts: CommandParts): void {
   addAccountCommands(program, parts);
-  addModelCommands(program, parts);
+  addModels(program, parts);
+  addRoute(program, parts);
   addClientCommands(program, parts);
   addStatusCommand(program, parts);
   addHealth(program, parts);
-  addDoctorCommand(program, parts);
+  addDoctor(program, parts);
   addKeyCommands(program, parts);
   addBudgetCommands(program, parts);
   addUsageCommand(program, parts);
-  addBackupCommands(program, parts);
+  addBackup(program, parts);
+  addRestore(program, parts);
   addUpdateCommand(program, parts);
   addMigrateStore(program, parts);
   addCompletionCommands(program, parts);

@@ -11,7 +11,7 @@ import { createSecretKey, DATABASE_FILE, KEY_FILE } from '../sealing/secret-key.
 import { inspectDatabase } from '../stores/sqlite/backup.ts';
 import { ENTRIES, type Manifest, readArchive } from './backup-archive.ts';
 import type { LocalContext } from './command.ts';
-import { claimFolder, makeDataDir } from './data-folder.ts';
+import { makeDataDir, withoutGateway } from './data-folder.ts';
 import { CommandError } from './exit-codes.ts';
 import { plain, readSecretLine, type Said } from './terminal.ts';
 
@@ -43,19 +43,13 @@ export async function restoreBackup(
   if (environment.databaseUrl !== undefined) throw new Error(IN_POSTGRES);
   const dataDir = resolveDataDir(flags, environment);
   makeDataDir(dataDir);
-  const claim = claimFolder(dataDir);
-  if (!claim.isOurs) {
-    throw new Error(`A gateway runs on the data folder ${dataDir}. Stop it first.`);
-  }
-  try {
+  await withoutGateway(dataDir, async () => {
     const { manifest, kept } = await restoreInto(options, { dataDir, file, flags });
     answer({ file, dataDir, kept: kept ?? null, ...describe(manifest) }, () => {
       terminal.print(`${plain(dataDir)} holds what was in the backup. ${sayOrigin(manifest)}`);
       if (kept !== undefined) terminal.note(`What was there before is in ${plain(kept)}.`);
     });
-  } finally {
-    claim.release();
-  }
+  });
 }
 
 const IN_POSTGRES =

@@ -24,7 +24,7 @@ import {
   type SecretKey,
 } from '../sealing/secret-key.ts';
 import { openDatabase } from '../stores/sqlite/open-database.ts';
-import { claimFolder } from './data-folder.ts';
+import { withoutGateway } from './data-folder.ts';
 import type { Context, Terminal } from './terminal.ts';
 
 export interface RotateSecretOptions {
@@ -55,11 +55,7 @@ interface Keys {
 export async function rotateSecretKey(options: RotateSecretOptions): Promise<void> {
   const { environment, answer, terminal, onStep = () => undefined } = options;
   const dataDir = resolveDataDir({ dataDir: options.dataDir }, environment);
-  const claim = claimFolder(dataDir);
-  if (!claim.isOurs) {
-    throw new Error(`A gateway runs on the data folder ${dataDir}. Stop it first.`);
-  }
-  try {
+  await withoutGateway(dataDir, async () => {
     const keys = readKeys(options, dataDir);
     onStep('key-made');
     const lost = await reseal(options, { dataDir, keys, onStep });
@@ -68,9 +64,7 @@ export async function rotateSecretKey(options: RotateSecretOptions): Promise<voi
     answer({ from: keys.from.id, to: keys.to.id, lost: [...lost] }, () =>
       sayRotated(terminal, { keys, lost, dataDir }),
     );
-  } finally {
-    claim.release();
-  }
+  });
 }
 
 function sayRotated(

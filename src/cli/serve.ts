@@ -7,6 +7,7 @@ import type { Flags, Settings } from '../config/effective.ts';
 import { readEnvironment, readSurroundings } from '../config/env.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { createSystemClock } from '../lib/clock.ts';
+import { messageOf } from '../lib/localized-message.ts';
 import { shareMemory } from '../lib/memory-limit.ts';
 import { isLoopbackHost } from '../lib/net.ts';
 import { escapeLine } from '../monitor/log-line.ts';
@@ -77,8 +78,7 @@ export async function serve(flags: Flags) {
 
 /** What the log itself cannot tell goes to the error output alone. */
 function onLogFault(error: unknown): void {
-  const why = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`The log cannot be written to its files: ${escapeLine(why)}\n`);
+  process.stderr.write(`The log cannot be written to its files: ${escapeLine(messageOf(error))}\n`);
 }
 
 /** Undefined where the registry is not asked. */

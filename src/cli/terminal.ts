@@ -7,7 +7,7 @@ import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
-import { readSentence } from '../lib/localized-message.ts';
+import { messageOf, readSentence } from '../lib/localized-message.ts';
 import type { AdminClient } from './admin-client.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 
@@ -144,8 +144,7 @@ export async function readFileOrInput(terminal: Terminal, path: string): Promise
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`The file cannot be read: ${why}`, { cause: error });
+    throw new Error(`The file cannot be read: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -170,6 +169,25 @@ export function objectsOf(object: JsonObject, field: string): readonly JsonObjec
 export function textsOf(object: JsonObject, field: string): readonly string[] {
   const value = object[field];
   return Array.isArray(value) ? value.map(String) : [];
+}
+
+/** The one of an id, else of a name in any case. @throws Error where there is none, or several of that name */
+export function pickNamed(
+  objects: readonly JsonObject[],
+  name: string,
+  { noun, field }: Readonly<Record<'noun' | 'field', string>>,
+): JsonObject {
+  const byId = objects.find(({ id }) => id === name);
+  if (byId !== undefined) return byId;
+  const lower = name.toLowerCase();
+  const fitting = objects.filter((object) => textOf(object, field).toLowerCase() === lower);
+  const [found, ...more] = fitting;
+  if (found === undefined) {
+    throw new Error(`There is no ${noun} ${plain(name)}. "isthmus ${noun}s list" shows them.`);
+  }
+  if (more.length === 0) return found;
+  const ids = fitting.map((object) => textOf(object, 'id')).join(', ');
+  throw new Error(`Several ${noun}s are called ${plain(name)}; name one by its id: ${plain(ids)}`);
 }
 
 /** Flags of a command that may have been said. */

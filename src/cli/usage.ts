@@ -7,7 +7,7 @@ import type { JsonObject } from '../lib/json.ts';
 import { USAGE_GROUPS } from '../monitor/request-store.ts';
 import { toDollars } from '../pricing/cost.ts';
 import { type AddCommand, gatewayCommand } from './command.ts';
-import { readSpan, readTime } from './flag-values.ts';
+import { ownZone, readSpan, readTime } from './flag-values.ts';
 import { type Context, objectsOf, type Said, textOf, writeTable } from './terminal.ts';
 
 type UsageFlags = Said<'by' | 'step' | 'timeZone' | (typeof NARROWING)[number], string> &
@@ -111,10 +111,6 @@ async function showUsage(
     if (rows.length === 0) return terminal.note('Nothing was used within this time.');
     terminal.print(writeTable(columns, rows.length > 1 ? [...rows, total] : rows));
   });
-}
-
-function ownZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 const TOTAL = 'total';

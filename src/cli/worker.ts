@@ -2,7 +2,7 @@
 
 import cluster, { type Worker } from 'node:cluster';
 import { availableParallelism } from 'node:os';
-import type { Channel } from '../cluster/parent.ts';
+import { type Channel, isMarked } from '../cluster/parent.ts';
 import type { WorkerCount } from '../config/values.ts';
 
 const MARK = 'isthmus-worker';
@@ -52,7 +52,5 @@ export function tell(worker: Worker, message: object): void {
 }
 
 export function isReport(message: unknown): boolean {
-  return (
-    typeof message === 'object' && message !== null && 'mark' in message && message.mark === MARK
-  );
+  return isMarked(message, MARK);
 }

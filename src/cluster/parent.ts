@@ -216,13 +216,16 @@ function createOutbox(channel: Channel) {
   };
 }
 
-/** Both ends run the same version of the program: what has the mark has the shape. */
 function itemsOf(message: unknown): readonly Item[] {
-  return isOurs(message) ? message.items : [];
+  return isMarked<ChannelMessage>(message, MARK) ? message.items : [];
 }
 
-function isOurs(message: unknown): message is ChannelMessage {
+/** Both ends of a channel run the same version of the program: what has the mark of a sender has the shape. */
+export function isMarked<Message extends { readonly mark: string }>(
+  message: unknown,
+  mark: Message['mark'],
+): message is Message {
   return (
-    typeof message === 'object' && message !== null && 'mark' in message && message.mark === MARK
+    typeof message === 'object' && message !== null && 'mark' in message && message.mark === mark
   );
 }

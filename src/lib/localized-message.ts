@@ -104,6 +104,11 @@ export function sentenceOf(error: Error): Sentence {
   return error instanceof SpokenError ? error.sentence : asSentence(error.message);
 }
 
+/** What went wrong, in English, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 export function writeSentence(sentence: Sentence): JsonObject {
   const { code, text } = sentence;
   const params = paramsOf(sentence).map((one) =>

@@ -102,7 +102,8 @@ export function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-function isExposed(path: string): boolean {
+/** Whether others than its owner have any rights. */
+export function isExposed(path: string): boolean {
   // Windows has no such modes: its files follow the rights of their folder.
   return process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0;
 }

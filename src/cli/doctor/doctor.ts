@@ -8,6 +8,7 @@ import {
 } from '../../config/effective.ts';
 import type { Environment } from '../../config/env.ts';
 import { loadConfig } from '../../config/file.ts';
+import { messageOf } from '../../lib/localized-message.ts';
 import { ownAddress } from '../../lib/net.ts';
 import type { AdminClient } from '../admin-client.ts';
 import type { LocalContext } from '../command.ts';
@@ -118,7 +119,7 @@ async function readAll(
     const settings = resolveSettings({ flags, environment, file: loaded.config });
     return { environment, settings, problems: loaded.problems.map(({ text }) => text) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return {
       failure: findingsOf('settings').error(
         message,

@@ -1,12 +1,14 @@
 // What `isthmus doctor` looks at on this machine, with or without a gateway: data folder, disk, settings, exposure, proxies, clocks.
 
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { configPath, type Settings } from '../../config/effective.ts';
 import type { Environment } from '../../config/env.ts';
+import { messageOf } from '../../lib/localized-message.ts';
 import { isLoopbackHost } from '../../lib/net.ts';
 import { createProxyChoice, shownProxy } from '../../lib/outbound-proxy.ts';
+import { isExposed } from '../../lib/private-file.ts';
 import { DATABASE_FILE, KEY_FILE } from '../../sealing/secret-key.ts';
 import { type Finding, findingsOf } from './findings.ts';
 
@@ -23,7 +25,6 @@ export function checkNode(version: string): Finding {
   );
 }
 
-const OTHERS = 0o077;
 /** Files of the data folder that nobody else may read. */
 const PRIVATE_FILES = [DATABASE_FILE, KEY_FILE, 'gui_config.json'];
 
@@ -51,11 +52,6 @@ export function checkDataFolder(dataDir: string, environment: Environment): read
     );
   }
   return findings.length === 0 ? [ok(`${dataDir} is private.`)] : findings;
-}
-
-function isExposed(path: string): boolean {
-  // Windows has no such modes.
-  return process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0;
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -187,9 +183,8 @@ async function compareClock(origin: string, { fetch, now }: ClockOptions): Promi
     date = response.headers.get('date');
   } catch (failure) {
     const cause = failure instanceof Error ? (failure.cause ?? failure) : failure;
-    const why = cause instanceof Error ? cause.message : String(cause);
     return error(
-      `${origin} cannot be reached: ${why}`,
+      `${origin} cannot be reached: ${messageOf(cause)}`,
       'Check the network, the address of the upstream, and proxies.',
     );
   }
