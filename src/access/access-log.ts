@@ -2,6 +2,7 @@
 
 import type { Clock } from '../lib/clock.ts';
 import { changeTexts, messageSchema } from '../lib/localized-message.ts';
+import type { LineLog } from '../lib/log.ts';
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
 import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
 
@@ -61,12 +62,7 @@ interface AccessLogOptions {
   readonly store: AccessLogStore;
   readonly clock: Clock;
   readonly redactorFor: RedactorFor;
-  readonly log: AccessLogger;
-}
-
-export interface AccessLogger {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
+  readonly log: LineLog;
 }
 
 /** Gives what takes these credentials out of a text, and those of the gateway. */

@@ -4,12 +4,8 @@ import { LocalBank } from '../cluster/bank.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
-import {
-  type AccessLogger,
-  type AccessLogStore,
-  createAccessLog,
-  type RedactorFor,
-} from './access-log.ts';
+import type { LineLog } from '../lib/log.ts';
+import { type AccessLogStore, createAccessLog, type RedactorFor } from './access-log.ts';
 import type { ClientKeyStore, StoredKey } from './api-key.ts';
 import { ApiKeys } from './api-keys.ts';
 import { type AuditStore, createAuditLog } from './audit-log.ts';
@@ -65,7 +61,7 @@ export interface AccessControlOptions {
   readonly usedSince?: ((budget: NewBudget, from: number) => Promise<number>) | undefined;
   /** Keeps credentials out of the access log. */
   readonly redactorFor: RedactorFor;
-  readonly log: AccessLogger;
+  readonly log: LineLog;
 }
 
 /** @throws StoreError */

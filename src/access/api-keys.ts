@@ -7,12 +7,13 @@ import type { Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { told } from '../lib/localized-message.ts';
+import type { LineLog } from '../lib/log.ts';
 import { createWildcard, foldCase } from '../lib/names.ts';
 import { visitorOf } from '../lib/net.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
 import { neutralModelName } from '../wire/vocabulary.ts';
-import { type AccessLogger, WRITES } from './access-log.ts';
+import { WRITES } from './access-log.ts';
 import {
   blockedHoursProblem,
   type ClientKey,
@@ -76,7 +77,7 @@ interface ApiKeysOptions {
   readonly budgets: Budgets;
   /** The other processes with the same keys; without it there are none. */
   readonly cluster?: Pick<Cluster, 'notices'> | undefined;
-  readonly log?: AccessLogger | undefined;
+  readonly log?: LineLog | undefined;
 }
 
 /** What one process tells the others of keys: the store has what was changed, and who counted saves it. */

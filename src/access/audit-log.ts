@@ -3,8 +3,9 @@
 import type { Clock } from '../lib/clock.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { differenceOf } from '../lib/json-difference.ts';
+import type { LineLog } from '../lib/log.ts';
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
-import { type AccessLogger, type RedactorFor, TIME } from './access-log.ts';
+import { type RedactorFor, TIME } from './access-log.ts';
 
 /**
  * `session` a browser that signed in · `password` who showed the console password with the request ·
@@ -61,7 +62,7 @@ interface AuditLogOptions {
   readonly store: AuditStore;
   readonly clock: Pick<Clock, 'now'>;
   readonly redactorFor: RedactorFor;
-  readonly log: AccessLogger;
+  readonly log: LineLog;
 }
 
 /** What was done; `before` and `after` are views that hold no secrets. */

@@ -7,8 +7,9 @@ import type { Counter, Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
+import type { LineLog } from '../lib/log.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
-import { type AccessLogger, WRITES } from './access-log.ts';
+import { WRITES } from './access-log.ts';
 import {
   type Budget,
   type BudgetStore,
@@ -56,7 +57,7 @@ interface BudgetsOptions {
   readonly cluster?: Pick<Cluster, 'notices' | 'subscribe'> | undefined;
   /** What records say was used since a time, for a budget that begins within its period. */
   readonly usedSince?: ((budget: NewBudget, from: number) => Promise<number>) | undefined;
-  readonly log?: AccessLogger | undefined;
+  readonly log?: LineLog | undefined;
 }
 
 /** A budget in use. */

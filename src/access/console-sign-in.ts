@@ -5,10 +5,11 @@ import { clientError, type GatewayError } from '../canonical/error.ts';
 import { type Cluster, ClusterUnavailable, type Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
+import type { LineLog } from '../lib/log.ts';
 import { touchLru } from '../lib/lru.ts';
 import { visitorOf } from '../lib/net.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
-import { type AccessLogger, WRITES } from './access-log.ts';
+import { WRITES } from './access-log.ts';
 import { isSameText, type PasswordHasher } from './password-hash.ts';
 import type { People, Person } from './people.ts';
 import type { Role } from './role.ts';
@@ -232,7 +233,7 @@ interface ConsoleSessionsOptions {
   readonly clock: Clock;
   readonly idleMs: () => number;
   readonly notices?: Cluster['notices'] | undefined;
-  readonly log?: AccessLogger | undefined;
+  readonly log?: LineLog | undefined;
 }
 
 type SessionNotice =

@@ -7,10 +7,11 @@ import type { Clock } from '../lib/clock.ts';
 import { createMutex } from '../lib/concurrency.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { onField, told } from '../lib/localized-message.ts';
+import type { LineLog } from '../lib/log.ts';
 import { type IpAddress, type IpRange, readIpAddress, readIpRange, widthOf } from '../lib/net.ts';
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
-import { type AccessLogger, TIME, WRITES } from './access-log.ts';
+import { TIME, WRITES } from './access-log.ts';
 
 /** What a person says of a rule. */
 export const RULE_INPUT = {
@@ -60,7 +61,7 @@ export interface AddressFilterOptions {
   readonly createId: (prefix: string) => string;
   /** The other processes with the same rules; without it there are none. */
   readonly notices?: Cluster['notices'] | undefined;
-  readonly log?: AccessLogger | undefined;
+  readonly log?: LineLog | undefined;
 }
 
 /** The store says what was changed. */

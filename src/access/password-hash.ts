@@ -3,7 +3,7 @@
 import { argon2, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { limit } from '../lib/concurrency.ts';
-import type { AccessLogger } from './access-log.ts';
+import type { LineLog } from '../lib/log.ts';
 
 export type PasswordHasher = ReturnType<typeof createPasswordHasher>;
 
@@ -107,7 +107,7 @@ interface PasswordConfig {
 interface HashSettingOptions {
   readonly config: PasswordConfig;
   readonly hasher: Pick<PasswordHasher, 'hash'>;
-  readonly log: AccessLogger;
+  readonly log: LineLog;
 }
 
 /** Now and after each change of the settings; a file that cannot be written keeps its plain password. */

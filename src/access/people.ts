@@ -5,9 +5,10 @@ import { clientError } from '../canonical/error.ts';
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
+import type { LineLog } from '../lib/log.ts';
 import { foldCase } from '../lib/names.ts';
 import { optional, TEXT } from '../lib/object-schema.ts';
-import { type AccessLogger, TIME } from './access-log.ts';
+import { TIME } from './access-log.ts';
 import { ROLES, type Role } from './role.ts';
 
 /** What is shown of a person. */
@@ -66,7 +67,7 @@ interface PeopleOptions {
   /** Whether the console has a password of its own, which lets in whoever knows it. */
   readonly hasPassword: () => boolean;
   readonly notices?: Cluster['notices'] | undefined;
-  readonly log?: AccessLogger | undefined;
+  readonly log?: LineLog | undefined;
 }
 
 type PeopleNotice =

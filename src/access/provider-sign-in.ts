@@ -6,9 +6,9 @@ import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { SealedValues } from '../cluster/sealed-values.ts';
 import { told } from '../lib/localized-message.ts';
+import type { LineLog } from '../lib/log.ts';
 import { isLoopbackHost } from '../lib/net.ts';
 import { readWithin } from '../lib/time-limit.ts';
-import type { AccessLogger } from './access-log.ts';
 import type { createInvitations } from './invitations.ts';
 import { isSameText } from './password-hash.ts';
 import type { NewPerson, People, Person } from './people.ts';
@@ -57,7 +57,7 @@ interface ProviderSignInOptions {
   readonly pending: Pick<SealedValues<PendingProviderSignIn>, 'put' | 'take'>;
   readonly people: Pick<People, 'findBySubject' | 'add' | 'change'>;
   readonly invitations: Pick<ReturnType<typeof createInvitations>, 'use'>;
-  readonly log: AccessLogger;
+  readonly log: LineLog;
 }
 
 /** Like the `fetch` of browsers, as far as it is used; redirects are not followed. */

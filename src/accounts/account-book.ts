@@ -22,7 +22,12 @@ import {
   StoreError,
 } from './account-store.ts';
 import { HEALTHY, type HealthEvent, nextHealth } from './health.ts';
-import { createStateSaver, type SavedPart, type StateSaver } from './state-saver.ts';
+import {
+  type AccountLog,
+  createStateSaver,
+  type SavedPart,
+  type StateSaver,
+} from './state-saver.ts';
 
 /**
  * Reads are synchronous and cheap (the hot path takes them); changes of stored accounts are durable
@@ -86,12 +91,6 @@ type AccountNotice =
     };
 
 const TOPIC: Topic<AccountNotice> = { name: 'accounts 1' };
-
-interface AccountLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
 
 interface LoadedAccount {
   readonly account: Account;

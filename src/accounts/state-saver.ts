@@ -2,9 +2,14 @@
 
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
+import type { LineLog } from '../lib/log.ts';
 import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
 import type { Account } from './account.ts';
 import { type AccountStore, StoreError } from './account-store.ts';
+
+export interface AccountLog extends LineLog {
+  error(fields: object, message: string): void;
+}
 
 interface StateSaverOptions {
   readonly store: Pick<AccountStore, 'saveHealth' | 'saveQuotas'>;
@@ -12,11 +17,7 @@ interface StateSaverOptions {
   readonly find: (id: string) => Account | undefined;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly log: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-    error(fields: object, message: string): void;
-  };
+  readonly log: AccountLog;
 }
 
 export type SavedPart = 'health' | 'quotas';

@@ -11,6 +11,7 @@ import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Sentence } from '../lib/localized-message.ts';
+import type { WarnLog } from '../lib/log.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { RequestFigures } from '../monitor/request-store.ts';
@@ -72,7 +73,7 @@ export interface AdminOptions {
   readonly models: { list(): Promise<readonly ListedModel[]> };
   readonly protocols: Pick<Protocols, 'byName'>;
   readonly dispatcher: Pick<Dispatcher, 'explain'>;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: WarnLog;
 }
 
 export type SignInProgress =

@@ -4,6 +4,7 @@ import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { WebhookFormat } from '../config/values.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { messageOf } from '../lib/localized-message.ts';
+import type { WarnLog } from '../lib/log.ts';
 import { type Alert, writePayload } from './payloads.ts';
 
 /** What holds now. */
@@ -56,7 +57,7 @@ export interface AlertsOptions {
   readonly gateway: () => string;
   /** Takes secrets out of a text. */
   readonly hide: (text: string) => string;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: WarnLog;
 }
 
 interface State {

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { parseJson } from '../lib/json.ts';
 import { createListeners } from '../lib/listeners.ts';
+import type { LineLog } from '../lib/log.ts';
 import { LocalBank } from './bank.ts';
 import {
   type Bank,
@@ -23,10 +24,7 @@ export interface ValkeyClusterOptions {
   readonly url: string;
   readonly replica: string;
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
-  readonly log: {
-    warn(fields: object, message: string): void;
-    info(fields: object, message: string): void;
-  };
+  readonly log: LineLog;
 }
 
 /** One hash slot, so that scripts also run where Valkey is a cluster of its own. */

@@ -4,6 +4,7 @@ import type { SeedAccount } from '../accounts/account-book.ts';
 import type { Settings } from '../config/effective.ts';
 import type { UpstreamDefinition } from '../config/upstreams.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { WarnLog } from '../lib/log.ts';
 import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import type { OAuthSettings } from '../oauth/oauth-client.ts';
 import { createUpstreamDirectory } from '../upstreams/directory.ts';
@@ -32,7 +33,7 @@ interface BackendOptions {
   readonly answerRoom: AnswerRoom;
   /** The proxy of the gateway as it is now. */
   readonly proxyFor: ProxyChoice;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: WarnLog;
 }
 
 const SANDBOX_ID = 'sandbox';

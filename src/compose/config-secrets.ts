@@ -2,15 +2,16 @@
 
 import { hashPasswordIn, type PasswordHasher } from '../access/password-hash.ts';
 import { mergePatch, valueAt, wrap } from '../config/file.ts';
-import type { ConfigLog, LiveConfig } from '../config/live.ts';
+import type { LiveConfig } from '../config/live.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import type { LineLog } from '../lib/log.ts';
 import type { Vault } from '../sealing/seal.ts';
 
 interface ConfigSecretsOptions {
   readonly config: Pick<LiveConfig, 'raw' | 'reload' | 'preview' | 'update' | 'subscribe'>;
   /** Undefined where its key is lost at the end: then secrets stay plain until a start that seals them. */
   readonly vault: Vault | undefined;
-  readonly log: ConfigLog;
+  readonly log: LineLog;
 }
 
 /** Seals the secrets of the config file, and opens them where they are used. */

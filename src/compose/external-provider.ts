@@ -5,6 +5,7 @@ import type { Settings } from '../config/effective.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { PROVIDER_ID } from '../config/upstreams.ts';
 import type { ExternalProvider } from '../dispatch/call-setup.ts';
+import type { WarnLog } from '../lib/log.ts';
 import { memoize } from '../lib/once.ts';
 import type { SecretIndex } from '../lib/redact.ts';
 import type { UpstreamSettings } from '../upstreams/index.ts';
@@ -84,7 +85,7 @@ interface ProviderAccountOptions {
   /** Opens a key that the file holds sealed. @throws Error */
   readonly openKey: (text: string) => string;
   readonly accountSecrets: Pick<SecretIndex, 'set' | 'delete'>;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: WarnLog;
 }
 
 /** Keeps the provider's one account in the book while it takes part. */

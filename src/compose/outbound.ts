@@ -2,6 +2,7 @@
 
 import { fetch as fetchThrough } from 'undici';
 import type { Settings } from '../config/effective.ts';
+import type { WarnLog } from '../lib/log.ts';
 import { memoize } from '../lib/once.ts';
 import { createProxyChoice, type OutboundProxy, type ProxyChoice } from '../lib/outbound-proxy.ts';
 import { createProxyAgent } from '../lib/proxy-agent.ts';
@@ -10,7 +11,7 @@ interface OutboundOptions {
   readonly current: () => Pick<Settings, 'outbound'>;
   /** Opens a credential that the file holds sealed. */
   readonly openCredential: (text: string) => string;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: WarnLog;
 }
 
 /** The proxy for each call, as the settings are now. */

@@ -4,6 +4,7 @@ import { createMutex } from '../lib/concurrency.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { createListeners } from '../lib/listeners.ts';
 import { type Sentence, textOf, told } from '../lib/localized-message.ts';
+import type { LineLog } from '../lib/log.ts';
 import { proxySecrets } from '../lib/outbound-proxy.ts';
 import { type Flags, resolveSettings, type Settings } from './effective.ts';
 import type { Environment } from './env.ts';
@@ -35,18 +36,13 @@ interface LiveConfigOptions extends FileSourceOptions {
   readonly source?: ConfigSource | undefined;
   readonly environment: Environment;
   readonly flags?: Flags | undefined;
-  readonly log: ConfigLog;
+  readonly log: LineLog;
 }
 
 /** What stood in the file and what somebody else than this process wrote there; secrets included. */
 interface ConfigEdit {
   readonly before: JsonObject;
   readonly after: JsonObject;
-}
-
-export interface ConfigLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
 }
 
 const UNANSWERED = 'The settings cannot be read again now; those in force stay.';
@@ -188,7 +184,7 @@ export async function createLiveConfig(options: LiveConfigOptions) {
   };
 }
 
-function sayOrigin({ origin, problems, raw }: LoadedConfig, path: string, log: ConfigLog): void {
+function sayOrigin({ origin, problems, raw }: LoadedConfig, path: string, log: LineLog): void {
   if (origin === 'last-good-copy') {
     log.warn(
       { path, problems: problems.map(textOf) },

@@ -1,6 +1,7 @@
 // The settings in a database that several gateways share, in place of the config file.
 
 import type { Clock, Timer } from '../lib/clock.ts';
+import type { LineLog } from '../lib/log.ts';
 import {
   type ConfigSource,
   checkText,
@@ -9,7 +10,6 @@ import {
   requireLoaded,
   textOfConfig,
 } from './file.ts';
-import type { ConfigLog } from './live.ts';
 import { ConfigError, StaleConfigError } from './values.ts';
 
 /** Keeps one document. Every method may throw StoreError. */
@@ -27,7 +27,7 @@ interface StoredSourceOptions {
   /** A config file from before there was the database: its content is taken over when that has none. */
   readonly filePath: string;
   readonly clock: Pick<Clock, 'startTimer'>;
-  readonly log: ConfigLog;
+  readonly log: LineLog;
 }
 
 /** How long a change by another gateway may go unnoticed where nobody tells of it. */

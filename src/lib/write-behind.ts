@@ -1,6 +1,7 @@
 // A bounded queue of writes that no request waits for: batched, retried after a failure, flushed on close.
 
 import type { Clock, Timer } from './clock.ts';
+import type { WarnLog } from './log.ts';
 
 interface WriteBehindOptions<Entry> {
   /**
@@ -26,7 +27,7 @@ interface WriteBehindOptions<Entry> {
   readonly limit?: WriteBounds;
   /** Which entries are dropped beyond the limit. */
   readonly drops?: 'oldest' | 'newest';
-  readonly log?: WriteBehindLog | undefined;
+  readonly log?: WarnLog | undefined;
   /** Logged once when saving begins to fail. */
   readonly failure?: string;
   /** Called when saving works again. */
@@ -37,10 +38,6 @@ interface WriteBounds {
   readonly count: number;
   /** In UTF-16 units. */
   readonly size: number;
-}
-
-export interface WriteBehindLog {
-  warn(fields: object, message: string): void;
 }
 
 export const UNBOUNDED: WriteBounds = { count: Infinity, size: Infinity };

@@ -5,6 +5,7 @@ import type { OAuthCredential, ServiceAccountCredential } from '../accounts/acco
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson, readNumber } from '../lib/json.ts';
 import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
+import type { WarnLog } from '../lib/log.ts';
 import { NO_PROXY, type ProxyChoice } from '../lib/outbound-proxy.ts';
 import { ProxyDispatchers, ProxyError } from '../lib/proxy-agent.ts';
 import { scrub } from '../lib/redact.ts';
@@ -56,7 +57,7 @@ export interface EndpointOptions {
   readonly fetch: OAuthFetch;
   readonly clock: Clock;
   /** No secret ever reaches it. */
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: WarnLog;
 }
 
 const LIMIT_MS = 10_000;

@@ -8,7 +8,7 @@ import type { CallNeeds } from '../canonical/needs.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { WriteBehindLog } from '../lib/write-behind.ts';
+import type { WarnLog } from '../lib/log.ts';
 import type { AccountAccess, RateLimit, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { Eligibility, FamilyModels } from './eligibility.ts';
 import type { SessionStore } from './sessions.ts';
@@ -55,7 +55,7 @@ export interface PoolOptions {
   readonly notices?: Cluster['notices'] | undefined;
   /** Those who draw with the same accounts; without it this process does alone. */
   readonly sharing?: ReservationSharing | undefined;
-  readonly log?: WriteBehindLog | undefined;
+  readonly log?: WarnLog | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   /** Told of model lists that could not be read. */

@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
-import { WriteBehind, type WriteBehindLog } from '../lib/write-behind.ts';
+import type { WarnLog } from '../lib/log.ts';
+import { WriteBehind } from '../lib/write-behind.ts';
 
 export interface SessionBinding {
   readonly home: string;
@@ -124,7 +125,7 @@ interface SessionTableOptions {
   readonly store?: SessionStore | undefined;
   /** To the other processes that serve the same sessions. */
   readonly notices?: Cluster['notices'] | undefined;
-  readonly log?: WriteBehindLog | undefined;
+  readonly log?: WarnLog | undefined;
 }
 
 const TOPIC: Topic<SessionNotice> = { name: 'sessions 1' };

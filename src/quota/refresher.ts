@@ -6,6 +6,7 @@ import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { createRateGate, type RateGate } from '../lib/concurrency.ts';
 import { asSentence, type Sentence, sentenceOf } from '../lib/localized-message.ts';
+import type { WarnLog } from '../lib/log.ts';
 import type { Upstream, UpstreamQuota } from '../upstreams/upstream.ts';
 import type { QuotaSettings } from './protection.ts';
 import { untilFirstTurn, untilNextTurn, untilReset } from './refresh-times.ts';
@@ -19,13 +20,9 @@ interface QuotaRefresherOptions {
   readonly normalizeName: (name: string) => string;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly log: QuotaLog;
+  readonly log: WarnLog;
   /** Of several processes with the same accounts one asks in turn; what it hears all know. */
   readonly isLeading?: (() => boolean) | undefined;
-}
-
-interface QuotaLog {
-  warn(fields: object, message: string): void;
 }
 
 type RefreshOutcome =

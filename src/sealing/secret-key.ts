@@ -3,6 +3,7 @@
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { WarnLog } from '../lib/log.ts';
 import {
   codeOf,
   isOutOfRoom,
@@ -18,7 +19,7 @@ interface SecretKeySource {
   readonly dataDir: string;
   /** `ISTHMUS_SECRET_KEY`; it wins over the file. */
   readonly environmentKey?: string | undefined;
-  readonly log?: { warn(fields: object, message: string): void } | undefined;
+  readonly log?: WarnLog | undefined;
   /** How a new key file is written. */
   readonly write?: ((path: string, text: string) => 'placed' | 'already-there') | undefined;
 }

@@ -6,9 +6,10 @@ import type { SignatureEntry, SignatureKey } from '../canonical/signatures.ts';
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, parseJson } from '../lib/json.ts';
+import type { WarnLog } from '../lib/log.ts';
 import { TextDigest } from '../lib/long-text.ts';
 import { LruCache } from '../lib/lru.ts';
-import { WriteBehind, type WriteBehindLog } from '../lib/write-behind.ts';
+import { WriteBehind } from '../lib/write-behind.ts';
 import type {
   SignatureStore,
   StoredSignature,
@@ -22,7 +23,7 @@ interface SignatureCacheOptions {
   readonly traceStore?: TraceStore | undefined;
   /** To the other processes that the next turn may come to. */
   readonly notices?: Cluster['notices'] | undefined;
-  readonly log?: WriteBehindLog | undefined;
+  readonly log?: WarnLog | undefined;
   readonly maxEntries?: number;
   /** Of all entries together, in UTF-16 units. */
   readonly maxSize?: number;

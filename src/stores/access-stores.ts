@@ -31,8 +31,9 @@ import { ROLES } from '../access/role.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
+import type { WarnLog } from '../lib/log.ts';
 import { readTags } from '../monitor/usage.ts';
-import { readJson, removeById, type StoreLog } from './account-store.ts';
+import { readJson, removeById } from './account-store.ts';
 import {
   type Database,
   DuplicateRow,
@@ -168,7 +169,7 @@ function* revise<Row extends { readonly id: string; readonly revision: number }>
 }
 
 /** API keys: limits as JSON, the secret only as a digest. */
-export function createClientKeyStore(database: Database, log?: StoreLog): ClientKeyStore {
+export function createClientKeyStore(database: Database, log?: WarnLog): ClientKeyStore {
   return {
     list: () => database.read(() => listKeys(log)),
     insert: (key, digest) =>
@@ -202,7 +203,7 @@ function updateKey(key: ClientKey, secret: { readonly digest?: string } = {}): W
   );
 }
 
-function* listKeys(log: StoreLog | undefined): Work<readonly StoredKey[]> {
+function* listKeys(log: WarnLog | undefined): Work<readonly StoredKey[]> {
   const keys = yield* rowsOf(builder.selectFrom('client_keys').selectAll().orderBy('sequence'));
   const uses = yield* rowsOf(builder.selectFrom('client_key_use').selectAll());
   const addresses = yield* rowsOf(builder.selectFrom('client_key_addresses').selectAll());
@@ -245,7 +246,7 @@ function toRow(key: ClientKey) {
 }
 
 /** A key whose limits cannot be read must not be used without them. */
-function toKey(row: TableRow<'client_keys'>, log: StoreLog | undefined): ClientKey {
+function toKey(row: TableRow<'client_keys'>, log: WarnLog | undefined): ClientKey {
   const { sequence: _, digest: _digest, limits: text, tags, enabled, ...fields } = row;
   const limits = readLimits(text);
   if (limits === undefined) {

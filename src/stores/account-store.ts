@@ -14,6 +14,7 @@ import { type AccountHealth, HEALTHY } from '../accounts/health.ts';
 import { readHealth, writeHealth } from '../accounts/health-json.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { listed, type Sentence, told } from '../lib/localized-message.ts';
+import type { WarnLog } from '../lib/log.ts';
 import { BILLINGS } from '../pricing/charges.ts';
 import { SealError, type Vault } from '../sealing/seal.ts';
 import {
@@ -28,14 +29,9 @@ import {
 } from './database.ts';
 import { builder, type TableRow } from './schema.ts';
 
-/** Structured lines; a damaged row is told there. */
-export interface StoreLog {
-  warn(fields: object, message: string): void;
-}
-
 export interface SealedTables {
   readonly vault: Vault;
-  readonly log?: StoreLog | undefined;
+  readonly log?: WarnLog | undefined;
 }
 
 interface AccountTables extends SealedTables {

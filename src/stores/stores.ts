@@ -1,6 +1,7 @@
 // Every store of a database, for the folders whose interfaces they are.
 
 import type { Clock } from '../lib/clock.ts';
+import type { WarnLog } from '../lib/log.ts';
 import type { Vault } from '../sealing/seal.ts';
 import {
   createAccessLogStore,
@@ -12,7 +13,7 @@ import {
   createInvitationStore,
   createPeopleStore,
 } from './access-stores.ts';
-import { createAccountStore, createHeldCredentials, type StoreLog } from './account-store.ts';
+import { createAccountStore, createHeldCredentials } from './account-store.ts';
 import { changeDataKey, openDigestKey } from './data-key.ts';
 import type { Database } from './database.ts';
 import { createLeaseStore } from './lease-store.ts';
@@ -26,7 +27,7 @@ export interface StoresOptions {
   readonly vault: Vault;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Hears of damaged rows. */
-  readonly log?: StoreLog | undefined;
+  readonly log?: WarnLog | undefined;
   /** Of all kept answers together; the store's own bound when absent. */
   readonly maxKeptBytes?: number | undefined;
 }

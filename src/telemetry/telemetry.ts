@@ -20,6 +20,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../lib/clock.ts';
+import type { WarnLog } from '../lib/log.ts';
 import { createPseudonyms } from '../lib/pseudonyms.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
 import type { EndedRequest, RequestRecord } from '../monitor/record.ts';
@@ -45,7 +46,7 @@ export interface TelemetryOptions {
   /** Undefined for an account that is gone. */
   readonly destinationOf: (accountId: string) => Destination | undefined;
   readonly clock: Clock;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: WarnLog;
 }
 
 export type Telemetry = ReturnType<typeof createTelemetry>;

@@ -6,6 +6,7 @@ import { StoreError } from '../../accounts/account-store.ts';
 import type { Clock, Timer } from '../../lib/clock.ts';
 import { createListeners } from '../../lib/listeners.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
+import type { LineLog } from '../../lib/log.ts';
 import {
   columnOf,
   type Database,
@@ -33,12 +34,7 @@ export interface PostgresOptions {
   readonly statementTimeoutMs: number;
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep' | 'startTimer'>;
   readonly random: () => number;
-  readonly log?: PostgresLog | undefined;
-}
-
-interface PostgresLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
+  readonly log?: LineLog | undefined;
 }
 
 /** Whether the server answers; `since` in milliseconds since the epoch. */
