@@ -1,6 +1,7 @@
 // An API key with its limits, its secret, its blocked hours, and the store it needs.
 
 import { createHmac, randomBytes } from 'node:crypto';
+import { createZoneFormat } from '../lib/calendar.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import {
   COUNT,
@@ -196,11 +197,7 @@ export function createBlockedHoursCheck({ from, to, timeZone }: BlockedHours) {
 }
 
 function createWallClock(timeZone: string): Intl.DateTimeFormat | undefined {
-  const format = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-  try {
-    return new Intl.DateTimeFormat('en-GB', { timeZone, ...format });
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
+  return createZoneFormat('en-GB', {
+    ...{ timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  });
 }

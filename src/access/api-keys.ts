@@ -2,7 +2,7 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
-import type { Cluster, Topic } from '../cluster/cluster.ts';
+import { type Cluster, rereadStored, type Topic } from '../cluster/cluster.ts';
 import type { Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
@@ -432,9 +432,9 @@ export class ApiKeys {
     else if (kept !== undefined) this.#notePreviousUse(kept, notice.prefix, notice.at);
   }
 
-  async #reload(): Promise<void> {
+  #reload(): Promise<void> {
     const { store, log } = this.#options;
-    try {
+    return rereadStored('Keys', log, async () => {
       const stored = await store.list();
       const ids = new Set(stored.map(({ key }) => key.id));
       for (const [id, kept] of this.#byId) {
@@ -444,12 +444,7 @@ export class ApiKeys {
         this.#listeners.tell(id);
       }
       for (const one of stored) this.#takeStored(one);
-    } catch (error) {
-      log?.warn(
-        { error },
-        'Keys that another process changed cannot be read; they stay as they were.',
-      );
-    }
+    });
   }
 
   #takeStored(one: StoredKey): void {

@@ -2,7 +2,7 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { clientError, invalidRequest } from '../canonical/error.ts';
-import type { Cluster, ClusterState, Topic } from '../cluster/cluster.ts';
+import { type Cluster, type ClusterState, rereadStored, type Topic } from '../cluster/cluster.ts';
 import type { Counter, Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
@@ -351,9 +351,9 @@ export class Budgets {
     this.#stored = new Map(uses.map((use) => [useName(use), use.used]));
   }
 
-  async #reload(): Promise<void> {
+  #reload(): Promise<void> {
     const { store, clock, log } = this.#options;
-    try {
+    return rereadStored('Budgets', log, async () => {
       const { budgets, uses } = await store.list(clock.now() - MOST_PERIOD_MS);
       this.#learnUses(uses);
       const ids = new Set(budgets.map(({ id }) => id));
@@ -363,12 +363,7 @@ export class Budgets {
         this.#listeners.tell(id);
       }
       for (const budget of budgets) this.#takeStored(budget);
-    } catch (error) {
-      log?.warn(
-        { error },
-        'Budgets that another process changed cannot be read; they stay as they were.',
-      );
-    }
+    });
   }
 
   #takeStored(budget: Budget): void {

@@ -2,7 +2,7 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
-import type { Cluster, Topic } from '../cluster/cluster.ts';
+import { type Cluster, rereadStored, type Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createMutex } from '../lib/concurrency.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
@@ -224,9 +224,9 @@ export class AddressFilter {
   }
 
   /** Another process changed a rule. */
-  async #reload(): Promise<void> {
+  #reload(): Promise<void> {
     const { store, log } = this.#options;
-    try {
+    return rereadStored('Address rules', log, async () => {
       const known = this.#entries;
       this.#entries = this.#read(await store.list());
       this.#index = createRuleIndex(this.#entries.values());
@@ -234,12 +234,7 @@ export class AddressFilter {
         if (known.get(id)?.rule.revision !== this.#entries.get(id)?.rule.revision)
           this.#listeners.tell(id);
       }
-    } catch (error) {
-      log?.warn(
-        { error },
-        'Address rules that another process changed cannot be read; they stay as they were.',
-      );
-    }
+    });
   }
 
   #find(id: string): Entry {

@@ -2,7 +2,7 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { clientError } from '../canonical/error.ts';
-import type { Cluster, Topic } from '../cluster/cluster.ts';
+import { type Cluster, rereadStored, type Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import type { LineLog } from '../lib/log.ts';
@@ -196,18 +196,13 @@ export class People {
     else this.#noteSignIn(notice.id, notice.at);
   }
 
-  async #reload(): Promise<void> {
+  #reload(): Promise<void> {
     const { store, log } = this.#options;
-    try {
+    return rereadStored('People', log, async () => {
       const stored = await store.list();
       this.#byId.clear();
       for (const person of stored) this.#byId.set(person.id, person);
-    } catch (error) {
-      log?.warn(
-        { error },
-        'People that another process changed cannot be read; they stay as they were.',
-      );
-    }
+    });
   }
 }
 
@@ -219,7 +214,8 @@ export function nameTaken(name: string): Sentence {
   return told`There is somebody called ${name} already.`;
 }
 
-const MIN_PASSWORD_CHARACTERS = 8;
+/** Of every password of the console. */
+export const MIN_PASSWORD_CHARACTERS = 8;
 
 /** @throws GatewayError invalid-request */
 export function checkOwnPassword(password: string): void {

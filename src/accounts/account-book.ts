@@ -1,7 +1,7 @@
 // The accounts of this process: stored ones with those of the environment and the sandbox, always current.
 
 import { GatewayError } from '../canonical/error.ts';
-import type { Cluster, Topic } from '../cluster/cluster.ts';
+import { type Cluster, rereadStored, type Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
@@ -432,17 +432,12 @@ class Book {
     const { store, log } = this.#options;
     while (this.#isReloadDue && store !== undefined) {
       this.#isReloadDue = false;
-      try {
+      await rereadStored('Accounts', log, async () => {
         const before = this.#ownChanges;
         const stored = await store.list();
         if (before === this.#ownChanges) this.#takeStored(stored);
         else this.#isReloadDue = true;
-      } catch (error) {
-        log.warn(
-          { error },
-          'Accounts that another process changed cannot be read; they stay as they were.',
-        );
-      }
+      });
     }
   }
 

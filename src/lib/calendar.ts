@@ -51,7 +51,10 @@ export function createCalendar(timeZone: string): Calendar | undefined {
 }
 
 function createZone(timeZone: string) {
-  const format = createFormat(timeZone);
+  const format = createZoneFormat('en-US', {
+    ...{ timeZone, calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23' },
+    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' },
+  });
   if (format === undefined) return undefined;
   const toLocal = (at: number): number => {
     const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
@@ -74,19 +77,13 @@ function createZone(timeZone: string) {
   };
 }
 
-function createFormat(timeZone: string): Intl.DateTimeFormat | undefined {
+/** Undefined for a time zone that this system does not know. */
+export function createZoneFormat(
+  locale: string,
+  format: Intl.DateTimeFormatOptions,
+): Intl.DateTimeFormat | undefined {
   try {
-    return new Intl.DateTimeFormat('en-US', {
-      timeZone,
-      calendar: 'gregory',
-      numberingSystem: 'latn',
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-    });
+    return new Intl.DateTimeFormat(locale, format);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

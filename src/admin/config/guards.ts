@@ -1,6 +1,7 @@
 // Checks a change of the settings: misuse of credentials, lock-out, and values that only an older file may have.
 
 import type { AccessControl } from '../../access/access.ts';
+import { MIN_PASSWORD_CHARACTERS } from '../../access/people.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { findUnknownKeys } from '../../config/check-config.ts';
 import type { Settings } from '../../config/effective.ts';
@@ -14,8 +15,6 @@ import {
   writeSessionCookie,
 } from '../../server/admin-route.ts';
 import type { ConfigSection } from './sections.ts';
-
-const MIN_PASSWORD_LENGTH = 8;
 
 /** Longer keys match nothing: no model name is longer. */
 const MAX_NAME = 256;
@@ -32,8 +31,8 @@ export function refuseChange({ name }: ConfigSection, patch: JsonObject, result:
   if (name === 'targets') refuseTargetNames(patch);
   if (name === 'extprov') refuseKeyless(patch, result);
   if (name !== 'auth' || typeof patch.admin_password !== 'string') return;
-  if ([...patch.admin_password].length >= MIN_PASSWORD_LENGTH) return;
-  refuse('admin_password', told`must have at least ${MIN_PASSWORD_LENGTH} characters`);
+  if ([...patch.admin_password].length >= MIN_PASSWORD_CHARACTERS) return;
+  refuse('admin_password', told`must have at least ${MIN_PASSWORD_CHARACTERS} characters`);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readTraceparent } from './traceparent.ts';
+import { readTraceparent } from './request-spans.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
