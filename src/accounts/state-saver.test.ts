@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { told } from '../lib/localized-message.ts';
-import type { Account } from './account.ts';
+import { createAccount } from './account.test-support.ts';
 import { StoreError } from './account-store.ts';
 import { HEALTHY } from './health.ts';
 import { createStateSaver } from './state-saver.ts';
@@ -24,34 +24,15 @@ function setUp(meet: Meet = () => undefined) {
       saveHealth: (id, { revocations }) => save(`health ${id} ${revocations}`),
       saveQuotas: (id) => save(`quotas ${id}`),
     },
-    find: (id) => (gone.has(id) ? undefined : accountOf(revision)),
+    find: (id) =>
+      gone.has(id)
+        ? undefined
+        : createAccount('a', { health: { ...HEALTHY, revocations: revision } }),
     clock,
     random: () => 0,
     log,
   });
   return { clock, saved, gone, saver, change: () => (revision += 1) };
-}
-
-function accountOf(revocations: number): Account {
-  return {
-    record: {
-      id: 'a',
-      upstreamId: 'u',
-      kind: 'api-key',
-      label: 'a',
-      projectId: undefined,
-      tier: undefined,
-      billing: undefined,
-      priority: 0,
-      notes: undefined,
-      createdAt: 0,
-      revision: 1,
-    },
-    origin: 'stored',
-    health: { ...HEALTHY, revocations },
-    models: undefined,
-    quotas: new Map(),
-  };
 }
 
 const unavailable = () => Promise.reject(new StoreError('unavailable', told`no disk`));

@@ -7,7 +7,7 @@ import { createMemoryAccountStore } from '../../test/support/memory-account-stor
 import type { Account } from '../accounts/account.ts';
 import { createAccountBook, type NewAccount, type SeedAccount } from '../accounts/account-book.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
-import type { AdminRoute } from '../server/admin-route.ts';
+import type { AdminInput, AdminRoute } from '../server/admin-route.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../server/settings.ts';
 import {
   startEdge,
@@ -158,4 +158,32 @@ export function addTo(
     credential: { kind: 'oauth', refreshToken: SECRETS.refreshToken },
     ...account,
   });
+}
+
+/** What a route is run with that an owner of this machine asks. */
+export function ownerInput(body?: JsonObject): AdminInput {
+  return {
+    body,
+    query: new URLSearchParams(),
+    parameter: '',
+    ifMatch: undefined,
+    isHead: false,
+    author: 'password',
+    requestId: 'r',
+    caller: {
+      address: '127.0.0.1',
+      isLocal: true,
+      isSecure: false,
+      cookie: undefined,
+      signInCookie: undefined,
+      role: 'owner',
+      person: undefined,
+      hasShownPassword: true,
+      passwordAgain: undefined,
+      language: 'en',
+      isPrefetch: false,
+      under: () => ({ address: '127.0.0.1', isLocal: true, isOwnPage: true, isHeard: true }),
+    },
+    signal: new AbortController().signal,
+  };
 }

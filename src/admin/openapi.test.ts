@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
-import { startAdmin, type TestAdmin } from './admin.test-support.ts';
+import { ownerInput, startAdmin, type TestAdmin } from './admin.test-support.ts';
 import { createDescriptionRoutes } from './openapi.ts';
 import { defineRoute } from './route.ts';
 
@@ -49,30 +49,7 @@ test('the page runs nothing, whatever a description holds', async () => {
     run: () => Promise.reject(new Error('Nobody asks it.')),
   });
   const [, docs] = createDescriptionRoutes([route], { version: evil, access: undefined });
-  const page = await docs?.run({
-    body: undefined,
-    query: new URLSearchParams(),
-    parameter: '',
-    ifMatch: undefined,
-    isHead: false,
-    author: 'password',
-    requestId: '',
-    caller: {
-      address: '',
-      isLocal: true,
-      isSecure: false,
-      cookie: undefined,
-      signInCookie: undefined,
-      role: 'owner',
-      person: undefined,
-      hasShownPassword: true,
-      passwordAgain: undefined,
-      language: 'en',
-      isPrefetch: false,
-      under: () => ({ address: '', isLocal: true, isOwnPage: true, isHeard: true }),
-    },
-    signal: new AbortController().signal,
-  });
+  const page = await docs?.run(ownerInput());
   expect(page).toMatchObject({ kind: 'page', html: expect.not.stringContaining('<img') });
 });
 

@@ -4,14 +4,13 @@ import { parseJson } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { createProtocols } from '../protocols/index.ts';
 import { createRouter } from '../routing/router.ts';
+import { ownerInput } from './admin.test-support.ts';
 import { createTranslateRoute } from './translate.ts';
 
 const offered = Object.assign(new Set(['alpha-3-flash']), {
   isComplete: true,
   servedAs: (name: string) => (name === 'alpha-3-flash' ? name : undefined),
 });
-
-const signal = new AbortController().signal;
 
 /** A route over a dispatcher that explains with the call's own canonical form. */
 function translateWith(body: string) {
@@ -37,30 +36,7 @@ function translateWith(body: string) {
   });
   const value = parseJson(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('body');
-  return route.run({
-    body: value,
-    query: new URLSearchParams(),
-    parameter: '',
-    ifMatch: undefined,
-    isHead: false,
-    author: 'password',
-    requestId: 'r',
-    caller: {
-      address: '127.0.0.1',
-      isLocal: true,
-      isSecure: false,
-      cookie: undefined,
-      signInCookie: undefined,
-      role: 'owner',
-      person: undefined,
-      hasShownPassword: true,
-      passwordAgain: undefined,
-      isPrefetch: false,
-      language: 'en',
-      under: () => ({ address: '127.0.0.1', isLocal: true, isOwnPage: true, isHeard: true }),
-    },
-    signal,
-  });
+  return route.run(ownerInput(value));
 }
 
 test('a request of each protocol is shown with its canonical form and receipt', async () => {

@@ -39,14 +39,19 @@ const impatientClock: Clock = {
 };
 
 /** Runs one command line against the gateway of the test. */
-async function isthmus(line: string, answers: FakeAnswers = {}): Promise<FakeTerminal> {
+function isthmus(line: string, answers: FakeAnswers = {}): Promise<FakeTerminal> {
+  const client = createHttpClient({ url: admin.edge.url, password: PASSWORD });
+  return run(line, answers, client);
+}
+
+async function run(
+  line: string,
+  answers: FakeAnswers,
+  client: ReturnType<typeof createHttpClient>,
+): Promise<FakeTerminal> {
   const terminal = createFakeTerminal(answers);
   const program = new CliCommand('isthmus').exitOverride();
-  addCommands(program, {
-    terminal,
-    clock: impatientClock,
-    connect: async () => createHttpClient({ url: admin.edge.url, password: PASSWORD }),
-  });
+  addCommands(program, { terminal, clock: impatientClock, connect: async () => client });
   await program.parseAsync(line.split(' '), { from: 'user' });
   return terminal;
 }
@@ -99,21 +104,19 @@ test.each<[JsonObject[], string | undefined]>([
 ])(
   'of the upstreams %j the one besides the sandbox gets the account',
   async (upstreams, refusal) => {
-    const program = new CliCommand('isthmus').exitOverride();
     const sent: unknown[] = [];
-    addCommands(program, {
-      terminal: createFakeTerminal({ answers: [SECRETS.key] }),
-      clock: impatientClock,
-      connect: async () => ({
+    const work = run(
+      'accounts add',
+      { answers: [SECRETS.key] },
+      {
         async call(method, _path, body) {
           if (method === 'GET') return { upstreams };
           sent.push(body?.upstream);
           return { id: 'acc_1', label: 'work' };
         },
         close: async () => {},
-      }),
-    });
-    const work = program.parseAsync(['accounts', 'add'], { from: 'user' });
+      },
+    );
     if (refusal === undefined) await work;
     else await expect(work).rejects.toThrow(refusal);
     expect(sent).toEqual(refusal === undefined ? ['gemini-api'] : []);
@@ -123,12 +126,11 @@ test.each<[JsonObject[], string | undefined]>([
 test.each([true, false])(
   'a key of a public service adds its upstream too; when it is taken: %s',
   async (isTaken) => {
-    const program = new CliCommand('isthmus').exitOverride();
     const sent: unknown[] = [];
-    addCommands(program, {
-      terminal: createFakeTerminal({ answers: [SECRETS.key] }),
-      clock: impatientClock,
-      connect: async () => ({
+    const work = run(
+      'accounts add --upstream anthropic',
+      { answers: [SECRETS.key] },
+      {
         async call(method, path, body) {
           if (method === 'GET') return { upstreams: [SANDBOX] };
           sent.push(path === '/api/accounts' ? body?.upstream : body);
@@ -136,11 +138,8 @@ test.each([true, false])(
           return { id: 'acc_1', label: 'work' };
         },
         close: async () => {},
-      }),
-    });
-    const work = program.parseAsync(['accounts', 'add', '--upstream', 'anthropic'], {
-      from: 'user',
-    });
+      },
+    );
     const done = [{ anthropic: { profile: 'anthropic' } }, 'anthropic'];
     if (isTaken) await work;
     else await expect(work).rejects.toThrow('The key was refused.');

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createAccount } from '../accounts/account.test-support.ts';
 import type { Account, QuotaReading } from '../accounts/account.ts';
 import { type AccountHealth, HEALTHY, type HealthEvent, nextHealth } from '../accounts/health.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
@@ -26,25 +27,11 @@ function check(situation: Situation): Eligibility {
     fetchedAt: NOW,
     ...quota,
   };
-  const account: Account = {
-    record: {
-      id: 'a',
-      upstreamId: 'u',
-      kind: 'api-key',
-      label: 'a',
-      projectId: undefined,
-      tier: undefined,
-      billing: undefined,
-      priority: 0,
-      notes: undefined,
-      createdAt: 0,
-      revision: 1,
-    },
+  const account = createAccount('a', {
     origin: situation.origin ?? 'stored',
     health,
-    models: undefined,
     quotas: quota === undefined ? new Map() : new Map([['m', reading]]),
-  };
+  });
   const modelId = 'modelId' in situation ? situation.modelId : 'm';
   return checkEligibility({ account, modelId, isProtected, isReserved, now });
 }

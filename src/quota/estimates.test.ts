@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { createAccount } from '../accounts/account.test-support.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
 import { createQuotaEstimates } from './estimates.ts';
-import { createAccount, createFakeBook, createReading } from './quota.test-support.ts';
+import { createFakeBook, createReading } from './quota.test-support.ts';
 
 type QuotaLimit = ReturnType<Parameters<typeof createQuotaEstimates>[0]['limitOf']>;
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { createAccount } from '../accounts/account.test-support.ts';
 import { createProtection, percentOf } from './protection.ts';
-import { createAccount, createReading } from './quota.test-support.ts';
+import { createReading } from './quota.test-support.ts';
 
 type ProtectionSettings = ReturnType<Parameters<typeof createProtection>[0]['settings']>;
 

@@ -2,7 +2,6 @@
 
 import type { Account, QuotaReading } from '../accounts/account.ts';
 import type { AccountBook, BookChange } from '../accounts/account-book.ts';
-import { HEALTHY } from '../accounts/health.ts';
 
 export interface FakeBook extends AccountBook {
   readonly changes: { readonly id: string; readonly change: object }[];
@@ -12,29 +11,6 @@ export interface FakeBook extends AccountBook {
   learnModels(account: Account): void;
   /** As `put`, and nobody is told. */
   replace(account: Account): void;
-}
-
-export function createAccount(id: string, parts: Partial<Account> = {}): Account {
-  return {
-    record: {
-      id,
-      upstreamId: 'u',
-      kind: 'api-key',
-      label: id,
-      projectId: undefined,
-      tier: undefined,
-      billing: undefined,
-      priority: 0,
-      notes: undefined,
-      createdAt: 0,
-      revision: 1,
-    },
-    origin: 'stored',
-    health: HEALTHY,
-    models: undefined,
-    quotas: new Map(),
-    ...parts,
-  };
 }
 
 export function createReading(parts: Partial<QuotaReading> = {}): QuotaReading {

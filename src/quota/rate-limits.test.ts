@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createAccount, createFakeBook, createReading } from './quota.test-support.ts';
+import { createAccount } from '../accounts/account.test-support.ts';
+import { createFakeBook, createReading } from './quota.test-support.ts';
 import { createRateReadings } from './rate-limits.ts';
 
 const NOW = 1_000_000;

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createAccount } from '../accounts/account.test-support.ts';
 import type { Account } from '../accounts/account.ts';
 import { HEALTHY } from '../accounts/health.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { UpstreamQuota } from '../upstreams/upstream.ts';
-import { createAccount, createFakeBook, createReading } from './quota.test-support.ts';
+import { createFakeBook, createReading } from './quota.test-support.ts';
 import { QuotaRefresher } from './refresher.ts';
 
 const MINUTE = 60_000;
