@@ -20,14 +20,14 @@ import { createModelRoutes } from './models.ts';
 import { createBodyRecordingRoutes } from './monitor/body-recording.ts';
 import { createEventsRoute } from './monitor/events.ts';
 import { createExportRoutes } from './monitor/export.ts';
-import { createLatencyRoutes } from './monitor/latency.ts';
 import { createLogsRoute, createMetricsRoute } from './monitor/logs.ts';
 import { createOverviewRoute } from './monitor/overview.ts';
 import { createReplayRoute } from './monitor/replay.ts';
 import { createRequestFigureRoutes } from './monitor/request-figures.ts';
 import { createRequestSessionRoute } from './monitor/request-session.ts';
-import { createRequestRoutes, createUsageRoutes } from './monitor/requests.ts';
+import { createRequestRoutes } from './monitor/requests.ts';
 import { createRunningRoutes } from './monitor/running.ts';
+import { createUsageRoutes } from './monitor/usage.ts';
 import { createDescriptionRoutes } from './openapi.ts';
 import type { AdminOptions, MonitorRouteOptions } from './options.ts';
 import { createPriceRoute } from './prices.ts';
@@ -95,7 +95,6 @@ export function createMonitorRoutes(options: MonitorRouteOptions): readonly ApiR
     ...createBodyRecordingRoutes(options),
     createReplayRoute(options),
     ...createUsageRoutes(options),
-    ...createLatencyRoutes(options),
     ...createExportRoutes(options),
     createOverviewRoute(options),
     createLogsRoute(options),

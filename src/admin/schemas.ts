@@ -11,7 +11,7 @@ const VISIBLE = '[^\\s\\p{C}]';
 const PROJECT_ID = '^[\\w.:-]+$';
 
 /** Milliseconds since the epoch, or another count that a query holds. */
-export const DIGITS = '^\\d{1,15}$';
+const DIGITS = '^\\d{1,15}$';
 
 export const UP_TO_200 = '^([1-9]\\d?|1\\d\\d|200)$';
 export const UP_TO_500 = '^(?:[1-9]\\d?|[1-4]\\d\\d|500)$';
@@ -29,6 +29,16 @@ const WORDS: ReadonlyMap<unknown, Sentence> = new Map([
   [UP_TO_500, told`must be a number from 1 to 500`],
   [UP_TO_1000, told`must be a number from 1 to 1000`],
 ]);
+
+/** A time in a query. */
+export const QUERY_TIME = { type: 'string', pattern: DIGITS } as const;
+/** A name in a query, of a model, an account or what else lists are narrowed by. */
+export const QUERY_NAME = { type: 'string', minLength: 1, maxLength: 320 } as const;
+export const QUERY_CURSOR = {
+  type: 'string',
+  maxLength: 64,
+  description: 'The `nextCursor` of an earlier answer.',
+} as const;
 
 /** Undefined where the pattern says it best. */
 export function patternWords(params: object): Sentence | undefined {

@@ -5,7 +5,7 @@ import { ACCESS_ENTRY_SCHEMA, ACCESS_VERDICTS } from '../../access/access-log.ts
 import { AUDIT_ACTORS, AUDIT_ENTRY_SCHEMA } from '../../access/audit-log.ts';
 import { named, optional, partial, TEXT } from '../../lib/object-schema.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
-import { DIGITS, UP_TO_500 } from '../schemas.ts';
+import { QUERY_TIME, UP_TO_500 } from '../schemas.ts';
 
 const NEXT_CURSOR = optional({ ...TEXT, description: 'Absent on the last page.' });
 
@@ -19,10 +19,8 @@ export const AUDIT_LOG_SCHEMA = named('AuditLog', {
   nextCursor: NEXT_CURSOR,
 });
 
-const MOMENT = { type: 'string', pattern: DIGITS } as const;
-
 const PAGE_QUERY = {
-  cursor: { ...MOMENT, description: '`nextCursor` of the last page.' },
+  cursor: { ...QUERY_TIME, description: '`nextCursor` of the last page.' },
   limit: {
     type: 'string',
     pattern: UP_TO_500,
@@ -55,8 +53,8 @@ export function createLogRoutes({ accessLog, audit }: AccessControl): readonly A
           maxLength: 256,
           description: 'The beginning of the subject or of the action, such as `/api/keys`.',
         },
-        from: { ...MOMENT, description: 'Milliseconds since the epoch: not before.' },
-        to: { ...MOMENT, description: 'Milliseconds since the epoch: before.' },
+        from: { ...QUERY_TIME, description: 'Milliseconds since the epoch: not before.' },
+        to: { ...QUERY_TIME, description: 'Milliseconds since the epoch: before.' },
       }),
       answers: { 200: { description: 'The latest first.', schema: AUDIT_LOG_SCHEMA } },
       run: ({ query: { cursor, limit, from, to, ...who } }) =>

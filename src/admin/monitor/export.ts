@@ -9,13 +9,8 @@ import { toDollars } from '../../pricing/cost.ts';
 import { CURRENCY } from '../../pricing/prices.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, defineRoute } from '../route.ts';
-import {
-  FILTER_QUERY,
-  readFilter,
-  readUsageQuery,
-  USAGE_FILTER_QUERY,
-  USAGE_SPAN_QUERY,
-} from './requests.ts';
+import { FILTER_QUERY, readFilter } from './requests.ts';
+import { readUsageQuery, USAGE_FILTER_QUERY, USAGE_SPAN_QUERY } from './usage.ts';
 
 type Cell = string | number | boolean | undefined;
 
@@ -170,32 +165,24 @@ function tableOf<Row>(rows: AsyncGenerator<Row>, columns: Columns<Row>): Table {
 }
 
 function download(name: string, format: 'csv' | 'json', table: Table) {
-  const chunks = format === 'csv' ? writeCsv(table) : writeJson(table);
+  const chunks = gather(format === 'csv' ? writeCsv(table) : writeJson(table));
   const contentType =
     format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8';
   return { kind: 'download', contentType, fileName: `isthmus-${name}.${format}`, chunks } as const;
 }
 
 async function* writeCsv({ names, rows }: Table): AsyncGenerator<string> {
-  yield* gather(
-    (async function* () {
-      yield `${csvLine(names)}\r\n`;
-      for await (const row of rows) yield `${csvLine(row)}\r\n`;
-    })(),
-  );
+  yield `${csvLine(names)}\r\n`;
+  for await (const row of rows) yield `${csvLine(row)}\r\n`;
 }
 
 async function* writeJson({ names, rows }: Table): AsyncGenerator<string> {
-  yield* gather(
-    (async function* () {
-      let before = '[\n';
-      for await (const row of rows) {
-        yield before + JSON.stringify(Object.fromEntries(names.map((name, at) => [name, row[at]])));
-        before = ',\n';
-      }
-      yield before === '[\n' ? '[]\n' : '\n]\n';
-    })(),
-  );
+  let before = '[\n';
+  for await (const row of rows) {
+    yield before + JSON.stringify(Object.fromEntries(names.map((name, at) => [name, row[at]])));
+    before = ',\n';
+  }
+  yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
 const CHUNK = 16_384;

@@ -5,15 +5,11 @@ import { LOG_LEVELS } from '../../monitor/log-line.ts';
 import { METRICS_TYPE } from '../../monitor/metrics-text.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
-import { UP_TO_1000 } from '../schemas.ts';
+import { QUERY_CURSOR, UP_TO_1000 } from '../schemas.ts';
 import { LOGS_SCHEMA } from './schemas.ts';
 
 const LOGS_QUERY = partial({
-  cursor: {
-    type: 'string',
-    maxLength: 64,
-    description: 'The `nextCursor` of an earlier answer.',
-  },
+  cursor: QUERY_CURSOR,
   limit: { type: 'string', pattern: UP_TO_1000, description: '1 to 1000; 200.' },
   level: { enum: LOG_LEVELS, description: 'The least level.' },
   search: { type: 'string', minLength: 1, maxLength: 256, description: 'Part of a line.' },

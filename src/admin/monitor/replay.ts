@@ -20,12 +20,14 @@ import type { EndedRequest, RequestRecord } from '../../monitor/record.ts';
 import type { ClientProtocol, GenerateCall, RouteInput } from '../../protocols/protocol.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiInput, type ApiRoute, answerJson, defineRoute } from '../route.ts';
-import { findRequest } from './requests.ts';
 import {
   cannotReplay,
+  findRequest,
   findRoute,
   type GenerateRoute,
   judgeReplay,
+} from './requests.ts';
+import {
   REPLAY_PROTOCOLS,
   REPLAY_REQUEST_SCHEMA,
   REPLAY_SCHEMA,

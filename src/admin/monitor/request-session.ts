@@ -11,8 +11,7 @@ import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
 import { orNull, TIME } from '../schemas.ts';
 import { BOUND_SESSION_SCHEMA, writeBoundSession } from '../sessions.ts';
-import { maySeeBodies } from './requests.ts';
-import { judgeReplay } from './schemas.ts';
+import { judgeReplay, maySeeBodies } from './requests.ts';
 
 const NAMED_COUNTS = { type: 'array', items: object({ name: TEXT, count: COUNT }) } as const;
 

@@ -1,81 +1,65 @@
-// `/api/requests` and `/api/usage`: the records of model requests, and what they used by time and by whom.
+// `/api/requests`: the records of model requests, and whether one of them can be sent again.
 
 import { includesRole } from '../../access/role.ts';
-import { invalidRequest } from '../../canonical/error.ts';
-import { CALENDAR_STEPS, type CalendarStep } from '../../lib/calendar.ts';
-import { told } from '../../lib/localized-message.ts';
+import { clientError, type GatewayError, invalidRequest } from '../../canonical/error.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
 import { partial } from '../../lib/object-schema.ts';
 import type { RequestRecord } from '../../monitor/record.ts';
-import {
-  type RequestFilter,
-  type StatusFilter,
-  USAGE_GROUPS,
-  type UsageGroup,
-  type UsageRow,
-} from '../../monitor/request-store.ts';
-import { cutSpans } from '../../monitor/usage.ts';
+import type { RequestFilter, StatusFilter } from '../../monitor/request-store.ts';
+import type { ClientProtocol, ProtocolRoute } from '../../protocols/protocol.ts';
 import type { AdminCaller } from '../../server/admin-route.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
-import { DIGITS, REQUEST_STATUS, UP_TO_200 } from '../schemas.ts';
+import { QUERY_CURSOR, QUERY_NAME, QUERY_TIME, REQUEST_STATUS, UP_TO_200 } from '../schemas.ts';
 import {
-  judgeReplay,
-  LEADING_USAGE_SCHEMA,
   REMOVED_SCHEMA,
   REQUEST_DETAIL_SCHEMA,
   REQUEST_LIST_SCHEMA,
+  type ReplayVerdict,
   type RequestDetailJson,
-  USAGE_SCHEMA,
 } from './schemas.ts';
-
-const TIME = { type: 'string', pattern: DIGITS } as const;
-const WORD = { type: 'string', minLength: 1, maxLength: 320 } as const;
 
 const STARS = 'With `*` for any run of characters, in any case: `*part*`.';
 
 /** What narrows a list of requests. */
 export const FILTER_QUERY = {
-  from: { ...TIME, description: 'Milliseconds since the epoch, inclusive.' },
-  to: { ...TIME, description: 'Milliseconds since the epoch, exclusive.' },
+  from: { ...QUERY_TIME, description: 'Milliseconds since the epoch, inclusive.' },
+  to: { ...QUERY_TIME, description: 'Milliseconds since the epoch, exclusive.' },
   status: {
     type: 'string',
     pattern: REQUEST_STATUS,
     description: '`ok`, `error`, `cancelled`, `4xx`, `5xx` or a status code.',
   },
-  protocol: WORD,
-  surface: WORD,
+  protocol: QUERY_NAME,
+  surface: QUERY_NAME,
   model: {
-    ...WORD,
+    ...QUERY_NAME,
     description: `As the client wrote it or as the upstream calls it; several with commas between them. ${STARS}`,
   },
-  account: { ...WORD, description: `E-mail or label. ${STARS}` },
-  key: { ...WORD, description: `Id or name of the client key. ${STARS}` },
-  replica: { ...WORD, description: `Name of the gateway or worker that served it. ${STARS}` },
-  session: { ...WORD, description: `As the records have it. ${STARS}` },
-  client: { ...WORD, description: `Address of the client. ${STARS}` },
-  error: { ...WORD, description: 'An `errorGroup` of the records, whole.' },
-  owner: { ...WORD, description: `Whose key it was then. ${STARS}` },
-  team: { ...WORD, description: `The team of the key then. ${STARS}` },
-  tag: { ...WORD, description: 'A tag that the key had then.' },
+  account: { ...QUERY_NAME, description: `E-mail or label. ${STARS}` },
+  key: { ...QUERY_NAME, description: `Id or name of the client key. ${STARS}` },
+  replica: { ...QUERY_NAME, description: `Name of the gateway or worker that served it. ${STARS}` },
+  session: { ...QUERY_NAME, description: `As the records have it. ${STARS}` },
+  client: { ...QUERY_NAME, description: `Address of the client. ${STARS}` },
+  error: { ...QUERY_NAME, description: 'An `errorGroup` of the records, whole.' },
+  owner: { ...QUERY_NAME, description: `Whose key it was then. ${STARS}` },
+  team: { ...QUERY_NAME, description: `The team of the key then. ${STARS}` },
+  tag: { ...QUERY_NAME, description: 'A tag that the key had then.' },
   search: {
-    ...WORD,
+    ...QUERY_NAME,
     description:
       'The beginning of an id, or part of a model, account, path, error or kept body in any case.',
   },
 } as const;
 
 const LIST_QUERY = partial({
-  cursor: {
-    type: 'string',
-    maxLength: 64,
-    description: 'The `nextCursor` of an earlier answer.',
-  },
+  cursor: QUERY_CURSOR,
   limit: { type: 'string', pattern: UP_TO_200, description: '1 to 200; 50.' },
   ...FILTER_QUERY,
 });
 
 const REMOVE_QUERY = partial({
-  before: { ...TIME, description: 'Only those that began earlier; all when absent.' },
+  before: { ...QUERY_TIME, description: 'Only those that began earlier; all when absent.' },
 });
 
 const DEFAULT_LIMIT = 50;
@@ -145,6 +129,49 @@ export async function findRequest(
   );
 }
 
+export type GenerateRoute = Extract<ProtocolRoute, { operation: 'generate' }>;
+
+interface JudgedReplay {
+  readonly replay: ReplayVerdict;
+  /** Where it goes, when it can be sent again. */
+  readonly found?: { readonly route: GenerateRoute; readonly protocol: ClientProtocol };
+}
+
+export function judgeReplay(
+  { details, bodies }: RequestRecord,
+  protocols: MonitorRouteOptions['protocols'],
+): JudgedReplay {
+  const found = findRoute(protocols, details.route);
+  if (found === undefined) return { replay: 'other-operation' };
+  if (bodies === undefined) return { replay: 'not-kept' };
+  if (bodies.clientRequest === undefined) return { replay: 'unread' };
+  return bodies.clientRequest.isWhole ? { replay: 'possible', found } : { replay: 'in-part' };
+}
+
+const REASONS: Readonly<Record<ReplayVerdict, string | Sentence>> = {
+  possible: '',
+  'other-operation': told`Only requests for answers can be sent again; this one asked for something else.`,
+  'not-kept': told`The body of this request was not kept. Turn on proxy.monitor.bodies, then let the client send it again.`,
+  unread: told`The body of this request could not be read, so that there is nothing to send again.`,
+  'in-part': told`The body of this request is kept in part only, because it is long, holds media or held a credential.`,
+};
+
+export function cannotReplay(verdict: ReplayVerdict): GatewayError {
+  return clientError('invalid-request', REASONS[verdict], { field: 'id' });
+}
+
+export function findRoute(
+  protocols: MonitorRouteOptions['protocols'],
+  path: string,
+): JudgedReplay['found'] {
+  for (const protocol of Object.values(protocols.byName)) {
+    for (const route of protocol.routes) {
+      if (route.path === path && route.operation === 'generate') return { route, protocol };
+    }
+  }
+  return undefined;
+}
+
 /** Absent fields of records are undefined, and lists read-only; both are the same in JSON. */
 type Loose<Shape> = { readonly [Key in keyof Shape]?: unknown };
 
@@ -176,125 +203,3 @@ function readStatus(status: string): StatusFilter {
   if (Number.isInteger(code)) return { kind: 'range', least: code, most: code };
   throw invalidRequest('status', told`status: must be ok, error, cancelled, 4xx, 5xx or a code.`);
 }
-
-/** Of which time usage is shown, and in which pieces. */
-export const USAGE_SPAN_QUERY = {
-  from: { ...TIME, description: 'Milliseconds since the epoch; a day ago.' },
-  to: { ...TIME, description: 'Milliseconds since the epoch; now.' },
-  step: { enum: CALENDAR_STEPS, description: '`hour` when absent.' },
-  timeZone: {
-    type: 'string',
-    maxLength: 64,
-    description: 'In whose days, weeks and months, such as `Europe/Zurich`; UTC when absent.',
-  },
-} as const;
-
-/** Whose usage is shown. */
-export const USAGE_FILTER_QUERY = {
-  model: { ...WORD, description: 'As usage calls it: only what this model served.' },
-  account: { ...WORD, description: 'E-mail or label: only of this account.' },
-  key: { ...WORD, description: 'Id of the key: only of this key.' },
-  protocol: { ...WORD, description: 'Only of this protocol.' },
-  owner: { ...WORD, description: 'Only of keys that were this owner’s.' },
-  team: { ...WORD, description: 'Only of keys that were this team’s.' },
-  tag: { ...WORD, description: 'Only of keys that had this tag.' },
-} as const;
-
-const USAGE_FIELDS = {
-  ...USAGE_SPAN_QUERY,
-  ...USAGE_FILTER_QUERY,
-  by: {
-    enum: USAGE_GROUPS,
-    description: '`none` when absent. Of a key with several tags each `tag` counts all of it.',
-  },
-} as const;
-
-const USAGE_QUERY = partial(USAGE_FIELDS);
-
-const LEADING_QUERY = partial({
-  ...USAGE_FIELDS,
-  leading: {
-    type: 'string',
-    pattern: UP_TO_200,
-    description: 'How many groups lead, those with the most tokens: 1 to 200; 7.',
-  },
-  limit: {
-    type: 'string',
-    pattern: UP_TO_200,
-    description: 'How many groups are listed with the sums of all of the time: 1 to 200; 100.',
-  },
-});
-
-const DEFAULT_LEADING = 7;
-const DEFAULT_GROUPS = 100;
-
-type SpanQuery = Readonly<Partial<Record<'from' | 'to' | 'timeZone', string>>> & {
-  readonly step?: CalendarStep;
-};
-
-/** Whose usage, and of which time. */
-export function readUsageQuery<Query extends SpanQuery>(query: Query, now: number) {
-  const { from: _from, to: _to, step: _step, timeZone: _zone, ...filter } = query;
-  return { spans: cutSpans(readUsageSpan(query, now)), filter };
-}
-
-function readUsageSpan(query: SpanQuery, now: number) {
-  const { step = 'hour', timeZone = 'UTC' } = query;
-  const to = query.to === undefined ? now : Number(query.to);
-  const from = query.from === undefined ? to - DAY_MS : Number(query.from);
-  return { from, to, step, timeZone };
-}
-
-const DAY_MS = 86_400_000;
-
-export function createUsageRoutes({
-  monitor,
-  clock,
-  keyName,
-}: Pick<MonitorRouteOptions, 'monitor' | 'clock' | 'keyName'>): readonly ApiRoute[] {
-  const named = (rows: readonly UsageRow[], by: UsageGroup): readonly UsageRow[] =>
-    by === 'key'
-      ? rows.map((row) => ({ ...row, groupName: keyName(row.group) ?? row.groupName }))
-      : rows;
-  return [
-    defineRoute({
-      at: 'GET /api/usage',
-      access: 'viewer',
-      title: 'shows what was used, by time and by whom',
-      query: USAGE_QUERY,
-      answers: { 200: { description: 'Sums, oldest first.', schema: USAGE_SCHEMA } },
-      async run({ query }) {
-        const { by = 'none', ...asked } = query;
-        const { spans, filter } = readUsageQuery(asked, clock.now());
-        const rows = await monitor.store.usage(spans, by, filter);
-        return answerJson({ spans: spans.map((span) => span.from), buckets: named(rows, by) });
-      },
-    }),
-    defineRoute({
-      at: 'GET /api/usage/leading',
-      access: 'viewer',
-      title: 'shows who used the most, by time, and what all others used together',
-      query: LEADING_QUERY,
-      answers: { 200: { description: 'Sums, oldest first.', schema: LEADING_USAGE_SCHEMA } },
-      async run({ query }) {
-        const { by = 'none', leading, limit, ...asked } = query;
-        const { spans, filter } = readUsageQuery(asked, clock.now());
-        const usage = await monitor.store.leadingUsage(
-          { spans, by, filter },
-          Number(leading ?? DEFAULT_LEADING),
-        );
-        const groups = usage.groups.slice(0, Number(limit ?? DEFAULT_GROUPS));
-        return answerJson({
-          spans: spans.map((span) => span.from),
-          totals: usage.totals.map(withoutGroup),
-          buckets: named(usage.buckets, by),
-          others: usage.others.map(withoutGroup),
-          groups: named(groups, by).map(({ at: _, ...group }) => group),
-          groupCount: usage.groups.length,
-        });
-      },
-    }),
-  ];
-}
-
-const withoutGroup = ({ group: _, ...row }: UsageRow) => row;
