@@ -440,15 +440,14 @@ async function countAll(
   return end === undefined ? total : undefined;
 }
 
-const NARROWING = [
-  ...(['status', 'protocol', 'surface', 'model', 'account', 'key', 'replica', 'search'] as const),
-  ...(['session', 'client', 'error'] as const),
-  ...(['owner', 'team', 'tag'] as const),
-] as const;
-
 /** Whether a filter takes all records of its time. */
-export function isPlain(filter: RequestFilter): boolean {
-  return NARROWING.every((field) => filter[field] === undefined);
+export function isPlain({
+  from: _from,
+  to: _to,
+  searchesBodies: _searchesBodies,
+  ...names
+}: RequestFilter): boolean {
+  return Object.values(names).every((name) => name === undefined);
 }
 
 interface Step extends Search {
@@ -649,7 +648,7 @@ function* sumMinutes({ from, to }: TimeSpan): Work<readonly MinuteSum[]> {
       .select(({ fn }) => [
         sql<number>`at - at % ${sql.lit(MINUTE_MS)}`.as('minute'),
         fn.countAll<number>().as('requests'),
-        sql<number>`sum(case when outcome = 'error' then 1 else 0 end)`.as('errors'),
+        fn.countAll<number>().filterWhere('outcome', '=', 'error').as('errors'),
         sql<number>`sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0))`.as('tokens'),
       ])
       .where('at', '>=', from)

@@ -199,8 +199,6 @@ async function countByStep(
   { cut, counts }: Counting,
 ): Promise<boolean> {
   const search = await planSearch(sources.database, filter);
-  const countOf = (outcome: string) =>
-    sql<number>`sum(case when requests.outcome = ${sql.lit(outcome)} then 1 else 0 end)`;
   let isWhole = false;
   const way = {
     start: undefined,
@@ -210,7 +208,11 @@ async function countByStep(
       const grouped = query
         .clearOrderBy()
         .select(beginningIn(cut).as('begin'))
-        .select(OUTCOMES.map((outcome) => countOf(outcome).as(outcome)))
+        .select(({ fn }) =>
+          OUTCOMES.map((outcome) =>
+            fn.countAll<number>().filterWhere('requests.outcome', '=', outcome).as(outcome),
+          ),
+        )
         .groupBy('begin');
       return { next, found: yield* rowsOf(grouped) };
     },
@@ -343,7 +345,7 @@ function* sumSession(session: string): Work<SessionSum | undefined> {
   const sums = yield* firstOf(
     calls.select(({ fn }) => [
       fn.countAll<number>().as('requests'),
-      sql<number>`sum(case when outcome = 'error' then 1 else 0 end)`.as('errors'),
+      fn.countAll<number>().filterWhere('outcome', '=', 'error').as('errors'),
       fn.count<number>('costBasis').as('pricedRequests'),
       fn.min<number>('at').as('firstAt'),
       fn.max<number>('at').as('lastAt'),

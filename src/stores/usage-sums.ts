@@ -1,12 +1,6 @@
 // What was used, summed as it is saved by quarters of an hour, and later by hours to weeks: long times are read fast.
 
-import {
-  type Expression,
-  type ExpressionBuilder,
-  type RawBuilder,
-  type SqlBool,
-  sql,
-} from 'kysely';
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { compareCodePoints } from '../lib/names.ts';
 import { addTimings, BUCKETS, NO_TIMINGS, type Timings } from '../monitor/latency.ts';
 import type { RequestRecord } from '../monitor/record.ts';
@@ -27,7 +21,7 @@ import {
 } from '../monitor/request-store.ts';
 import { type Mutable, readTags, SUMMED_BY, sumAttempts, sumByQuarter } from '../monitor/usage.ts';
 import { columnOf, type Dialect, firstOf, insert, rowsOf, run, type Work } from './database.ts';
-import { builder, type Tables, type TimingColumn } from './schema.ts';
+import { builder, type TimingColumn } from './schema.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -100,20 +94,12 @@ export function* saveUsage(records: readonly RequestRecord[], now: number): Work
 function* forgetHour(hour: number): Work<void> {
   for (const step of ROLL_STEPS) {
     const at = hour - (hour % ROLL_MS[step]);
-    const ofIt = { step, at };
-    const rolled = yield* run(
+    const ofHour = (table: 'usage_rolled' | 'usage_rollups') =>
       builder
-        .deleteFrom('usage_rolled')
+        .deleteFrom(table)
         .where('kind', 'in', KINDS)
-        .where((eb) => eb.and(ofIt)),
-    );
-    if (rolled === 0) continue;
-    yield* run(
-      builder
-        .deleteFrom('usage_rollups')
-        .where('kind', 'in', KINDS)
-        .where((eb) => eb.and(ofIt)),
-    );
+        .where((eb) => eb.and({ step, at }));
+    if ((yield* run(ofHour('usage_rolled'))) > 0) yield* run(ofHour('usage_rollups'));
   }
 }
 
@@ -236,26 +222,22 @@ function narrowingOf(filter: UsageFilter): readonly Narrowing[] {
   return NARROWING.filter((name) => filter[name] !== undefined);
 }
 
-/** Each condition begins with `and`. */
 function conditionsOf(
   filter: UsageFilter,
-  refOf: (name: Narrowing) => RawBuilder<unknown>,
-): RawBuilder<unknown> {
-  const all = NARROWING.flatMap((name) => {
+  refOf: (name: Narrowing) => RawBuilder<unknown> = groupRef,
+): readonly Expression<SqlBool>[] {
+  return NARROWING.flatMap((name) => {
     const value = filter[name];
     if (value === undefined) return [];
-    return [
-      sql`and ${name === 'tag' ? hasTag(value, refOf(name)) : sql`${refOf(name)} = ${value}`}`,
-    ];
+    const column = refOf(name);
+    return [name === 'tag' ? hasTag(value, column) : sql<SqlBool>`${column} = ${value}`];
   });
-  return all.length === 0 ? sql`` : sql.join(all, sql` `);
 }
 
 export function* removeUsage(before: number): Work<void> {
-  yield* run(builder.deleteFrom('usage_sums').where('at', '<', before));
-  yield* run(builder.deleteFrom('attempt_sums').where('at', '<', before));
-  yield* run(builder.deleteFrom('usage_rolled').where('at', '<', before));
-  yield* run(builder.deleteFrom('usage_rollups').where('at', '<', before));
+  for (const table of ['usage_sums', 'attempt_sums', 'usage_rolled', 'usage_rollups'] as const) {
+    yield* run(builder.deleteFrom(table).where('at', '<', before));
+  }
 }
 
 // Reading: what is rolled up, and between it the sums as they were saved.
@@ -370,8 +352,11 @@ function* sumTable<Column extends SummedColumn>(
   const inPiece = isRaw
     ? sql`at >= since and at < until`
     : sql`step = piece and kind = ${by} and at = since`;
-  const ofFilter = conditionsOf(filter, isRaw ? groupRef : () => name);
-  const ofNames = names === undefined ? sql`` : sql`and ${name} in (${sql.join(names)})`;
+  const conditions = [
+    inPiece,
+    ...conditionsOf(filter, isRaw ? groupRef : () => name),
+    ...(names === undefined ? [] : [sql`${name} in (${sql.join(names)})`]),
+  ];
   const keyName = by === 'key' ? latest('keyName', 'at') : sql`null`;
   const rows = yield* rowsOf(sql<SumsRow>`
     with pieces as materialized ${list}
@@ -379,7 +364,7 @@ function* sumTable<Column extends SummedColumn>(
       columns.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`),
     )}
     from pieces cross join ${sql.table(table)}
-    where ${inPiece} ${ofFilter} ${ofNames}
+    where ${sql.join(conditions, sql` and `)}
     group by span${isRaw && by === 'none' ? sql`` : sql`, ${name}`}`);
   return rows.map(({ span, last, group, groupName, ...sums }) => ({
     ...{ span, last, group, groupName },
@@ -543,7 +528,7 @@ export function* breakDown(
       .select(latest('keyName', 'at').as('keyName'))
       .where('at', '>=', from)
       .where('at', '<', to)
-      .where((eb) => isUseOf(eb, filter))
+      .where(({ and }) => and(conditionsOf(filter)))
       .groupBy(KINDS_OF_USE)
       .orderBy('model')
       .orderBy('account')
@@ -554,17 +539,4 @@ export function* breakDown(
       .orderBy('protocol'),
   );
   return rows.map(({ tags, ...row }) => ({ at: from, ...row, tags: readTags(tags) }));
-}
-
-function isUseOf(
-  eb: ExpressionBuilder<Tables, 'usage_sums'>,
-  { tag, key, ...names }: UsageFilter,
-): Expression<SqlBool> {
-  const all: Expression<SqlBool>[] = tag === undefined ? [] : [hasTag(tag)];
-  if (key !== undefined) all.push(eb('keyId', '=', key));
-  for (const name of ['model', 'account', 'protocol', 'owner', 'team'] as const) {
-    const value = names[name];
-    if (value !== undefined) all.push(eb(name, '=', value));
-  }
-  return eb.and(all);
 }
