@@ -17,7 +17,6 @@ import {
   readDirectHosts,
   readHeaders,
   readHost,
-  readInteger,
   readList,
   readLocation,
   readOneLine,
@@ -34,6 +33,7 @@ import {
   TRACE_SAMPLERS,
   UPSTREAM_PROFILES,
   ValueError,
+  wholeNumber,
 } from './values.ts';
 
 const OWN_PREFIX = /^(?:UPSTREAM|ISTHMUS)_/;
@@ -102,11 +102,10 @@ export const VARIABLES = {
     fallback: '`admin_password` of the config file, else `API_KEY`',
     shows: 'secret',
   }),
-  maxBodyBytes: variable(
-    'ABV_MAX_BODY_SIZE',
-    (text) => readInteger(text, { least: 1, most: PROXY.max_body_size.maximum }),
-    { summary: 'Largest request body, in bytes.', fallback: code(DEFAULTS.maxBodyBytes) },
-  ),
+  maxBodyBytes: variable('ABV_MAX_BODY_SIZE', wholeNumber(1, PROXY.max_body_size.maximum), {
+    summary: 'Largest request body, in bytes.',
+    fallback: code(DEFAULTS.maxBodyBytes),
+  }),
   distPath: variable('ABV_DIST_PATH', readPath, {
     summary: 'Folder of the web console files.',
     fallback: code(DEFAULT_DIST_PATH),
@@ -165,24 +164,18 @@ export const VARIABLES = {
     fallback: '`isthmus.db` in the data folder',
     shows: 'host',
   }),
-  databasePoolSize: variable(
-    'DATABASE_POOL_SIZE',
-    (text) => readInteger(text, { least: 1, most: 1000 }),
-    { summary: 'Connections to PostgreSQL at most.', fallback: code(10) },
-  ),
-  databaseConnectTimeout: variable(
-    'DATABASE_CONNECT_TIMEOUT',
-    (text) => readInteger(text, { least: 1, most: 600 }),
-    {
-      summary: 'How long a connection to PostgreSQL is waited for, in seconds.',
-      fallback: code(5),
-    },
-  ),
-  databaseStatementTimeout: variable(
-    'DATABASE_STATEMENT_TIMEOUT',
-    (text) => readInteger(text, { least: 1, most: 3600 }),
-    { summary: 'How long PostgreSQL may take for a statement, in seconds.', fallback: code(10) },
-  ),
+  databasePoolSize: variable('DATABASE_POOL_SIZE', wholeNumber(1, 1000), {
+    summary: 'Connections to PostgreSQL at most.',
+    fallback: code(10),
+  }),
+  databaseConnectTimeout: variable('DATABASE_CONNECT_TIMEOUT', wholeNumber(1, 600), {
+    summary: 'How long a connection to PostgreSQL is waited for, in seconds.',
+    fallback: code(5),
+  }),
+  databaseStatementTimeout: variable('DATABASE_STATEMENT_TIMEOUT', wholeNumber(1, 3600), {
+    summary: 'How long PostgreSQL may take for a statement, in seconds.',
+    fallback: code(10),
+  }),
   redisUrl: variable('REDIS_URL', addressOf('redis', 'rediss', 'valkey', 'valkeys'), {
     summary: 'Valkey, or Redis from 6.2 on: what several replicas share at run time.',
     shows: 'host',
@@ -369,7 +362,7 @@ function readerOf(row: SettingSchema): readonly [forms: string, read: (text: str
   if (words !== undefined) return [`: ${words.join(', ')}`, oneOf(words)];
   if (type === 'array') return [', comma list', (text) => readList(text, check)];
   if (type === 'boolean') return [': `true` or `false`', readSwitch];
-  if (type === 'integer') return ['', (text) => readInteger(text, { least, most })];
+  if (type === 'integer') return ['', wholeNumber(least, most)];
   return ['', check];
 }
 
@@ -377,7 +370,7 @@ function readerOf(row: SettingSchema): readonly [forms: string, read: (text: str
 const MAX_DRAIN_DELAY_SECONDS = 600;
 
 function readDrainDelay(text: string): number {
-  return readInteger(text, { least: 0, most: MAX_DRAIN_DELAY_SECONDS }) * 1000;
+  return wholeNumber(0, MAX_DRAIN_DELAY_SECONDS)(text) * 1000;
 }
 
 function oneOf<const Word extends string>(words: readonly Word[]): (text: string) => Word {

@@ -57,25 +57,23 @@ export function readSwitch(text: string): boolean {
   return readWord(text, ['true', 'false']) === 'true';
 }
 
-export function readPort(text: string): number {
-  return readInteger(text, { least: 0, most: 65_535 });
+/** A reader of whole numbers within bounds, both inclusive. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text.trim()) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    throw new ValueError(told`must be a whole number from ${least} to ${most}`);
+  };
 }
 
-export function readInteger(
-  text: string,
-  { least, most }: { readonly least: number; readonly most: number },
-): number {
-  const value = /^\d{1,15}$/.test(text.trim()) ? Number(text) : Number.NaN;
-  if (!(value >= least && value <= most)) {
-    throw new ValueError(told`must be a whole number from ${least} to ${most}`);
-  }
-  return value;
-}
+export const readPort = wholeNumber(0, 65_535);
 
 export type WorkerCount = number | 'auto';
 
+const readWorkerNumber = wholeNumber(1, 64);
+
 export function readWorkers(text: string): WorkerCount {
-  return text.trim() === 'auto' ? 'auto' : readInteger(text, { least: 1, most: 64 });
+  return text.trim() === 'auto' ? 'auto' : readWorkerNumber(text);
 }
 
 export function readRatio(text: string): number {
