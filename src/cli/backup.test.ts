@@ -1,13 +1,4 @@
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -15,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, TEST_KEY, type TestDatabase } from '../../test/support/database.ts';
 import { newAccount } from '../../test/support/new-account.ts';
 import { runProgram } from '../../test/support/run-program.ts';
+import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { claimFolder } from './data-folder.ts';
 import type { FakeAnswers } from './fake-terminal.test-support.ts';
 import { runCommand } from './run-command.test-support.ts';
@@ -30,12 +22,11 @@ beforeEach(async () => {
   await database.stores.accounts.insert(newAccount('ada'));
   writeFileSync(join(database.folder, 'secret.key'), `${TEST_KEY}\n`);
   writeFileSync(join(database.folder, 'gui_config.json'), SETTINGS);
-  folder = mkdtempSync(join(tmpdir(), 'isthmus-backup-test-'));
+  folder = makeTestFolder('backup-test');
   file = join(folder, 'backup.tar.gz');
 });
 afterEach(async () => {
   await database.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const run = (line: string, answers?: FakeAnswers) => runCommand(line, answers);

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { createPasswordHasher } from '../access/password-hash.ts';
 import { readEnvironment } from '../config/env.ts';
 import { createConnect } from './connect.ts';
@@ -13,7 +13,7 @@ let port: number;
 let shown: (string | undefined)[];
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'isthmus-connect-'));
+  folder = makeTestFolder('connect');
   shown = [];
   server = createServer((request, response) => {
     shown.push(request.headers.authorization);
@@ -24,7 +24,6 @@ beforeEach(async () => {
   port = typeof address === 'object' && address !== null ? address.port : 0;
 });
 afterEach(async () => {
-  rmSync(folder, { recursive: true, force: true });
   await new Promise((resolve) => server.close(resolve));
 });
 

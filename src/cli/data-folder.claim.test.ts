@@ -1,24 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { claimFolder } from './data-folder.ts';
 
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
-function createFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'isthmus-claim-'));
-  folders.push(folder);
-  return folder;
-}
-
 test('a folder has one owner at a time, in a private file', () => {
-  const folder = createFolder();
+  const folder = makeTestFolder('claim');
   const first = claimFolder(folder);
   expect(first.isOurs).toBe(true);
   expect(statSync(join(folder, 'running.lock')).mode & 0o777).toBe(0o600);
@@ -31,7 +20,7 @@ test('a folder has one owner at a time, in a private file', () => {
 });
 
 test('a process that is killed leaves its folder to the next one', async () => {
-  const folder = createFolder();
+  const folder = makeTestFolder('claim');
   const script = `
     const { claimFolder } = await import(${JSON.stringify(join(import.meta.dirname, 'data-folder.ts'))});
     globalThis.claim = claimFolder(${JSON.stringify(folder)});

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestAuthority } from '../../test/support/certificates.ts';
+import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { checkHealth } from './health.ts';
 
 let server: Server;
@@ -20,12 +20,11 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   url = `http://127.0.0.1:${port}`;
-  dataDir = mkdtempSync(join(tmpdir(), 'isthmus-health-'));
+  dataDir = makeTestFolder('health');
   writeFileSync(join(dataDir, 'gui_config.json'), JSON.stringify({ proxy: { port } }));
 });
 afterEach(() => {
   server.close();
-  rmSync(dataDir, { recursive: true, force: true });
 });
 
 const check = () => checkHealth({ environment: {}, flags: { dataDir } });

@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { PASSWORD, startAdmin, type TestAdmin } from '../admin/admin.test-support.ts';
 import { NOW } from '../admin/admin-fakes.test-support.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -15,11 +15,10 @@ let folder: string;
 
 beforeEach(async () => {
   admin = await startAdmin();
-  folder = mkdtempSync(join(tmpdir(), 'isthmus-keys-'));
+  folder = makeTestFolder('keys');
 });
 afterEach(async () => {
   await admin.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function keys(line: string, answers: FakeAnswers = {}) {

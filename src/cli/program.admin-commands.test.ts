@@ -1,32 +1,26 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { addTo, PASSWORD, SEED, startAdmin, type TestAdmin } from '../admin/admin.test-support.ts';
 import { SECRETS } from '../admin/admin-fakes.test-support.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { createHttpClient } from './admin-client.ts';
-import { CliCommand } from './command.ts';
-import {
-  createFakeTerminal,
-  type FakeAnswers,
-  type FakeTerminal,
-} from './fake-terminal.test-support.ts';
-import { addCommands } from './program.ts';
+import type { FakeAnswers, FakeTerminal } from './fake-terminal.test-support.ts';
+import { runCommand } from './run-command.test-support.ts';
 
 let admin: TestAdmin;
 let folder: string;
 
 beforeEach(async () => {
   admin = await startAdmin();
-  folder = mkdtempSync(join(tmpdir(), 'isthmus-cli-'));
+  folder = makeTestFolder('cli');
 });
 afterEach(async () => {
   await admin.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Waits pass at once. */
@@ -40,20 +34,8 @@ const impatientClock: Clock = {
 
 /** Runs one command line against the gateway of the test. */
 function isthmus(line: string, answers: FakeAnswers = {}): Promise<FakeTerminal> {
-  const client = createHttpClient({ url: admin.edge.url, password: PASSWORD });
-  return run(line, answers, client);
-}
-
-async function run(
-  line: string,
-  answers: FakeAnswers,
-  client: ReturnType<typeof createHttpClient>,
-): Promise<FakeTerminal> {
-  const terminal = createFakeTerminal(answers);
-  const program = new CliCommand('isthmus').exitOverride();
-  addCommands(program, { terminal, clock: impatientClock, connect: async () => client });
-  await program.parseAsync(line.split(' '), { from: 'user' });
-  return terminal;
+  const connect = async () => createHttpClient({ url: admin.edge.url, password: PASSWORD });
+  return runCommand(line, { ...answers, clock: impatientClock, connect });
 }
 
 function fileWith(text: string): string {
@@ -105,18 +87,18 @@ test.each<[JsonObject[], string | undefined]>([
   'of the upstreams %j the one besides the sandbox gets the account',
   async (upstreams, refusal) => {
     const sent: unknown[] = [];
-    const work = run(
-      'accounts add',
-      { answers: [SECRETS.key] },
-      {
+    const work = runCommand('accounts add', {
+      answers: [SECRETS.key],
+      clock: impatientClock,
+      connect: async () => ({
         async call(method, _path, body) {
           if (method === 'GET') return { upstreams };
           sent.push(body?.upstream);
           return { id: 'acc_1', label: 'work' };
         },
         close: async () => {},
-      },
-    );
+      }),
+    });
     if (refusal === undefined) await work;
     else await expect(work).rejects.toThrow(refusal);
     expect(sent).toEqual(refusal === undefined ? ['gemini-api'] : []);
@@ -127,10 +109,10 @@ test.each([true, false])(
   'a key of a public service adds its upstream too; when it is taken: %s',
   async (isTaken) => {
     const sent: unknown[] = [];
-    const work = run(
-      'accounts add --upstream anthropic',
-      { answers: [SECRETS.key] },
-      {
+    const work = runCommand('accounts add --upstream anthropic', {
+      answers: [SECRETS.key],
+      clock: impatientClock,
+      connect: async () => ({
         async call(method, path, body) {
           if (method === 'GET') return { upstreams: [SANDBOX] };
           sent.push(path === '/api/accounts' ? body?.upstream : body);
@@ -138,8 +120,8 @@ test.each([true, false])(
           return { id: 'acc_1', label: 'work' };
         },
         close: async () => {},
-      },
-    );
+      }),
+    });
     const done = [{ anthropic: { profile: 'anthropic' } }, 'anthropic'];
     if (isTaken) await work;
     else await expect(work).rejects.toThrow('The key was refused.');

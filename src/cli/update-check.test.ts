@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startConnectProxy } from '../../test/support/connect-proxy.ts';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { createOutboundFetch } from '../compose/outbound.ts';
 import { readSurroundings } from '../config/env.ts';
 import { createAnswer } from './command.ts';
@@ -22,7 +22,7 @@ let asked: (string | undefined)[];
 let reply: { status: number; body: string };
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'isthmus-update-'));
+  folder = makeTestFolder('update');
   asked = [];
   reply = { status: 200, body: '{"version":"1.2.3","engines":{"node":">=24.7"}}' };
   server = createServer((request, response) => {
@@ -33,7 +33,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function published() {

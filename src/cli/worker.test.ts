@@ -1,14 +1,13 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { tell } from './worker.ts';
 
 test('telling something to a worker that was killed a moment ago ends nobody else', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'isthmus-worker-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = makeTestFolder('worker');
   const script = join(folder, 'worker.mjs');
   writeFileSync(script, `process.on('message', () => process.send('heard'));`);
   cluster.setupPrimary({ exec: script });

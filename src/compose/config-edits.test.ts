@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { loadMemoryAccess } from '../../test/support/memory-access-stores.ts';
+import { makeTestFolder } from '../../test/support/test-folder.ts';
 import type { AccessControl } from '../access/access.ts';
 import { createLiveConfig, type LiveConfig } from '../config/live.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../server/settings.ts';
@@ -18,7 +18,7 @@ let end: () => Promise<void>;
 const write = (proxy: object): Promise<void> => writeFile(path, JSON.stringify({ proxy }));
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'isthmus-edits-'));
+  folder = makeTestFolder('edits');
   path = join(folder, 'gui_config.json');
   await write({ port: 9000, api_key: 'sk-before-canary' });
   const clock = createFakeClock();
@@ -30,7 +30,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await config.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 test('an edit of the config file is recorded, with the names of secrets and without their values', async () => {

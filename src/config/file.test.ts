@@ -1,18 +1,8 @@
-import {
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { checkConfig } from './check-config.ts';
 import { resolveSettings } from './effective.ts';
 import { keepLastGood, loadConfig, mergePatch, writeConfig } from './file.ts';
@@ -22,11 +12,9 @@ let folder = '';
 let path = '';
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'isthmus-config-'));
+  folder = makeTestFolder('config');
   path = join(folder, 'gui_config.json');
 });
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const STRICT = { api_key: 'k-123', proxy: { auth_mode: 'strict', custom_mapping: { a: 'b' } } };
 
@@ -68,14 +56,13 @@ test('what is written is read back, with unknown keys, readable by the owner onl
 });
 
 test('a file that is kept elsewhere and linked to stays linked', async () => {
-  const elsewhere = await mkdtemp(join(tmpdir(), 'isthmus-config-'));
+  const elsewhere = makeTestFolder('config');
   const kept = join(elsewhere, 'settings.json');
   await writeFile(kept, '{}');
   await symlink(kept, path);
   await writeConfig(path, STRICT);
   expect((await lstat(path)).isSymbolicLink()).toBe(true);
   expect(JSON.parse(await readFile(kept, 'utf8'))).toEqual(STRICT);
-  await rm(elsewhere, { recursive: true });
 });
 
 test('a config that cannot be used is not written', async () => {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { type Clock, createSystemClock } from '../lib/clock.ts';
 import type { Settings } from './effective.ts';
 import type { WatchFolder } from './file.ts';
@@ -14,13 +14,12 @@ let path = '';
 let live: LiveConfig | undefined;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'isthmus-live-'));
+  folder = makeTestFolder('live');
   path = join(folder, 'gui_config.json');
 });
 
 afterEach(async () => {
   await live?.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** A clock whose timers run only when the test says so. */

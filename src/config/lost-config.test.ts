@@ -1,17 +1,16 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { createLiveConfig, type LiveConfig } from './live.ts';
 
 let folder = '';
 let warnings: string[] = [];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'isthmus-lost-'));
+  folder = makeTestFolder('lost');
   warnings = [];
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const path = () => join(folder, 'gui_config.json');
 const write = (content: object) => writeFileSync(path(), JSON.stringify(content));

@@ -1,17 +1,16 @@
 import {
   chmodSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { makePrivate, writePrivateFile } from '../lib/private-file.ts';
 import { createVault, openWithPassphrase, sealWithPassphrase } from './seal.ts';
 import { createSecretKey, loadSecretKey, type SecretKey } from './secret-key.ts';
@@ -20,9 +19,8 @@ const TEXT = 'a secret key of thirty-two chars';
 
 let dataDir: string;
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'isthmus-sealing-'));
+  dataDir = makeTestFolder('sealing');
 });
-afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const keyPath = (): string => join(dataDir, 'secret.key');
 const load = (): SecretKey => loadSecretKey({ dataDir });

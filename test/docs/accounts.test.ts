@@ -5,10 +5,7 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 import { startAdmin } from '../../src/admin/admin.test-support.ts';
-import { CliCommand } from '../../src/cli/command.ts';
-import { createFakeTerminal } from '../../src/cli/fake-terminal.test-support.ts';
-import { addCommands } from '../../src/cli/program.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
+import { runCommand } from '../../src/cli/run-command.test-support.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
 const PAGE = read('accounts.md');
@@ -21,17 +18,13 @@ test('every command line is one that is understood', async () => {
   expect(lines.length).toBeGreaterThan(12);
   for (const line of lines) {
     let hasConnected = false;
-    const program = new CliCommand('isthmus').exitOverride();
-    addCommands(program, {
-      terminal: createFakeTerminal(),
-      clock: createFakeClock(),
-      connect: async () => {
-        hasConnected = true;
-        throw new Error('far enough');
-      },
-    });
-    const words = line.split(/ +/).slice(1);
-    await expect(program.parseAsync(words, { from: 'user' })).rejects.toThrow('far enough');
+    const connect = async () => {
+      hasConnected = true;
+      throw new Error('far enough');
+    };
+    await expect(runCommand(line.replace('isthmus ', ''), { connect })).rejects.toThrow(
+      'far enough',
+    );
     expect([line, hasConnected]).toEqual([line, true]);
   }
 });

@@ -2,9 +2,7 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { createHttpClient } from '../../src/cli/admin-client.ts';
-import { CliCommand } from '../../src/cli/command.ts';
-import { createFakeTerminal } from '../../src/cli/fake-terminal.test-support.ts';
-import { addCommands } from '../../src/cli/program.ts';
+import { runCommand } from '../../src/cli/run-command.test-support.ts';
 import { startApp, startGateway, type TestApp } from '../support/app.ts';
 
 let app: Pick<TestApp, 'close'> | undefined;
@@ -33,16 +31,10 @@ function api(
   });
 }
 
-async function isthmus({ url, clock }: TestApp, ...words: readonly string[]) {
-  const terminal = createFakeTerminal({ input: '' });
-  const program = new CliCommand('isthmus').exitOverride();
-  addCommands(program, {
-    terminal,
-    clock,
-    connect: async () => createHttpClient({ url, password: 'the-password' }),
-  });
-  await program.parseAsync([...words, '--json'], { from: 'user' });
-  return JSON.parse(terminal.printed.join('\n'));
+async function isthmus({ url, clock }: TestApp, line: string) {
+  const connect = async () => createHttpClient({ url, password: 'the-password' });
+  const { printed } = await runCommand(`${line} --json`, { clock, connect, input: '' });
+  return JSON.parse(printed.join('\n'));
 }
 
 const ask = ({ url }: TestApp, model: string) =>
@@ -54,14 +46,14 @@ const ask = ({ url }: TestApp, model: string) =>
 
 test('accounts of the environment are listed, tested, and disabled for this run', async () => {
   const gateway = await start();
-  const { accounts } = await isthmus(gateway, 'accounts', 'list');
+  const { accounts } = await isthmus(gateway, 'accounts list');
   expect(accounts).toMatchObject([{ label: 'key-1@env' }, { label: 'key-2@env' }]);
-  expect(await isthmus(gateway, 'accounts', 'test', 'key-1@env')).toMatchObject({ isUsable: true });
+  expect(await isthmus(gateway, 'accounts test key-1@env')).toMatchObject({ isUsable: true });
   for (const name of ['key-1@env', 'key-2@env']) {
-    await isthmus(gateway, 'accounts', 'disable', name);
+    await isthmus(gateway, `accounts disable ${name}`);
   }
   expect(await ask(gateway, 'alpha-3-flash')).toBe(503);
-  await isthmus(gateway, 'accounts', 'enable', 'key-2@env');
+  await isthmus(gateway, 'accounts enable key-2@env');
   expect(await ask(gateway, 'alpha-3-flash')).toBe(200);
 });
 
@@ -72,7 +64,7 @@ test('a mapping counts from the next request on, and the route of a name is expl
   const changed = await api(gateway, 'PATCH', '/api/config/mapping', mapping);
   expect(changed.status).toBe(200);
   expect(await ask(gateway, 'my-own-name')).toBe(200);
-  expect(await isthmus(gateway, 'route', 'my-own-name')).toMatchObject({ target: 'alpha-3-flash' });
+  expect(await isthmus(gateway, 'route my-own-name')).toMatchObject({ target: 'alpha-3-flash' });
 });
 
 test('the figures count an account whose upstream is gone as its page shows it', async () => {

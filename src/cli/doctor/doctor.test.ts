@@ -1,11 +1,11 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startGateway } from '../../../test/support/app.ts';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { freePort } from '../../../test/support/free-port.ts';
+import { makeTestFolder } from '../../../test/support/test-folder.ts';
 import { resolveSettings } from '../../config/effective.ts';
 import { type Environment, readEnvironment } from '../../config/env.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -26,12 +26,11 @@ let nowhere: string;
 
 beforeEach(async () => {
   nowhere = `http://127.0.0.1:${await freePort()}`;
-  folder = mkdtempSync(join(tmpdir(), 'isthmus-doctor-'));
+  folder = makeTestFolder('doctor');
   servers = [];
 });
 afterEach(async () => {
   for (const server of servers) await new Promise((resolve) => server.close(resolve));
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** A server that answers everything alike. */

@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { makeTestFolder } from '../../../test/support/test-folder.ts';
 import { run } from '../database.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { openSqliteFile, SqliteConnection } from './session.ts';
@@ -13,14 +12,12 @@ let folder: string;
 let path: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'isthmus-checkpoints-'));
+  folder = makeTestFolder('checkpoints');
   path = join(folder, 'some.db');
   const database = new DatabaseSync(path);
   database.exec('pragma journal_mode = wal; create table texts (text)');
   database.close();
 });
-
-afterEach(() => rmSync(folder, { recursive: true }));
 
 function readLog(database: DatabaseSync): {
   readonly log: unknown;
