@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeTestFolder } from '../test/support/test-folder.ts';
 import { createGateway, type Gateway, type GatewayOptions } from './index.ts';
 
 const KEY = 'sk-embedded-0123456789';
@@ -17,20 +15,12 @@ const QUESTION = {
   messages: [{ role: 'user' as const, content: 'Hello' }],
 };
 
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
 /** On a data folder of its own, with the accounts of the sandbox. */
 async function open(options: GatewayOptions = {}): Promise<Gateway> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'isthmus-embedded-'));
+  const dataDir = makeTestFolder('embedded');
   const environment = { API_KEY: KEY, ...options.environment };
   const gateway = await createGateway({ dataDir, port: 0, ...options, environment });
-  closers.push(async () => {
-    await gateway.close();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  onTestFinished(() => gateway.close());
   return gateway;
 }
 
@@ -66,7 +56,7 @@ async function startEndlessUpstream(): Promise<{
     response.write(`data: ${JSON.stringify(chunk)}\n\n`);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  closers.push(async () => {
+  onTestFinished(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
@@ -160,8 +150,7 @@ test('several are independent of each other and change nothing of the process', 
 });
 
 test('settings that a program gives stand in for the file, which stays as it is', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'isthmus-embedded-'));
-  closers.push(async () => rmSync(dataDir, { recursive: true, force: true }));
+  const dataDir = makeTestFolder('embedded');
   const settings = { proxy: { custom_mapping: { 'my-model': 'alpha-3-flash' } } };
   const lines: string[] = [];
   const gateway = await createGateway({

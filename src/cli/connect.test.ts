@@ -1,30 +1,25 @@
 import { writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { listen } from '../../test/support/listen.ts';
 import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { createPasswordHasher } from '../access/password-hash.ts';
 import { readEnvironment } from '../config/env.ts';
 import { createConnect } from './connect.ts';
 
 let folder: string;
-let server: Server;
 let port: number;
 let shown: (string | undefined)[];
 
 beforeEach(async () => {
   folder = makeTestFolder('connect');
   shown = [];
-  server = createServer((request, response) => {
+  const server = createServer((request, response) => {
     shown.push(request.headers.authorization);
     response.end('{"accounts":[]}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  port = typeof address === 'object' && address !== null ? address.port : 0;
-});
-afterEach(async () => {
-  await new Promise((resolve) => server.close(resolve));
+  port = await listen(server);
 });
 
 function connectWith(variables: Readonly<Record<string, string>> = {}) {

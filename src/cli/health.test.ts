@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createTestAuthority } from '../../test/support/certificates.ts';
+import { listen } from '../../test/support/listen.ts';
 import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { checkHealth } from './health.ts';
 
@@ -17,14 +17,10 @@ beforeEach(async () => {
   server = createServer((request, response) => {
     response.writeHead(request.url === '/readyz' ? status : 404).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   url = `http://127.0.0.1:${port}`;
   dataDir = makeTestFolder('health');
   writeFileSync(join(dataDir, 'gui_config.json'), JSON.stringify({ proxy: { port } }));
-});
-afterEach(() => {
-  server.close();
 });
 
 const check = () => checkHealth({ environment: {}, flags: { dataDir } });
@@ -61,15 +57,10 @@ test('where nothing listens, that is said with the reason', async () => {
 test('one with a certificate is asked over HTTPS, whoever signed it', async () => {
   const { cert, key } = createTestAuthority().issue({ names: ['gateway.example'] });
   const secure = createSecureServer({ cert, key }, (_, response) => response.end());
-  await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
-  const { port } = secure.address() as AddressInfo;
+  const port = await listen(secure);
   const files = { tls_cert: join(dataDir, 'cert.pem'), tls_key: join(dataDir, 'key.pem') };
   writeFileSync(files.tls_cert, cert);
   writeFileSync(files.tls_key, key);
   writeFileSync(join(dataDir, 'gui_config.json'), JSON.stringify({ proxy: { port, ...files } }));
-  try {
-    expect(await check()).toMatchObject({ isReady: true, url: `https://127.0.0.1:${port}` });
-  } finally {
-    secure.close();
-  }
+  expect(await check()).toMatchObject({ isReady: true, url: `https://127.0.0.1:${port}` });
 });

@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { listen } from '../../test/support/listen.ts';
 import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { addTo, PASSWORD, SEED, startAdmin, type TestAdmin } from '../admin/admin.test-support.ts';
 import { SECRETS } from '../admin/admin-fakes.test-support.ts';
@@ -248,25 +249,15 @@ test('the password goes to the gateway alone, not where that sends it', async ()
     seen.push(request.headers.authorization);
     response.end('{}');
   });
+  const location = `http://127.0.0.1:${await listen(other)}/`;
   const redirecting = createServer((_request, response) => {
-    response.writeHead(302, { location: `http://127.0.0.1:${portOf(other)}/` }).end();
+    response.writeHead(302, { location }).end();
   });
-  for (const server of [other, redirecting]) {
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  }
-  const client = createHttpClient({
-    url: `http://127.0.0.1:${portOf(redirecting)}`,
-    password: PASSWORD,
-  });
+  const url = `http://127.0.0.1:${await listen(redirecting)}`;
+  const client = createHttpClient({ url, password: PASSWORD });
   await expect(client.call('GET', '/api/accounts')).rejects.toThrow('No gateway');
   expect(seen).toEqual([]);
-  for (const server of [other, redirecting]) server.close();
 });
-
-function portOf(server: Server): number {
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 test('a gateway that is not there, or wants another password, is said with the way out', async () => {
   const { url } = admin.edge;

@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { startConnectProxy } from '../../test/support/connect-proxy.ts';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { listen } from '../../test/support/listen.ts';
 import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { createOutboundFetch } from '../compose/outbound.ts';
 import { readSurroundings } from '../config/env.ts';
@@ -16,7 +17,7 @@ const NAME = '@isthmus-gateway/isthmus';
 const DAY = 86_400_000;
 const NOW = 1_800_000_000_000;
 
-let server: Server;
+let port: number;
 let folder: string;
 let asked: (string | undefined)[];
 let reply: { status: number; body: string };
@@ -25,21 +26,14 @@ beforeEach(async () => {
   folder = makeTestFolder('update');
   asked = [];
   reply = { status: 200, body: '{"version":"1.2.3","engines":{"node":">=24.7"}}' };
-  server = createServer((request, response) => {
+  const server = createServer((request, response) => {
     asked.push(request.url);
     response.writeHead(reply.status).end(reply.body);
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-});
-afterEach(async () => {
-  await new Promise((resolve) => server.close(resolve));
+  port = await listen(server);
 });
 
-function published() {
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { name: NAME, registry: `http://127.0.0.1:${port}` };
-}
+const published = () => ({ name: NAME, registry: `http://127.0.0.1:${port}` });
 
 test.each([
   ['1.2.3', '1.2.2', true],

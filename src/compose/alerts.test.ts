@@ -1,16 +1,13 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
 import { startConnectProxy } from '../../test/support/connect-proxy.ts';
+import { freePort } from '../../test/support/free-port.ts';
+import { listen } from '../../test/support/listen.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { NO_PROXY } from '../lib/outbound-proxy.ts';
 import { createPost } from './alerts.ts';
 
 const clock = createSystemClock();
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
 
 interface Received {
   readonly method: string | undefined;
@@ -21,7 +18,7 @@ interface Received {
 /** A webhook on loopback that answers with a status. */
 async function startWebhook(status: number, location?: string) {
   const received: Received[] = [];
-  const server: Server = createServer((request, response) => {
+  const server = createServer((request, response) => {
     let body = '';
     request.on('data', (data) => (body += data));
     request.on('end', () => {
@@ -29,9 +26,7 @@ async function startWebhook(status: number, location?: string) {
       response.writeHead(status, location === undefined ? {} : { location }).end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => new Promise((resolve) => server.close(resolve)));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return { url: `http://127.0.0.1:${port}/hook/canary-secret`, port, received };
 }
 
@@ -53,10 +48,11 @@ test('nobody is followed elsewhere', async () => {
 });
 
 test('what went wrong is told without the address', async () => {
-  const { url, port } = await startWebhook(200);
-  for (const close of closing.splice(0)) await close();
+  const port = await freePort();
   const post = createPost({ proxyFor: NO_PROXY, clock });
-  const failed = await post(url, {}).catch((error: unknown) => String(error));
+  const failed = await post(`http://127.0.0.1:${port}/hook`, {}).catch((error: unknown) =>
+    String(error),
+  );
   expect(failed).toBe('Error: It could not be reached (ECONNREFUSED).');
   expect(failed).not.toContain(String(port));
 });
@@ -71,7 +67,7 @@ test('a link-local address is not called', async () => {
 test('the outbound proxy is respected', async () => {
   const { port, received } = await startWebhook(200);
   const proxy = await startConnectProxy({ routes: { 'hooks.example:80': port } });
-  closing.push(() => proxy.close());
+  onTestFinished(() => proxy.close());
   const post = createPost({
     proxyFor: () => ({ url: `http://127.0.0.1:${proxy.port}`, source: 'the test' }),
     clock,

@@ -1,25 +1,19 @@
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createTestAuthority } from '../../test/support/certificates.ts';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { listen } from '../../test/support/listen.ts';
 import { NO_PROXY } from '../lib/outbound-proxy.ts';
 import { watchUpstreamCertificates } from './upstream-certificates.ts';
 
 const DAY_MS = 86_400_000;
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
 
 async function startUpstream(expiresAt: number): Promise<string> {
   const server = createServer(
     createTestAuthority().issue({ names: ['127.0.0.1'], expiresAt }),
     (socket) => socket.on('error', () => undefined),
   );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => new Promise((resolve) => server.close(resolve)));
-  return `https://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  return `https://127.0.0.1:${await listen(server)}/v1`;
 }
 
 test('the end of each certificate is read, also of one that is over; plain and silent upstreams have none', async () => {

@@ -1,18 +1,10 @@
 // A home folder, a gateway that knows some keys, and the commands of clients on both.
 
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { listen } from '../../../test/support/listen.ts';
+import { makeTestFolder } from '../../../test/support/test-folder.ts';
 import {
   createFakeTerminal,
   type FakeAnswers,
@@ -38,11 +30,10 @@ export interface TestHome {
   snapshot(): Readonly<Record<string, string>>;
   context(terminal: FakeTerminal, flags?: ClientFlags): ClientContext;
   connect(id: string, flags?: ClientFlags, answers?: FakeAnswers): Promise<FakeTerminal>;
-  close(): Promise<void>;
 }
 
 export async function createTestHome(): Promise<TestHome> {
-  const folder = mkdtempSync(join(tmpdir(), 'isthmus-home-'));
+  const folder = makeTestFolder('home');
   const home = join(folder, 'home');
   mkdirSync(home);
   const keys = new Set<string>();
@@ -62,10 +53,7 @@ export async function createTestHome(): Promise<TestHome> {
     }));
     response.end(JSON.stringify({ data, models: native }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://127.0.0.1:${await listen(server)}`;
   const variables: Record<string, string> = { PATH: join(folder, 'bin'), SHELL: '/bin/bash' };
   const context: TestHome['context'] = (terminal, flags = {}) => ({
     terminal,
@@ -102,10 +90,6 @@ export async function createTestHome(): Promise<TestHome> {
       const terminal = createFakeTerminal(answers);
       await connectClient(context(terminal, flags), id, flags);
       return terminal;
-    },
-    async close() {
-      await new Promise((resolve) => server.close(resolve));
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

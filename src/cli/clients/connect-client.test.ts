@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { countOf } from '../../../test/support/counts.ts';
 import { CODING_CLIENTS } from '../../clients/coding-clients.ts';
 import { createTestHome, type TestHome } from './clients.test-support.ts';
@@ -19,7 +19,6 @@ let at: TestHome;
 beforeEach(async () => {
   at = await createTestHome();
 });
-afterEach(() => at.close());
 
 const IDS = CODING_CLIENTS.map(({ id }) => id);
 

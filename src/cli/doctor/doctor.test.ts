@@ -1,10 +1,11 @@
 import { chmodSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { startGateway } from '../../../test/support/app.ts';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { freePort } from '../../../test/support/free-port.ts';
+import { listen } from '../../../test/support/listen.ts';
 import { makeTestFolder } from '../../../test/support/test-folder.ts';
 import { resolveSettings } from '../../config/effective.ts';
 import { type Environment, readEnvironment } from '../../config/env.ts';
@@ -20,26 +21,18 @@ import { findListener } from './gateway.ts';
 import { checkClocks, checkDisk, checkExposure, checkNode, checkProxies } from './machine.ts';
 
 let folder: string;
-let servers: Server[];
 /** An address where nobody listens. */
 let nowhere: string;
 
 beforeEach(async () => {
   nowhere = `http://127.0.0.1:${await freePort()}`;
   folder = makeTestFolder('doctor');
-  servers = [];
-});
-afterEach(async () => {
-  for (const server of servers) await new Promise((resolve) => server.close(resolve));
 });
 
 /** A server that answers everything alike. */
 async function serve(headers: Record<string, string>, body = '{}'): Promise<string> {
   const server = createServer((_request, response) => response.writeHead(200, headers).end(body));
-  servers.push(server);
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  return `http://127.0.0.1:${await listen(server)}`;
 }
 
 const settingsOf = (environment: Environment, file = {}) => resolveSettings({ environment, file });
@@ -138,13 +131,12 @@ test.skipIf(process.platform === 'win32')(
 );
 
 test('a gateway on the data folder at another address is found', async () => {
-  const port = new URL(await serve({})).port;
-  await new Promise((resolve) => servers.pop()?.close(resolve));
+  const port = await freePort();
   const claim = claimFolder(folder);
   const terminal = createFakeTerminal();
   const options = {
     ...{ terminal, answer: createAnswer(terminal, true), clock: createFakeClock(), fetch },
-    readEnvironment: () => ({ dataDir: folder, port: Number(port) }),
+    readEnvironment: () => ({ dataDir: folder, port }),
     findClients: () => [],
     connect: () => Promise.reject(new Error('unused')),
   };

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { CODING_CLIENTS } from '../../clients/coding-clients.ts';
 import { createTestHome, type TestHome } from '../clients/clients.test-support.ts';
 import { createFakeTerminal } from '../fake-terminal.test-support.ts';
@@ -14,7 +14,6 @@ beforeEach(async () => {
   at = await createTestHome();
   at.keys.add(KEY);
 });
-afterEach(() => at.close());
 
 const found = () => findClients(at.context(createFakeTerminal()).machine);
 const find = (id: string) => found().find((one) => one.id === id);
