@@ -15,27 +15,9 @@ afterEach(() => admin.close());
 
 const CONSOLE = { 'x-isthmus-console': '1', 'sec-fetch-site': 'same-origin' } as const;
 
-interface BrowserCall {
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 /** As a browser calls: without the password, with whatever cookie it has. */
-async function browse(method: string, path: string, { body, headers = {} }: BrowserCall = {}) {
-  const response = await fetch(`${admin.edge.url}${path}`, {
-    method,
-    redirect: 'manual',
-    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json');
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: isJson ? JSON.parse(text) : text,
-  };
-}
+const browse: TestAdmin['call'] = (method, path, { body, headers } = {}) =>
+  admin.call(method, path, { body, headers: { authorization: '', ...headers } });
 
 async function signIn(): Promise<string> {
   const { headers, status } = await browse('POST', '/api/session', {
@@ -309,10 +291,10 @@ test('a rule that somebody else changed meanwhile is changed against its new rev
 });
 
 test('who is turned away stands in the access log, page by page', async () => {
-  const wrong = { authorization: 'Bearer sk-wrong-canary' };
+  const headers = { authorization: 'Bearer sk-wrong-canary', 'content-type': 'application/json' };
   for (const path of ['/v1/models', '/v1/chat/completions', '/api/keys'])
-    await browse('GET', path, { headers: wrong });
-  await browse('POST', '/v1/chat/completions', { body: {}, headers: wrong });
+    await fetch(`${admin.edge.url}${path}`, { headers });
+  await fetch(`${admin.edge.url}/v1/chat/completions`, { method: 'POST', headers, body: '{}' });
   await signIn();
   const first = await admin.call('GET', '/api/access-log?limit=2');
   const second = await admin.call('GET', `/api/access-log?limit=9&cursor=${first.body.nextCursor}`);
