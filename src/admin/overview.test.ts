@@ -41,6 +41,15 @@ test('quotas are summed by family, text and images apart', async () => {
   expect(body.accounts).toMatchObject([{ label: 'a' }, { label: 'b' }]);
 });
 
+test('what is left of an account that is disabled is not counted in its families', async () => {
+  await addWithQuota('a', { 'alpha-3-flash': 0.5 });
+  const off = await addWithQuota('off', { 'alpha-3-flash': 1, 'beta-sonnet': 1 });
+  admin.options.book.apply(off.record.id, { kind: 'disable' });
+  const { body } = await admin.call('GET', '/api/quota');
+  expect(body.families).toMatchObject([{ family: 'alpha', accounts: 1, percent: 50 }]);
+  expect(body.accounts).toMatchObject([{ label: 'a' }, { label: 'off' }]);
+});
+
 test('figures are asked anew, of all accounts but the disabled or of those named', async () => {
   const a = (await addTo(admin, { label: 'a' })).record.id;
   const b = (await addTo(admin, { label: 'b' })).record.id;

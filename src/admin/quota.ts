@@ -66,8 +66,8 @@ export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): r
       title: 'shows what is left, by model family and by account',
       answers: { 200: { description: 'All known figures.', schema: QUOTAS_SCHEMA } },
       run: async () => {
-        const accounts = listQuotas({ book, isProtected });
-        return answerJson({ families: sumFamilies(accounts), accounts });
+        const facts = { book, isProtected };
+        return answerJson({ families: sumFamilies(facts), accounts: listQuotas(facts) });
       },
     }),
     defineRoute({
@@ -93,7 +93,7 @@ export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): r
 }
 
 /** The figures of each account, in the order in which accounts are chosen. */
-export function listQuotas({ book, isProtected }: Pick<AdminOptions, 'book' | 'isProtected'>) {
+function listQuotas({ book, isProtected }: Pick<AdminOptions, 'book' | 'isProtected'>) {
   return inOrder(book.list()).map((account) => ({
     id: account.record.id,
     label: account.record.label,
@@ -107,14 +107,24 @@ interface FamilyReading extends QuotaJson, Pick<FamilyJson, 'family' | 'kind'> {
   readonly id: string;
 }
 
-/** By model family, and texts apart from images; rates are no quotas. */
-export function sumFamilies(
-  accounts: readonly { readonly id: string; readonly quotas: readonly QuotaJson[] }[],
-): FamilyJson[] {
-  const readings = accounts.flatMap(({ id, quotas }) =>
-    quotas
+/**
+ * By model family, and texts apart from images; rates are no quotas. What is left of an account that is disabled is
+ * left to nobody.
+ */
+export function sumFamilies({
+  book,
+  isProtected,
+}: Pick<AdminOptions, 'book' | 'isProtected'>): FamilyJson[] {
+  const usable = book.list().filter(({ health }) => health.status.kind !== 'disabled');
+  const readings = usable.flatMap((account) =>
+    writeQuotas(account, isProtected)
       .filter(({ source }) => source !== 'rate')
-      .map((quota): FamilyReading => ({ id, ...quota, ...groupOfModel(quota.model) })),
+      .map(
+        (quota): FamilyReading => ({
+          ...{ id: account.record.id, ...quota },
+          ...groupOfModel(quota.model),
+        }),
+      ),
   );
   const families = Map.groupBy(readings, ({ family, kind }) => `${family} ${kind}`);
   return Array.from(families.values(), writeFamily).sort(

@@ -11,7 +11,7 @@ import { createAlertRoutes } from '../admin/monitor/alerts.ts';
 import { connectFeed } from '../admin/monitor/events.ts';
 import { type AttentionOptions, readAttention } from '../admin/monitor/overview.ts';
 import type { GatewayFacts, MonitorRouteOptions } from '../admin/options.ts';
-import { listQuotas, sumFamilies } from '../admin/quota.ts';
+import { sumFamilies } from '../admin/quota.ts';
 import { type Cluster, nameOfReplica } from '../cluster/cluster.ts';
 import { createId } from '../lib/ids.ts';
 import { isLoopbackHost } from '../lib/net.ts';
@@ -195,7 +195,7 @@ function createFigures(
   namesAccounts: () => boolean,
   key: Uint8Array,
 ) {
-  const { book, isProtected } = facts;
+  const { book } = facts;
   const pseudonymOf = createPseudonyms(key);
   return {
     accounts() {
@@ -203,7 +203,7 @@ function createFigures(
       for (const account of book.list()) counts[writeStatus(account, facts).kind] += 1;
       return counts;
     },
-    quota: () => sumFamilies(listQuotas({ book, isProtected })),
+    quota: () => sumFamilies(facts),
     upstreamOf: (id: string) => book.find(id)?.record.upstreamId ?? '',
     nameOf: (id: string) =>
       namesAccounts() ? (book.find(id)?.record.label ?? id) : pseudonymOf(id),

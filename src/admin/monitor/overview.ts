@@ -2,7 +2,7 @@
 
 import { type AccountJson, writeAccount } from '../account-view.ts';
 import type { AccountFacts, MonitorRouteOptions } from '../options.ts';
-import { listQuotas, sumFamilies } from '../quota.ts';
+import { sumFamilies } from '../quota.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
 import { findAttention, RECENT_MINUTES } from './attention.ts';
 import { OVERVIEW_SCHEMA, type OverviewJson } from './schemas.ts';
@@ -97,7 +97,7 @@ function countAccounts(accounts: readonly AccountJson[]): OverviewJson['accounts
 }
 
 function readQuota(options: Pick<AttentionOptions, 'book' | 'isProtected'>): OverviewJson['quota'] {
-  return sumFamilies(listQuotas(options)).map(({ family, kind, models, percent, resetsAt }) => ({
+  return sumFamilies(options).map(({ family, kind, models, percent, resetsAt }) => ({
     family,
     kind,
     models,
