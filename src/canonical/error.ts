@@ -158,6 +158,11 @@ export function changed(error: GatewayError, change: Partial<GatewayErrorOptions
 }
 
 /** A client's mistake in one field: 400 in its own protocol. */
+/** A failure of which the upstream said nothing is told by what the error says. */
+export function explainFailure(failure: UpstreamFailure, error: GatewayError): UpstreamFailure {
+  return failure.detail === undefined ? { ...failure, detail: error.sentence } : failure;
+}
+
 export function invalidRequest(
   field: string,
   message: string | Sentence,

@@ -1,6 +1,6 @@
 // One try on one account: resolves at the commit point, then owns the lease until the answer ends.
 
-import { GatewayError } from '../canonical/error.ts';
+import { explainFailure, GatewayError } from '../canonical/error.ts';
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import { precedingUserContent } from '../canonical/signatures.ts';
 import { acceptedNames } from '../canonical/tool-names.ts';
@@ -209,7 +209,7 @@ export class GenerateAttempt {
     context.record.error = context.signal.aborted ? abortError(context.signal) : error;
     if (isFinished) this.#succeed();
     else if (error?.failure !== undefined && !context.signal.aborted) {
-      const { failure } = error;
+      const failure = explainFailure(error.failure, error);
       // An answer has begun, so that what refuses the rest of it is not the account.
       lease.release(isRefusal(failure.kind) ? { kind: 'neutral' } : { kind: 'failure', failure });
     } else lease.release({ kind: 'neutral' });

@@ -1,7 +1,13 @@
 // The attempt loop: leases an account, tries, and follows the retry table until one attempt commits.
 
 import type { AttemptRecord, FallbackReason } from '../canonical/call-record.ts';
-import { asGatewayError, changed, GatewayError, type UpstreamFailure } from '../canonical/error.ts';
+import {
+  asGatewayError,
+  changed,
+  explainFailure,
+  GatewayError,
+  type UpstreamFailure,
+} from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
 import type { Pool } from '../pool/create-pool.ts';
@@ -279,7 +285,7 @@ class AttemptRun {
     if (!signal.aborted && error instanceof GatewayError && error.failure !== undefined) {
       const { kind, status } = error.failure;
       this.#note(lease, { outcome: kind, status, detail: describeFault(error) });
-      return error.failure;
+      return explainFailure(error.failure, error);
     }
     lease.release({ kind: 'neutral' });
     this.#endSuspicion({ kind: 'neutral' });

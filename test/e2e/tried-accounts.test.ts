@@ -72,6 +72,19 @@ test('B3: an account is not tried yet, then as its last requests went', async ()
   expect(await states()).toEqual(['healthy', 'untried']);
 });
 
+test('the last failure of an account is told in words, also where the upstream said none', async () => {
+  await app.sandbox.addFault({ cutAfterEvents: 1, count: 100 });
+  const [chat] = PROTOCOL_CALLS;
+  if (chat === undefined) throw new Error('The protocol is missing.');
+  const headers = { 'x-preferred-account': 'key-1@env' };
+  await send(app.url, chat, { headers, stream: true });
+  const [first] = await accounts();
+  expect(first?.condition).toMatchObject({
+    state: 'failing',
+    reason: { text: 'The upstream cut its answer off.' },
+  });
+});
+
 test('B3: the test of an account asks for an answer where that is agreed to', async () => {
   const [first] = await accounts();
   const path = `/api/accounts/${String(first?.id)}/test`;
