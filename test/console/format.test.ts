@@ -7,7 +7,7 @@ import { regionOf } from '../../console/src/i18n/region.ts';
 const NOW = Date.UTC(2026, 10, 21, 14, 5);
 const DAY = 86_400_000;
 
-const { duration, relative, date } = createFormat('en', 'en-US', 'just now');
+const { duration, relative, date, money } = createFormat('en', 'en-US', 'just now');
 
 test('durations below a minute keep tenths, for they are compared by them', () => {
   expect([1000, 1049, 1909, 1960, 59_900].map(duration)).toEqual([
@@ -26,6 +26,13 @@ test('a duration is rounded to a unit before it is written in it', () => {
 
 test('longer durations are their two largest units', () => {
   expect([260_999, 7_980_000, 90_061_000].map(duration)).toEqual(['4m 20s', '2h 13m', '1d 1h']);
+});
+
+test('money has cents, and where they say too little two figures', () => {
+  const written = [0, 3e8, 2.96e8, 9.96e7, 9.94e7, 1.738e6, 2.97e9, -3e8].map(money);
+  expect(written).toEqual([
+    ...['$0.00', '$0.30', '$0.30', '$0.10', '$0.099', '$0.0017', '$2.97', '-$0.30'],
+  ]);
 });
 
 test('times far away are told in years', () => {

@@ -45,6 +45,9 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365.25 * DAY;
 
+/** Dollars, from which on cents say enough. */
+const CENTS_FROM = 0.0995;
+
 /** @param region the language as dates are written where the person is, such as `en-GB` */
 export function createFormat(language: string, region: string, justNow: string): Format {
   const plain = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
@@ -81,7 +84,7 @@ export function createFormat(language: string, region: string, justNow: string):
     percent: (value) => percent.format(value / 100),
     money(nanos) {
       const amount = nanos / 1e9;
-      const isSmall = amount !== 0 && Math.abs(amount) < 1;
+      const isSmall = amount !== 0 && Math.abs(amount) < CENTS_FROM;
       return (isSmall ? smallMoney : money).format(amount);
     },
     duration: (ms) => writeDuration(ms, unit),
