@@ -337,6 +337,8 @@ test('the playground suggests a model that does what is asked for, and no second
   expect(suggestModel(models, false)).toBe('alpha-3-flash');
   expect(suggestModel(models, true)).toBe('painter');
   expect(suggestModel([], false)).toBe('');
+  const own = { ...MODEL, ...model, id: 'claude-x', target: 'claude-x', servedAs: 'claude-x' };
+  expect(suggestModel([...models, own], false)).toBe('claude-x');
 });
 
 const MODEL = {
