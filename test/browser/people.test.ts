@@ -57,6 +57,13 @@ describe.skipIf(isWithoutBrowser)('people of the console', () => {
     await ann.goto(`${console.url}/keys`);
     await ann.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
     expect(await ann.getByRole('button', { name: 'Create key' }).first().isDisabled()).toBe(true);
+    const [account] = console.app.book.list();
+    console.app.book.apply(account?.record.id ?? '', { kind: 'disable' });
+    await ann.goto(`${console.url}/accounts`);
+    const enable = ann.getByRole('button', { name: 'Enable', exact: true });
+    await enable.waitFor();
+    expect(await enable.isDisabled()).toBe(true);
+    console.app.book.apply(account?.record.id ?? '', { kind: 'enable' });
     await ann.goto(`${console.url}/settings?section=pool`);
     await ann.getByText('Changes here need the role Operator.').waitFor();
     expect(await ann.locator('.setting input').first().isDisabled()).toBe(true);

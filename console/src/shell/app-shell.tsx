@@ -67,9 +67,9 @@ function RoleBanner() {
   const { data } = useQuery(sessionQuery);
   if (data?.role !== 'viewer') return null;
   return (
-    <div className="banner is-calm" role="note">
+    <section className="banner is-calm" aria-label={t('roles.names.viewer')}>
       {t('roles.banner', { role: t('roles.names.viewer') })}
-    </div>
+    </section>
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { Button, Checkbox } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { useMay } from '../../api/queries/session.ts';
 import { sayWayOut } from '../../components/say-account-state.ts';
 import { RelativeTime } from '../../components/times.tsx';
 import { AccountMenu, type AccountMenuProps } from './account-menu.tsx';
@@ -71,11 +72,17 @@ export function AccountCard(props: AccountItemProps) {
 function WayOut({ account, work, onSignIn }: AccountItemProps) {
   const { t } = useTranslation();
   const { status, kind, id } = account;
+  const may = useMay('operator');
   return (
     <div className="way-out-line">
       <span>{sayWayOut({ kind, reason: status.reason }, status.wayOut, t)}</span>
       {needsSignIn(account) && (
-        <Button size="compact-sm" variant="default" onClick={() => onSignIn(account)}>
+        <Button
+          size="compact-sm"
+          variant="default"
+          disabled={!may}
+          onClick={() => onSignIn(account)}
+        >
           {t('accounts.signInAgain')}
         </Button>
       )}
@@ -84,6 +91,7 @@ function WayOut({ account, work, onSignIn }: AccountItemProps) {
           size="compact-sm"
           variant="default"
           loading={work.busyId === id}
+          disabled={!may}
           onClick={() => work.enable(account)}
         >
           {t('accounts.enable')}
