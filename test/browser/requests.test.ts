@@ -4,6 +4,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
 
+const GATEWAY_KEY = 'the-key-of-the-gateway';
+
 const FOCUSED = `(() => {
   const { activeElement: element } = document;
   const row = element?.closest('[data-index]');
@@ -30,7 +32,7 @@ const OVERLAPS = `[...document.querySelectorAll('.request-line')].flatMap((line)
 describe.skipIf(isWithoutBrowser)('the list of requests', () => {
   let console: ConsoleApp;
   beforeAll(async () => {
-    console = await startConsole();
+    console = await startConsole({ environment: { API_KEY: GATEWAY_KEY } });
     for (let count = 0; count < 60; count += 1) await console.ask({ model: 'nobody-knows-it' });
   });
   /** Each page asks for what runs: those of earlier tests are closed. */
@@ -160,6 +162,8 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
   test('says of a request that was never sent that nothing was', async () => {
     const page = await open();
     await page.keyboard.press('Enter');
+    await page.getByText('Timing', { exact: true }).waitFor();
+    expect(await page.getByText('Time to first token').count()).toBe(0);
     await page.getByRole('tab', { name: /Changes/ }).click();
     await page.getByText('Nothing was sent').waitFor();
   });
@@ -173,6 +177,16 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     await account.click();
     await expect.poll(() => page.getByLabel('Select ').count()).toBe(1);
     await page.getByLabel(`Select ${name}`).waitFor();
+  });
+
+  test('names the key of the gateway, and says where none was needed', async () => {
+    await console.ask({}, { authorization: `Bearer ${GATEWAY_KEY}` });
+    const page = await open();
+    await page.keyboard.press('Enter');
+    await page.getByText('gateway key', { exact: true }).waitFor();
+    await console.ask();
+    await page.getByRole('button', { name: 'Newer request' }).click();
+    await page.getByText('none', { exact: true }).waitFor();
   });
 
   test('tells of an answer that was held back, though its status is good', async () => {
@@ -314,6 +328,29 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     await running.waitFor({ state: 'detached' });
     const line = page.locator('.request-line').first();
     await line.getByText(/Stopped by session/).waitFor();
+  });
+
+  test('what ends while the list is paused stays, and is told to have ended', async () => {
+    const page = await openAt('/requests');
+    const leaving = new AbortController();
+    const answer = fetch(`${console.url}/v1/messages`, {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...{ model: 'alpha-3-flash', max_tokens: 2000, stream: true },
+        messages: [{ role: 'user', content: 'UPSTREAM-SLOW 300 UPSTREAM-WORDS 900' }],
+      }),
+    }).then((response) => response.text());
+    const running = page.locator('.request-line.is-running');
+    await running.getByText('out so far').waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    leaving.abort();
+    await expect(answer).rejects.toThrow();
+    await running.getByText('ended').waitFor();
+    expect(await running.getByRole('button').count()).toBe(0);
+    await page.getByRole('button', { name: '1 new' }).click();
+    await running.waitFor({ state: 'detached' });
   });
 
   test('a session is read as one, and lets go of its account', async () => {

@@ -4,7 +4,6 @@ import { Loader } from '@mantine/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { RequestRow } from '../../../../src/admin/contract.ts';
-import type { RunningRow } from '../../api/queries/requests.ts';
 import { useFormat } from '../../components/use-format.ts';
 import type { SearchTexts } from '../../components/use-search-texts.ts';
 import { VirtualRows } from '../../components/virtual-rows.tsx';
@@ -12,7 +11,7 @@ import { type Choice, columnsFor, tracksOf } from './columns.ts';
 import { RequestLine } from './request-line.tsx';
 import { RunningLine } from './running-line.tsx';
 import type { RequestRows } from './use-request-rows.ts';
-import type { Running } from './use-running.ts';
+import type { Running, ShownRunningRow } from './use-running.ts';
 
 declare module 'react' {
   interface CSSProperties {
@@ -43,7 +42,7 @@ const keyOf = ({ row }: Line): string => row.id;
 
 /** What is under way stands on top of what has ended. */
 type Line =
-  | { readonly kind: 'running'; readonly row: RunningRow }
+  | { readonly kind: 'running'; readonly row: ShownRunningRow }
   | { readonly kind: 'ended'; readonly row: RequestRow };
 
 export function RequestList(props: RequestListProps) {

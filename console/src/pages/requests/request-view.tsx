@@ -48,9 +48,9 @@ export function RequestView({ id, neighbours, actions }: RequestViewProps) {
         {data !== undefined && (
           <>
             <Outcome row={data} />
-            <strong className="detail-model wrap-anywhere">
+            <h2 className="detail-model wrap-anywhere">
               {data.model === '' ? data.path : data.model}
-            </strong>
+            </h2>
           </>
         )}
         <div className="detail-actions">

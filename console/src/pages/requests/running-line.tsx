@@ -3,7 +3,7 @@
 import { Button } from '@mantine/core';
 import { IconPlayerStop } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import { type RunningRow, useStopRequest } from '../../api/queries/requests.ts';
+import { useStopRequest } from '../../api/queries/requests.ts';
 import { useMay } from '../../api/queries/session.ts';
 import { useNow } from '../../components/now.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
@@ -12,9 +12,10 @@ import { useFormat } from '../../components/use-format.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import type { ColumnId } from './columns.ts';
 import { shortSession } from './short-session.ts';
+import type { ShownRunningRow } from './use-running.ts';
 
 export interface RunningLineProps {
-  readonly row: RunningRow;
+  readonly row: ShownRunningRow;
   readonly columns: readonly ColumnId[];
   readonly tabIndex: 0 | -1;
 }
@@ -34,24 +35,26 @@ export function RunningLine({ row, columns, tabIndex }: RunningLineProps) {
           <RunningCell id={id} row={row} />
         </span>
       ))}
-      <Button
-        className="request-stop"
-        size="compact-xs"
-        variant="default"
-        leftSection={<IconPlayerStop size={14} />}
-        loading={stop.isPending}
-        disabled={!may}
-        tabIndex={tabIndex}
-        aria-label={t('requests.stopNamed', { name })}
-        onClick={end}
-      >
-        {t('requests.stop')}
-      </Button>
+      {!row.hasEnded && (
+        <Button
+          className="request-stop"
+          size="compact-xs"
+          variant="default"
+          leftSection={<IconPlayerStop size={14} />}
+          loading={stop.isPending}
+          disabled={!may}
+          tabIndex={tabIndex}
+          aria-label={t('requests.stopNamed', { name })}
+          onClick={end}
+        >
+          {t('requests.stop')}
+        </Button>
+      )}
     </div>
   );
 }
 
-function RunningCell({ id, row }: { readonly id: ColumnId; readonly row: RunningRow }) {
+function RunningCell({ id, row }: { readonly id: ColumnId; readonly row: ShownRunningRow }) {
   const { t } = useTranslation();
   const format = useFormat();
   const clock = useClock();
@@ -60,13 +63,7 @@ function RunningCell({ id, row }: { readonly id: ColumnId; readonly row: Running
     case 'when':
       return <span className="mono">{clock.time(row.startedAt)}</span>;
     case 'status':
-      return (
-        <StatusMark tone="idle">
-          {row.attempt > 1
-            ? t('requests.runningAttempt', { number: row.attempt })
-            : t('requests.running')}
-        </StatusMark>
-      );
+      return <RunningStatus row={row} />;
     case 'model':
       return (
         <>
@@ -101,10 +98,22 @@ function RunningCell({ id, row }: { readonly id: ColumnId; readonly row: Running
     case 'cost':
       return '–';
     case 'took':
-      return format.duration(wholeSeconds(now - row.startedAt));
+      return row.hasEnded ? '–' : format.duration(wholeSeconds(now - row.startedAt));
     default:
       return id satisfies never;
   }
+}
+
+function RunningStatus({ row }: { readonly row: ShownRunningRow }) {
+  const { t } = useTranslation();
+  if (row.hasEnded) return <span className="dimmed">{t('requests.runningEnded')}</span>;
+  return (
+    <StatusMark tone="idle">
+      {row.attempt > 1
+        ? t('requests.runningAttempt', { number: row.attempt })
+        : t('requests.running')}
+    </StatusMark>
+  );
 }
 
 function wholeSeconds(ms: number): number {

@@ -3,6 +3,7 @@
 import { ActionIcon, Alert, Tooltip } from '@mantine/core';
 import { IconAlertTriangle, IconFilter } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { RequestDetail } from '../../../../src/admin/contract.ts';
@@ -71,11 +72,19 @@ function LastWords({ detail: { attemptsList, error } }: { readonly detail: Reque
   );
 }
 
+/** The gateway's own key has no name, and some requests need no key. */
+function sayKey({ keyName, keyId }: RequestDetail, t: TFunction): string {
+  if (keyName !== undefined) return keyName;
+  if (keyId === 'api-key') return t('requests.gatewayKey');
+  return keyId === 'local' || keyId === 'open' ? t('requests.noKey') : keyId;
+}
+
 function Facts({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const format = useFormat();
   const clock = useClock();
-  const { keyName, userAgent, session, replica, modelVersion, account, finishReasons } = detail;
+  const { userAgent, session, replica, modelVersion, account, finishReasons } = detail;
+  const keyShown = sayKey(detail, t);
   return (
     <dl className="facts">
       <Fact name={t('requests.id')}>
@@ -124,8 +133,8 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
         </Fact>
       )}
       <Fact name={t('requests.key')}>
-        {keyName ?? t('requests.noKey')}
-        {keyName !== undefined && <OthersLink name={keyName} search={{ key: detail.keyId }} />}
+        {keyShown}
+        <OthersLink name={keyShown} search={{ key: detail.keyId }} />
       </Fact>
       {(['owner', 'team'] as const).map((what) => {
         const name = detail[what];

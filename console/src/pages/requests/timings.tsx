@@ -7,8 +7,10 @@ import { useFormat } from '../../components/use-format.ts';
 export function Timings({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const format = useFormat();
-  const { totalMs, timings } = detail;
-  const firstMs = Math.min(detail.firstEventMs ?? totalMs, totalMs);
+  const { totalMs, timings, firstEventMs } = detail;
+  // A request that failed before has no first token.
+  const hasFirst = firstEventMs !== undefined;
+  const firstMs = Math.min(firstEventMs ?? 0, totalMs);
   const restMs = totalMs - firstMs;
   const first = format.duration(firstMs);
   const rest = format.duration(restMs);
@@ -19,19 +21,23 @@ export function Timings({ detail }: { readonly detail: RequestDetail }) {
         <span>{t('requests.timings')}</span>
         <strong>{format.duration(totalMs)}</strong>
       </div>
-      <div
-        className="timings-bar"
-        role="img"
-        aria-label={t('requests.timingsLabel', { first, rest })}
-      >
-        <span className="is-first" style={{ inlineSize: `${share}%` }} />
-        <span className="is-rest" style={{ inlineSize: `${100 - share}%` }} />
-      </div>
+      {hasFirst && (
+        <div
+          className="timings-bar"
+          role="img"
+          aria-label={t('requests.timingsLabel', { first, rest })}
+        >
+          <span className="is-first" style={{ inlineSize: `${share}%` }} />
+          <span className="is-rest" style={{ inlineSize: `${100 - share}%` }} />
+        </div>
+      )}
       <ul className="timings-legend">
-        <li className="is-first">
-          {t('requests.firstEvent')} <strong>{first}</strong>
-        </li>
-        {restMs > 0 && (
+        {hasFirst && (
+          <li className="is-first">
+            {t('requests.firstEvent')} <strong>{first}</strong>
+          </li>
+        )}
+        {hasFirst && restMs > 0 && (
           <li className="is-rest">
             {t('requests.rest')} <strong>{rest}</strong>
           </li>

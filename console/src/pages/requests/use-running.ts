@@ -6,8 +6,13 @@ import { type RunningRow, runningQuery } from '../../api/queries/requests.ts';
 import type { RequestFilters } from './filters.ts';
 import { matchesRunning } from './matches-running.ts';
 
+/** A row that stays while the list is held, after its request. */
+export interface ShownRunningRow extends RunningRow {
+  readonly hasEnded: boolean;
+}
+
 export interface Running {
-  readonly rows: readonly RunningRow[];
+  readonly rows: readonly ShownRunningRow[];
   /** All there are, whatever the filters. */
   readonly total: number;
 }
@@ -18,8 +23,8 @@ const MAX_ROWS = 20;
 
 /** @param isHeld while somebody reads further down, or holds the list: then no row comes and none goes */
 export function useRunning(filters: RequestFilters, isHeld: boolean): Running {
-  const { data } = useQuery(runningQuery(!isHeld));
   const shown = useRef(NOTHING);
+  const { data } = useQuery(runningQuery(!isHeld || shown.current.rows.length > 0));
   const filterKey = JSON.stringify(filters);
   const running = useMemo(() => {
     if (data === undefined) return NOTHING;
@@ -27,9 +32,20 @@ export function useRunning(filters: RequestFilters, isHeld: boolean): Running {
     const rows = data.rows
       .filter((row) => matchesRunning(row, wanted))
       .slice(0, MAX_ROWS)
-      .toSorted((one, other) => other.startedAt - one.startedAt);
+      .toSorted((one, other) => other.startedAt - one.startedAt)
+      .map((row) => ({ ...row, hasEnded: false }));
     return { rows, total: data.total };
   }, [data, filterKey]);
+  const held = useMemo(() => {
+    if (!isHeld || data === undefined) return undefined;
+    const now = new Map(data.rows.map((row) => [row.id, row]));
+    const rows = shown.current.rows.map((row) => ({
+      ...(now.get(row.id) ?? row),
+      hasEnded: !now.has(row.id),
+    }));
+    return { rows, total: data.total };
+  }, [isHeld, data]);
+  if (held !== undefined) return held;
   if (!isHeld) shown.current = running;
   return shown.current;
 }
