@@ -54,9 +54,11 @@ function Figures({ exchange }: { readonly exchange: Exchange }) {
   const { firstByteMs, totalMs = firstByteMs, requestId } = exchange;
   return (
     <>
-      <span>
-        {t('playground.firstToken', { time: format.duration(data?.firstEventMs ?? firstByteMs) })}
-      </span>
+      {exchange.status < 400 && (
+        <span>
+          {t('playground.firstToken', { time: format.duration(data?.firstEventMs ?? firstByteMs) })}
+        </span>
+      )}
       <span>{t('playground.tookTime', { time: format.duration(data?.totalMs ?? totalMs) })}</span>
       {data && <Used record={data} />}
       {requestId !== undefined && (

@@ -64,6 +64,8 @@ export function ConversationView(props: ConversationViewProps) {
       // A picture has its height only now.
       onLoadCapture={showEnd}
     >
+      {/* Answers have headings of their own below it. */}
+      <h2 className="visually-hidden">{label}</h2>
       {said.map((turn, index) => (
         <TurnView
           // biome-ignore lint/suspicious/noArrayIndexKey: turns have no name but their place
