@@ -177,6 +177,31 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('an own price is read as it is written, edited as it is, and put back as it was', async () => {
+    const price = { input: 3, cache_write: 3.75, output: 15 };
+    await console.api('PATCH', '/api/config/prices', { 'play/house-cat': price });
+    const page = await console.open('/routing');
+    const row = page.getByRole('listitem').filter({ hasText: 'play/house-cat' });
+    await row.getByText('Input $3.00 · Cache write $3.75 · Output $15.00').waitFor();
+    await row.getByRole('button', { name: 'Edit the price of play/house-cat' }).click();
+    expect(await page.getByLabel('Output', { exact: true }).inputValue()).toBe('15');
+    await page.getByLabel('Cached input').fill('0,300');
+    await page.getByLabel('Input', { exact: true }).fill('2.5');
+    await page.getByText('Must be a number').waitFor();
+    const save = page.getByRole('button', { name: 'Save price' });
+    expect(await save.isDisabled()).toBe(true);
+    await page.getByLabel('Cached input').fill('0.3');
+    await save.click();
+    await row.getByText(/Input \$2.50 .* Cached input \$0.30/).waitFor();
+    const prices = () => console.settings().prices['play/house-cat'];
+    await expect.poll(prices).toMatchObject({ ...price, input: 2.5, cached_input: 0.3 });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(prices).toEqual(price);
+    await row.getByRole('button', { name: 'Remove the price of play/house-cat' }).click();
+    await row.waitFor({ state: 'detached' });
+    expect(console.problems).toEqual([]);
+  });
+
   test('usage is downloaded with every group', async () => {
     const page = await console.open('/usage');
     const button = page.getByRole('button', { name: 'Download CSV' });

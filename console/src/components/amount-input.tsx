@@ -21,6 +21,8 @@ export interface AmountInputProps {
   readonly description?: string;
   readonly placeholder?: string;
   readonly disabled?: boolean;
+  readonly autoFocus?: boolean;
+  readonly 'aria-label'?: string;
   readonly 'aria-describedby'?: string;
 }
 

@@ -14,7 +14,8 @@ export interface AmountOptions {
   readonly words: readonly string[];
 }
 
-const AMOUNT = /^([+-]?(?:\d{1,3}(?:[, ]\d{3})+|\d+)?(?:\.\d*)?(?:e[+-]?\d+)?) *(\D*)$/;
+// No group begins with a 0: `0,250` is a quarter to who writes it.
+const AMOUNT = /^([+-]?(?:[1-9]\d{0,2}(?:[, ]\d{3})+|\d+)?(?:\.\d*)?(?:e[+-]?\d+)?) *(\D*)$/;
 const SIZE_UNIT = /^(?:([kmgt])i?b?|b|bytes?)$/;
 const PREFIXES = ['k', 'm', 'g', 't'];
 

@@ -1,43 +1,53 @@
 // The operator's own prices, by model: they replace the public ones. Every change acts at once.
 
 import { ActionIcon, Button, TextInput } from '@mantine/core';
-import { IconPlus, IconX } from '@tabler/icons-react';
-import { type FormEvent, useState } from 'react';
+import { IconPencil, IconPlus, IconX } from '@tabler/icons-react';
+import type { TFunction } from 'i18next';
+import { type FormEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { AmountInput } from '../../components/amount-input.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { type AmountRange, isGoodAmount, takeAmount } from '../../components/read-amount.ts';
+import { type Format, useFormat } from '../../components/use-format.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
+import type { routing } from '../../i18n/en/routing.ts';
 import { useEntries } from './use-mapping.ts';
 
+/** Those that the form has; all others are set in the config file, and stay as they are. */
 const RATES = ['input', 'cached_input', 'output'] as const;
 type RateName = (typeof RATES)[number];
 type Texts = Readonly<Record<RateName, string>>;
 const EMPTY: Texts = { input: '', cached_input: '', output: '' };
+const RANGE: AmountRange = { least: 0, most: 1_000_000, isWhole: false };
 
 const readPrices = (values: object): readonly (readonly [string, object])[] =>
   Object.entries(values);
 
-/** `input 1.25 · output 10`, whatever else a price says too. */
-const sayRates = (price: object): string =>
-  Object.entries(price)
-    .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`)
-    .join(' · ');
-
 export function PricesPanel() {
   const { t } = useTranslation();
+  const format = useFormat();
   const prices = useEntries('prices', readPrices);
   const { texts: address } = useSearchTexts();
   const { price: asked = '' } = address;
   const [model, setModel] = useState(asked);
   const [texts, setTexts] = useState(EMPTY);
+  const modelField = useRef<HTMLInputElement>(null);
   const name = model.trim();
-  const rates = RATES.filter((rate) => texts[rate].trim() !== '').map(
-    (rate) => [rate, Number(texts[rate])] as const,
-  );
-  const isGood = name !== '' && rates.length > 0 && rates.every(([, value]) => value >= 0);
+  const known = new Map(prices.entries);
+  const isGood =
+    name !== '' &&
+    RATES.every((rate) => isGoodAmount(texts[rate], RANGE)) &&
+    RATES.some((rate) => texts[rate].trim() !== '');
+  const edit = (key: string): void => {
+    setModel(key);
+    setTexts(toTexts(known.get(key) ?? {}));
+    modelField.current?.focus();
+  };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (!isGood) return;
+    const rates = RATES.map((rate) => [rate, takeAmount(texts[rate], RANGE) ?? null] as const);
     const date = new Date().toISOString().slice(0, 10);
     const typed = { model, texts };
     const price = { ...Object.fromEntries(rates), date };
@@ -52,30 +62,36 @@ export function PricesPanel() {
     <Panel isFlush title={t('routing.prices')} hint={t('routing.pricesHint')}>
       <form className="entry entry-new price-new" onSubmit={submit}>
         <TextInput
+          ref={modelField}
           className="mono-field"
           aria-label={t('routing.priceModel')}
           placeholder={t('routing.priceModel')}
           value={model}
           onChange={({ currentTarget: { value } }) => setModel(value)}
+          onBlur={() => {
+            // Whoever names a price that exists sees what it is before it is changed.
+            const price = known.get(name);
+            if (price !== undefined && texts === EMPTY) setTexts(toTexts(price));
+          }}
         />
         {RATES.map((rate) => (
-          <TextInput
+          <AmountInput
             key={rate}
+            range={RANGE}
             autoFocus={asked !== '' && rate === 'input'}
-            inputMode="decimal"
             aria-label={t(`routing.rates.${rate}`)}
             placeholder={t(`routing.rates.${rate}`)}
             value={texts[rate]}
-            onChange={({ currentTarget: { value } }) => setTexts({ ...texts, [rate]: value })}
+            onChange={(value) => setTexts({ ...texts, [rate]: value })}
           />
         ))}
         <Button
           type="submit"
           variant="default"
           disabled={!isGood}
-          leftSection={<IconPlus size={16} />}
+          leftSection={known.has(name) ? undefined : <IconPlus size={16} />}
         >
-          {t('routing.addPrice')}
+          {t(known.has(name) ? 'routing.savePrice' : 'routing.addPrice')}
         </Button>
       </form>
       {prices.error !== null && <ErrorNote error={prices.error} onRetry={prices.reload} />}
@@ -83,7 +99,15 @@ export function PricesPanel() {
         {prices.entries.map(([key, price]) => (
           <li key={key} className="entry price-item">
             <span className="mono wrap-anywhere">{key}</span>
-            <span className="wrap-anywhere">{sayRates(price)}</span>
+            <span className="wrap-anywhere">{sayPrice(price, t, format)}</span>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={t('routing.editPrice', { name: key })}
+              onClick={() => edit(key)}
+            >
+              <IconPencil size={16} />
+            </ActionIcon>
             <ActionIcon
               variant="subtle"
               color="gray"
@@ -100,3 +124,42 @@ export function PricesPanel() {
     </Panel>
   );
 }
+
+function toTexts(price: object): Texts {
+  const known = new Map<string, unknown>(Object.entries(price));
+  const [input = '', cached = '', output = ''] = RATES.map((rate) => String(known.get(rate) ?? ''));
+  return { input, cached_input: cached, output };
+}
+
+/** `Input $1.25 · Output $10`, and whatever else a price says. */
+function sayPrice(price: object, t: TFunction, format: Format): string {
+  return Object.entries(price)
+    .map(([name, value]: [string, unknown]) => {
+      if (typeof value === 'number' && isRate(name)) {
+        return `${t(`routing.rates.${name}`)} ${format.money(value * 1e9)}`;
+      }
+      return Array.isArray(value)
+        ? value.map((step) => sayStep(step, t, format)).join(' · ')
+        : String(value);
+    })
+    .join(' · ');
+}
+
+function sayStep({ input_tokens: tokens, ...rates }: Step, t: TFunction, format: Format): string {
+  return t('routing.rateAbove', {
+    tokens: format.number(Number(tokens)),
+    rates: sayPrice(rates, t, format),
+  });
+}
+
+interface Step {
+  readonly input_tokens?: unknown;
+}
+
+const isRate = (name: string): name is keyof (typeof routing)['rates'] => RATE_NAMES.has(name);
+
+const RATE_NAMES: ReadonlySet<string> = new Set([
+  ...RATES,
+  ...['cache_write', 'cache_write_hour', 'image_input', 'audio_input'],
+  ...['thought', 'image_output', 'audio_output', 'image'],
+]);

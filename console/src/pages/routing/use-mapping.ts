@@ -43,10 +43,7 @@ export function useEntries<Entries>(
     error: data === undefined ? error : null,
     reload: () => void refetch(),
     change(patch, message, onRefused) {
-      const before = new Map<string, unknown>(Object.entries(values));
-      const back = Object.fromEntries(
-        Object.keys(patch).map((name) => [name, before.get(name) ?? null]),
-      );
+      const back = patchNow(values, patch);
       const undo = (saved: ConfigSection): void =>
         void mutateAsync({ patch: back, onlyWhile: patchNow(saved.values, patch) }).then(
           () => toasts.done(t('common.undone')),
