@@ -197,6 +197,7 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     await expect.poll(prices).toMatchObject({ ...price, input: 2.5, cached_input: 0.3 });
     await page.getByRole('button', { name: 'Undo' }).click();
     await expect.poll(prices).toEqual(price);
+    await page.getByRole('alert').getByRole('button', { name: 'Close' }).first().click();
     await row.getByRole('button', { name: 'Remove the price of play/house-cat' }).click();
     await row.waitFor({ state: 'detached' });
     expect(console.problems).toEqual([]);
