@@ -51,7 +51,8 @@ function Shares({ accounts }: { readonly accounts: Overview['accounts'] }) {
   return (
     <>
       <p className="usable-count">
-        <strong>{format.number(usable)}</strong>{' '}
+        {/* One that was not tried since the gateway started is taken as any other. */}
+        <strong>{format.number(usable + untried)}</strong>{' '}
         {t('overview.accountsOf', { total: format.number(total) })}
       </p>
       <div className="shares" aria-hidden="true">
