@@ -27,6 +27,7 @@ import { formatJson } from './format-json.ts';
 import { Outcome } from './outcome.tsx';
 import { shortSession } from './short-session.ts';
 import '../usage/page.css';
+import { useAccountNames } from './use-account-names.ts';
 import './session-page.css';
 
 export function SessionPage() {
@@ -80,6 +81,7 @@ function Binding({ session: { session, binding } }: { readonly session: RequestS
   const toasts = useToasts();
   const release = useReleaseSession(session);
   const mayRelease = useMay('operator');
+  const { nameOf } = useAccountNames();
   if (binding === null) {
     return <Panel title={t('requests.binding')}>{t('requests.notBound')}</Panel>;
   }
@@ -113,7 +115,7 @@ function Binding({ session: { session, binding } }: { readonly session: RequestS
       </span>
       {binding.detours.map(({ model, accountId }) => (
         <span key={model} className="sub-line wrap-anywhere">
-          {t('requests.detour', { model, account: accountId })}
+          {t('requests.detour', { model, account: nameOf(accountId) })}
         </span>
       ))}
     </Panel>
@@ -133,7 +135,7 @@ function Timeline({ session }: { readonly session: RequestSession }) {
         requests > calls.length ? t('requests.latestCalls', { count: calls.length }) : undefined
       }
     >
-      <ScrollRegion className="table-scroll" label={t('requests.calls')}>
+      <ScrollRegion className="table-scroll" label={t('requests.timeline')}>
         <table className="plain-table session-calls">
           <thead>
             <tr>
