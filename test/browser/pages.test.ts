@@ -203,6 +203,14 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('what is in no group of the usage leads to no list, which would be of all requests', async () => {
+    const page = await console.open('/usage?by=owner');
+    const row = page.getByRole('row').filter({ hasText: '(none)' });
+    await row.waitFor();
+    expect(await row.getByRole('link').count()).toBe(0);
+    expect(console.problems).toEqual([]);
+  });
+
   test('usage is downloaded with every group', async () => {
     const page = await console.open('/usage');
     const button = page.getByRole('button', { name: 'Download CSV' });
