@@ -19,7 +19,7 @@ export const playground = {
   qualities: { usual: 'Default', standard: 'Standard (1K)', medium: 'Medium (2K)', hd: 'HD (4K)' },
   count: 'Images',
   key: 'Key',
-  keyHint: 'Only if one is required. Kept in this tab only and deleted when it closes.',
+  keyHint: 'Only if one is required. Never stored: leaving the page forgets it.',
   keep: 'Keep this conversation in this browser',
   keepHint: 'Otherwise this tab keeps it until it closes.',
   compare: 'Compare two models',

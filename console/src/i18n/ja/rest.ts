@@ -68,7 +68,7 @@ export const rest: PartlyTranslated<typeof english> = {
     qualities: { usual: '既定', standard: '標準（1K）', medium: '中（2K）', hd: 'HD（4K）' },
     count: '画像数',
     key: 'キー',
-    keyHint: '必要な場合のみ。このタブにのみ保持され、閉じると削除されます。',
+    keyHint: '必要な場合のみ。保存されず、ページを離れると消去されます。',
     keep: 'この会話をこのブラウザーに保存',
     keepHint: '保存しない場合は、タブを閉じるまで保持されます。',
     compare: '2 つのモデルを比較',

@@ -21,7 +21,7 @@ export const playground: Translated<typeof english> = {
   qualities: { usual: '默认', standard: '标准（1K）', medium: '中等（2K）', hd: '高清（4K）' },
   count: '图片数',
   key: '密钥',
-  keyHint: '仅在需要时填写。只保留在此标签页，关闭后删除。',
+  keyHint: '仅在需要时填写。不会保存，离开此页面即清除。',
   keepHint: '否则此标签页保留到关闭为止。',
   compare: '对比两个模型',
   otherModel: '第二个模型',

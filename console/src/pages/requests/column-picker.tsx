@@ -24,7 +24,12 @@ export function ColumnPicker({ chosen, isShared, width, onChange }: ColumnPicker
   return (
     <Menu position="bottom-end" closeOnItemClick={false}>
       <Menu.Target>
-        <ActionIcon variant="default" size={36} aria-label={t('requests.chooseColumns')}>
+        <ActionIcon
+          className="column-picker"
+          variant="default"
+          size={36}
+          aria-label={t('requests.chooseColumns')}
+        >
           <IconColumns size={18} />
         </ActionIcon>
       </Menu.Target>
