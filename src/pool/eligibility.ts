@@ -98,12 +98,12 @@ const DISABLED = {
   'invalid-key': 'disabled: its key is refused; give it a new key',
   forbidden: 'disabled: the upstream refused the account; enable it when that is settled',
   manual: 'disabled by hand',
-  'standing-by': 'resting: real accounts go before it',
+  'standing-by': 'on standby: real accounts go before it',
 } as const;
 
 const RESTING = {
   kind: 'unusable',
-  verdict: 'of the built-in sandbox, and resting or disabled',
+  verdict: 'of the built-in sandbox, on standby or disabled',
   isStandIn: true,
 } as const;
 
