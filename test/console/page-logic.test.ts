@@ -28,7 +28,12 @@ import {
   readUpstream,
   writeUpstream,
 } from '../../console/src/pages/settings/upstream-values.ts';
-import { cacheShare, freshTokens, sumBySteps } from '../../console/src/pages/usage/sum-usage.ts';
+import {
+  cacheShare,
+  freshTokens,
+  isPartlyPriced,
+  sumBySteps,
+} from '../../console/src/pages/usage/sum-usage.ts';
 import { writeCsv } from '../../console/src/pages/usage/write-csv.ts';
 import { patchOf, valueAt } from '../../console/src/settings/section-values.ts';
 import type { UsageBucket } from '../../src/admin/contract.ts';
@@ -296,6 +301,12 @@ test('usage is summed by step and group, with the steps in which nothing happene
   expect(steps.map(({ sum }) => sum.requests)).toEqual([2, 0, 1]);
   expect(steps.map(({ others }) => others.inputTokens)).toEqual([7, 0, 0]);
   expect(steps[0]?.groups.get('a')?.inputTokens).toBe(100);
+});
+
+test('a cost is of a part where good answers have no price', () => {
+  expect(isPartlyPriced(bucket(0, 'a', { requests: 5, errors: 2, pricedRequests: 3 }))).toBe(false);
+  expect(isPartlyPriced(bucket(0, 'a', { requests: 5, errors: 1, pricedRequests: 3 }))).toBe(true);
+  expect(isPartlyPriced(bucket(0, 'a', { requests: 5, errors: 0, pricedRequests: 0 }))).toBe(false);
 });
 
 test('a share needs something to share', () => {

@@ -54,6 +54,7 @@ export const usage = {
   images: 'Images',
   cost: 'Cost',
   flatRate: 'At list price (flat rate)',
+  partlyPriced: 'not all requests have a price',
   costHint: '{{flatRate}} at list price on flat-rate accounts · {{saved}} saved by caches',
   noPrices: 'No price is known for these models',
   exportAll: 'Export all',

@@ -281,6 +281,7 @@ export const rest: PartlyTranslated<typeof english> = {
     images: '画像',
     cost: 'コスト',
     flatRate: '定価換算',
+    partlyPriced: '価格のないリクエストがあります',
     costHint: '定額アカウントは定価換算で {{flatRate}} · キャッシュによる節約 {{saved}}',
     noPrices: 'これらのモデルの価格は不明です',
     exportAll: 'すべてエクスポート',

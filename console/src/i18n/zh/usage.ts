@@ -50,6 +50,7 @@ export const usage: Translated<typeof english> = {
   images: '图片',
   cost: '费用',
   flatRate: '按标价（包月）',
+  partlyPriced: '并非所有请求都有价格',
   costHint: '包月账号按标价 {{flatRate}} · 缓存节省 {{saved}}',
   noPrices: '这些模型没有已知价格',
   exportAll: '导出全部',

@@ -59,6 +59,11 @@ export const allTokens = ({ inputTokens, outputTokens }: UsageSum): number =>
 export const freshTokens = ({ inputTokens, cachedTokens, cacheWriteTokens }: UsageSum): number =>
   Math.max(0, inputTokens - cachedTokens - cacheWriteTokens);
 
+/** Whether the cost is that of a part: there were good answers of models that nobody knows a price of. */
+export function isPartlyPriced({ requests, errors, pricedRequests }: UsageSum): boolean {
+  return pricedRequests > 0 && requests - errors > pricedRequests;
+}
+
 /** The part of what went in that came out of a cache, 0 to 1; undefined when nothing went in. */
 export function cacheShare({ inputTokens, cachedTokens }: UsageSum): number | undefined {
   return inputTokens === 0 ? undefined : Math.min(1, cachedTokens / inputTokens);

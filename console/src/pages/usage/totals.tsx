@@ -2,7 +2,7 @@
 
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../../components/use-format.ts';
-import { allTokens, cacheShare, sumAll, type UsageSum } from './sum-usage.ts';
+import { allTokens, cacheShare, isPartlyPriced, sumAll, type UsageSum } from './sum-usage.ts';
 
 export function Totals({ buckets }: { readonly buckets: readonly UsageSum[] }) {
   const { t } = useTranslation();
@@ -42,10 +42,13 @@ export function Totals({ buckets }: { readonly buckets: readonly UsageSum[] }) {
         hint={
           sum.pricedRequests === 0
             ? t('usage.noPrices')
-            : t('usage.costHint', {
-                flatRate: format.money(sum.flatRateNanos),
-                saved: format.money(sum.cacheSavingsNanos),
-              })
+            : [
+                t('usage.costHint', {
+                  flatRate: format.money(sum.flatRateNanos),
+                  saved: format.money(sum.cacheSavingsNanos),
+                }),
+                ...(isPartlyPriced(sum) ? [t('usage.partlyPriced')] : []),
+              ].join(' · ')
         }
       />
     </dl>
