@@ -157,12 +157,12 @@ export function changed(error: GatewayError, change: Partial<GatewayErrorOptions
   return new GatewayError({ ...same, ...change });
 }
 
-/** A client's mistake in one field: 400 in its own protocol. */
 /** A failure of which the upstream said nothing is told by what the error says. */
 export function explainFailure(failure: UpstreamFailure, error: GatewayError): UpstreamFailure {
   return failure.detail === undefined ? { ...failure, detail: error.sentence } : failure;
 }
 
+/** A client's mistake in one field: 400 in its own protocol. */
 export function invalidRequest(
   field: string,
   message: string | Sentence,
