@@ -313,6 +313,24 @@ test('tools without a name and of other kinds are left out, and names made accep
   ]);
 });
 
+test('what clients write where they say nothing is left out', () => {
+  const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+  const messages = [
+    { role: 'system', content: 'Be kind.', name: null, tool_calls: null },
+    { role: 'user', content: 'go', name: null },
+    { role: 'assistant', content: [], tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'a', content: [] },
+  ];
+  const { body, notes } = patched({ messages });
+  expect(body.messages).toEqual([
+    { role: 'system', content: 'Be kind.' },
+    { role: 'user', content: 'go' },
+    { role: 'assistant', content: '', tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'a', content: '' },
+  ]);
+  expect(notes).toEqual([]);
+});
+
 test('a call without a text has an empty one where the upstream takes no null', () => {
   const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
   const messages = [

@@ -14,7 +14,7 @@ export function patchMessages(
 ): JsonObject[] {
   const isBlind = capabilities.refusesMedia?.includes('image') === true;
   const plain = objectsOf(messages).map((message, at) =>
-    liftAnswer(withoutMarks(message), `messages[${at}]`, receipt),
+    liftAnswer(withoutMarks(withoutNothing(message)), `messages[${at}]`, receipt),
   );
   const shown = isBlind ? plain.map((message) => withoutPictures(message, receipt)) : plain;
   return moveMedia(pairResults(shown, receipt), receipt);
@@ -38,6 +38,19 @@ const MISSING_PICTURE = '[image left out: it cannot be shown to this model]';
 
 function isPicture({ type }: JsonObject): boolean {
   return type === 'image_url';
+}
+
+/** Hugging Face's clients write null, and Mistral's a list without parts, which strict servers refuse. */
+function withoutNothing(message: JsonObject): JsonObject {
+  const { name, tool_calls: calls, content, ...rest } = message;
+  const isEmpty = Array.isArray(content) && content.length === 0;
+  if (name !== null && calls !== null && !isEmpty) return message;
+  return {
+    ...rest,
+    ...(content !== undefined && { content: isEmpty ? '' : content }),
+    ...(name != null && { name }),
+    ...(calls != null && { tool_calls: calls }),
+  };
 }
 
 /** Marks for caches are other upstreams'; a picture's address may stand bare, as some clients write it. */
