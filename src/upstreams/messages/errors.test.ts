@@ -96,6 +96,12 @@ test.each<[string, number, JsonObject | string, string]>([
     'missing-signature',
   ],
   [
+    'a missing thought before a text and calls',
+    400,
+    rejected('Expected `thinking` or `redacted_thinking`, but found `text`.'),
+    'missing-signature',
+  ],
+  [
     'a country',
     403,
     errorOf('permission_error', 'Access is not allowed from unsupported countries'),

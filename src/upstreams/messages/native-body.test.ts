@@ -210,6 +210,18 @@ test('the name of the model speaks only where the body is silent', () => {
   expect(said.thinking).toEqual({ type: 'disabled' });
 });
 
+test('the name of the model asks for no thinking where the client has begun the answer', () => {
+  const variant = { webSearch: false, thinking: 'on' } as const;
+  const messages = [
+    { role: 'user', content: 'A poem.' },
+    { role: 'assistant', content: 'Roses' },
+  ];
+  const { body, receipt } = patched({ messages }, MANUAL, { variant });
+  expect(body.thinking).toBeUndefined();
+  expect(body.messages).toEqual(messages);
+  expect(receipt).toEqual(['approximated thinking']);
+});
+
 test("the operator's amount wins", () => {
   const thinkingMode = { kind: 'custom', tokens: 3000 } as const;
   const change = { thinking: { type: 'enabled', budget_tokens: 2000 } };

@@ -157,7 +157,7 @@ function setBudget(
   const asked = tokensOfAmount(amount, cap) ?? 0;
   const budget = isForced ? undefined : manualBudget(Math.min(asked, cap), roomFor(limit));
   if (budget === undefined) {
-    receipt.add('approximated', 'thinking', told`Off: this request leaves no room for thinking.`);
+    receipt.add('approximated', 'thinking', NO_ROOM);
     delete body.thinking;
     return;
   }
@@ -232,7 +232,9 @@ function amountIn({ thinking: given }: JsonObject): ReasoningAmount | undefined 
   }
 }
 
-/** What the name of the model asks for, where the body says nothing. */
+const NO_ROOM = told`Off: this request leaves no room for thinking.`;
+
+/** What the name of the model asks for, where the body says nothing and its answer has not begun. */
 function addVariant(body: JsonObject, variant: PatchTarget['variant'], room: Room): void {
   const amount: ReasoningAmount | undefined =
     variant.effort === undefined
@@ -240,6 +242,10 @@ function addVariant(body: JsonObject, variant: PatchTarget['variant'], room: Roo
       : { kind: 'effort', effort: variant.effort };
   if (amount === undefined) return;
   const { limit, isForced, target } = room;
+  if (objectsOf(body.messages).at(-1)?.role === 'assistant') {
+    target.receipt.add('approximated', 'thinking', NO_ROOM);
+    return;
+  }
   const space = { limit: roomFor(limit), isForced };
   const { thinking, effort } = encodeThinking({ amount, showThoughts: true }, space, target);
   if (thinking !== undefined) body.thinking = thinking;
