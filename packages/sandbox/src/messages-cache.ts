@@ -93,7 +93,7 @@ function listPieces({ tools = [], system, messages, ...request }: MessagesReques
 
 function pieceOf(role: string, block: Block): Piece {
   const content = { role, parts: partsOfBlock(block) };
-  const inner = typeof block.content === 'string' ? [] : (block.content ?? []);
+  const inner = Array.isArray(block.content) ? block.content : [];
   const mark = block.cache_control ?? inner.findLast((one) => one.cache_control)?.cache_control;
   return {
     identity: identifyContent(content),

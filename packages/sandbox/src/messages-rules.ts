@@ -444,7 +444,8 @@ function checkCacheMarks({ tools = [], system, messages, ...request }: MessagesR
   const inside = messages.flatMap(({ content }) =>
     blocksOf(content).flatMap((block) => [
       block,
-      ...(typeof block.content === 'string' ? [] : (block.content ?? [])),
+      // What a program printed is one object.
+      ...(Array.isArray(block.content) ? block.content : []),
     ]),
   );
   const marks = [...tools, ...(Array.isArray(system) ? system : []), ...inside].flatMap(

@@ -213,6 +213,28 @@ test.each([
   });
 });
 
+test('a history in which the service ran a program is taken', async () => {
+  const ran = { type: 'bash_code_execution_result', stdout: '37170', stderr: '', return_code: 0 };
+  const reply = await send(
+    says(
+      user('How much is 3 * 12390?'),
+      assistant(
+        {
+          ...{ type: 'server_tool_use', id: 'srvtoolu_1', name: 'bash_code_execution' },
+          input: { command: 'echo $((3 * 12390))' },
+        },
+        {
+          ...{ type: 'bash_code_execution_tool_result', tool_use_id: 'srvtoolu_1' },
+          content: { ...ran, content: [] },
+        },
+        { type: 'text', text: '37170' },
+      ),
+      user('Hello'),
+    ),
+  );
+  expect(reply.status).toBe(200);
+});
+
 test('an unknown model is a 404', async () => {
   const { status, json } = await send(ask({ model: 'claude-9' }));
   expect({ status, error: json.error }).toEqual({
