@@ -133,7 +133,7 @@ function configOf(request: ChatRequest, model: ChatModel): GenerationConfig {
   const { stop, n, temperature, top_p: topP, seed, logprobs, response_format: format } = request;
   const limit = request.max_completion_tokens ?? request.max_tokens;
   const { reasoning_effort: effort } = request;
-  const isJson = format !== undefined && format.type !== 'text';
+  const isJson = format != null && format.type !== 'text';
   const schema = format?.json_schema?.schema;
   return {
     ...(limit != null && { maxOutputTokens: limit }),

@@ -31,7 +31,7 @@ export interface ChatRequest {
       readonly schema?: JsonObject;
       readonly strict?: boolean | null;
     };
-  };
+  } | null;
   readonly stream?: boolean | null;
   readonly stream_options?: { readonly include_usage?: boolean } | null;
   readonly n?: number | null;
@@ -229,7 +229,6 @@ export function chatShape(model: Partial<ChatModel>): Shape {
       tools: listOf(TOOL, { min: 1, max: 128 }),
       tool_choice: TOOL_CHOICE,
       parallel_tool_calls: FLAG,
-      response_format: RESPONSE_FORMAT,
       user: TEXT,
       web_search_options: fields(
         {},
@@ -244,6 +243,7 @@ export function chatShape(model: Partial<ChatModel>): Shape {
       temperature: range(0, 2),
       top_p: range(0, 1),
       logit_bias: OBJECT,
+      response_format: RESPONSE_FORMAT,
       logprobs: FLAG,
       top_logprobs: { kind: 'whole', min: 0, max: 20 },
       max_tokens: { kind: 'whole', min: 1 },

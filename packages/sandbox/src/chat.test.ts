@@ -208,6 +208,10 @@ test.each(REFUSED)(
   },
 );
 
+test('a format that is null is none, as the real service takes it', async () => {
+  expect((await send(ask({ response_format: null }))).status).toBe(200);
+});
+
 test('an unknown model is a 404, a wrong key a 401', async () => {
   const unknown = await send(ask({ model: 'gpt-9' }));
   expect(unknown).toMatchObject({ status: 404, json: { error: { code: 'model_not_found' } } });
