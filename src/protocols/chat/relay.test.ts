@@ -208,6 +208,10 @@ test('lists of parts are the texts that clients of this protocol read', () => {
   expect(relayOf({}).relay.writeReply([whole], CONTEXT)).toMatchObject({
     choices: [{ message: read }],
   });
+  const thought = { choices: [{ index: 0, message: { role: 'assistant', content: [thinking] } }] };
+  expect(relayOf({}).relay.writeReply([thought], CONTEXT)).toMatchObject({
+    choices: [{ message: { reasoning_content: 'Two and', content: null } }],
+  });
   const silent = { choices: [{ index: 0, delta: { role: 'assistant', content: [thinking] } }] };
   expect(JSON.parse(write({}, silent).slice(6)).choices[0].delta).toEqual({
     ...{ role: 'assistant', reasoning_content: 'Two and' },

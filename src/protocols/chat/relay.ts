@@ -202,7 +202,7 @@ function withArguments(call: JsonObject): JsonObject {
 }
 
 /** A list of parts, as some servers answer (docs.mistral.ai, "Reasoning"), in the fields that clients read. */
-function withoutParts(message: JsonObject): JsonObject {
+function withoutParts(message: JsonObject, { message: whole }: JsonObject): JsonObject {
   const { content, ...rest } = message;
   if (!Array.isArray(content)) return message;
   const parts = objectsIn(content);
@@ -213,6 +213,7 @@ function withoutParts(message: JsonObject): JsonObject {
     ...rest,
     ...(thoughts.length > 0 && { reasoning_content: thoughts.join('') }),
     ...(texts.length > 0 && { content: texts.join('') }),
+    ...(texts.length === 0 && message === whole && { content: null }),
     ...(images.length > 0 && { images }),
   };
 }
