@@ -114,6 +114,21 @@ test('zeros at the end take no count back that was told at the start', () => {
   expect(decoder.usage).toMatchObject({ promptTokens: 9, answerTokens: 4 });
 });
 
+test('what a compaction took is counted beside the answer, whose own counts replace those of the start', () => {
+  const decoder = decoderOf();
+  const start = { input_tokens: 100, cache_read_input_tokens: 5000, output_tokens: 7 };
+  decoder.push({ type: 'message_start', message: { id: 'm', usage: start } });
+  const answer = { input_tokens: 181, cache_read_input_tokens: 0, output_tokens: 8 };
+  const iterations = [
+    { type: 'compaction', ...start, output_tokens: 83 },
+    { type: 'message', ...answer },
+  ];
+  decoder.push({ type: 'message_delta', delta: {}, usage: { ...answer, iterations } });
+  expect(decoder.usage).toMatchObject({
+    ...{ promptTokens: 5281, cachedTokens: 5000, answerTokens: 91 },
+  });
+});
+
 test.each<[string, string, boolean]>([
   ['end_turn', 'stop', false],
   ['max_tokens', 'max-tokens', false],

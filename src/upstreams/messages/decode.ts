@@ -392,10 +392,11 @@ export class MessagesDecoder implements Decoder {
   #count(usage: JsonValue | undefined): void {
     if (!isJsonObject(usage)) return;
     const counts: JsonObject = { ...this.#counts };
+    // Some upstreams count the prompt at the start alone, and write zeros at the end.
+    const countsPrompt = PROMPT_COUNTS.some((name) => readCount(usage[name]) > 0);
     for (const [name, value] of Object.entries(usage)) {
-      // Some upstreams count the prompt at the start alone, and write zeros at the end.
       const isKnown = readNumber(counts[name]) !== undefined;
-      if (value !== null && !(isKnown && value === 0)) counts[name] = value;
+      if (value !== null && (countsPrompt || !isKnown || value !== 0)) counts[name] = value;
     }
     this.#counts = counts;
   }
@@ -482,11 +483,14 @@ function readReason(rawReason: string | undefined, hasCalls: boolean): ReadReaso
   }
 }
 
+const PROMPT_COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
+
 /** The counts are 32-bit in the stores of records. */
 const MAX_TOKEN_COUNT = 2_147_483_647;
 
 /** Written and read caches are part of the prompt, thoughts part of the output (Messages API, "Prompt caching"). */
-function readUsage(counts: JsonObject): Usage {
+function readUsage(given: JsonObject): Usage {
+  const counts = withCompactions(given);
   const cachedTokens = readCount(counts.cache_read_input_tokens);
   const cacheWrites = readCacheWrites(counts);
   const output = readCount(counts.output_tokens);
@@ -500,6 +504,18 @@ function readUsage(counts: JsonObject): Usage {
     answerTokens: output - thoughtTokens,
     thoughtTokens,
   };
+}
+
+/** What a compaction took is billed as well, and counted apart (platform.claude.com, "Compaction", usage). */
+function withCompactions(counts: JsonObject): JsonObject {
+  const compactions = objectsOf(counts.iterations).filter(({ type }) => type === 'compaction');
+  if (compactions.length === 0) return counts;
+  const all = [counts, ...compactions];
+  const summed = [...PROMPT_COUNTS, 'output_tokens'].map((name) => [
+    name,
+    all.reduce((sum, one) => sum + readCount(one[name]), 0),
+  ]);
+  return { ...counts, ...Object.fromEntries(summed) };
 }
 
 function readCacheWrites(counts: JsonObject): CacheWrites | undefined {
