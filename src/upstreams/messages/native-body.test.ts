@@ -193,6 +193,24 @@ test.each<[string, string, JsonObject, JsonObject]>([
   });
 });
 
+test('a search of the service that found nothing goes back as it came', () => {
+  const searched = (id: string): JsonObject[] => [
+    { type: 'server_tool_use', id, name: 'web_search', input: { query: 'q' } },
+    { type: 'web_search_tool_result', tool_use_id: id, content: [] },
+  ];
+  const said = { type: 'text', text: 'Nothing.' };
+  const messages = (id: string): JsonObject[] => [
+    { role: 'user', content: 'Search.' },
+    { role: 'assistant', content: [...searched(id), said] },
+    { role: 'user', content: 'And?' },
+  ];
+  const own = messages('srvtoolu_018XeYGFXEDdBdM89F7qNocD');
+  expect(patched({ messages: own }).body.messages).toEqual(own);
+  const foreign = patched({ messages: messages('srvtoolu_a-b') });
+  expect(foreign.body.messages).toMatchObject([{}, { content: [said] }, {}]);
+  expect(foreign.receipt[0]).toBe('dropped messages');
+});
+
 test('a model that does not think is not asked to', () => {
   const change = { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } };
   const { body, receipt } = patched(change, 'claude-3-5-haiku');

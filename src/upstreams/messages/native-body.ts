@@ -393,12 +393,18 @@ function madeUpCalls(content: JsonValue[]): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const { type, tool_use_id: id, content: results } of objectsOf(content)) {
     if (type !== 'web_search_tool_result' || typeof id !== 'string') continue;
+    const found = objectsOf(results);
     const isMadeUp =
-      Array.isArray(results) && objectsOf(results).every((one) => one.encrypted_content === '');
+      found.length === 0
+        ? Array.isArray(results) && !SERVICE_ID.test(id)
+        : found.every((one) => one.encrypted_content === '');
     if (isMadeUp) ids.add(id);
   }
   return ids;
 }
+
+/** Of a search that found nothing the id tells whose it is, and whether it may be sent (API reference, `ServerToolUseBlock`). */
+const SERVICE_ID = /^srvtoolu_\w+$/;
 
 function withoutMadeUpCitations(block: JsonObject): JsonObject {
   const { citations, ...text } = block;
