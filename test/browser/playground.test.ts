@@ -48,6 +48,8 @@ describe.skipIf(isWithoutBrowser)('the playground', () => {
   };
   const say = async (page: Page, words: string): Promise<void> => {
     await page.getByRole('textbox', { name: 'Message', exact: true }).fill(words);
+    // Before the page knows the model, Enter sends nothing.
+    await page.getByRole('button', { name: 'Send', exact: true, disabled: false }).waitFor();
     await page.keyboard.press('Enter');
   };
 
