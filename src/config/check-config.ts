@@ -1,4 +1,4 @@
-// Checks a parsed config file: shape, values, and keys that look like misspelt ones.
+// Checks a parsed config file: shape, values, prices, and keys that look like misspelt ones.
 
 import { Errors } from 'typebox/schema';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';

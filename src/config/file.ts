@@ -1,4 +1,4 @@
-// Reads, writes and follows `gui_config.json`: whole or not at all, with the last good copy beside it.
+// Reads, writes and follows `gui_config.json`: whole or not at all, with the last good copy beside it; or what a program gives in its place.
 
 import { randomBytes } from 'node:crypto';
 import { watch as watchPath } from 'node:fs';

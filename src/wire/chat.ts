@@ -19,6 +19,13 @@ function saysNothing(choice: JsonValue): boolean {
   return Object.keys(choice.delta).length === 0 && typeof choice.finish_reason !== 'string';
 }
 
+/** The words of a part that thinks: one text, or parts of it (docs.mistral.ai, "Reasoning"). */
+export function thoughtIn({ thinking }: { readonly thinking?: JsonValue | undefined }): string {
+  if (!Array.isArray(thinking)) return typeof thinking === 'string' ? thinking : '';
+  const texts = thinking.map((part) => (isJsonObject(part) ? part.text : undefined));
+  return texts.filter((text) => typeof text === 'string').join('');
+}
+
 export type ChatExtensionKey = (typeof CHAT_EXTENSION_KEYS)[number];
 
 export type ChatFinishReason =

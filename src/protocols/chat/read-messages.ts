@@ -26,6 +26,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../
 import { EXCESS_WORDS, JsonExcessError } from '../../lib/json-limits.ts';
 import { told } from '../../lib/localized-message.ts';
 import { findUrlFault, type UrlFault } from '../../lib/net.ts';
+import { thoughtIn } from '../../wire/chat.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import type { ValueOf } from '../body-schema.ts';
 import {
@@ -228,7 +229,7 @@ function readThoughts({ reasoning_content: thoughts, reasoning, content }: Assis
   const text = typeof thoughts === 'string' ? thoughts : reasoning;
   const texts = typeof text === 'string' ? [text] : [];
   for (const part of Array.isArray(content) ? content : []) {
-    if (part.type === 'thinking') texts.push(thoughtsIn(part.thinking));
+    if (part.type === 'thinking') texts.push(thoughtIn(part));
   }
   return texts.filter((one) => one !== '').map((one) => ({ kind: 'thinking', text: one }));
 }
@@ -236,12 +237,6 @@ function readThoughts({ reasoning_content: thoughts, reasoning, content }: Assis
 /** Mistral's models think in parts of the content: docs.mistral.ai, "Reasoning". */
 function readAnswerPart(part: ClientPart, path: string): readonly ContentPart[] {
   return part.type === 'thinking' ? [] : readPart(part, path);
-}
-
-function thoughtsIn(thinking: JsonValue): string {
-  if (!Array.isArray(thinking)) return typeof thinking === 'string' ? thinking : '';
-  const texts = thinking.map((part) => (isJsonObject(part) ? part.text : undefined));
-  return texts.filter((text) => typeof text === 'string').join('');
 }
 
 function readToolCall(call: ToolCall, path: string, context: ReadContext): ToolCallPart {

@@ -6,7 +6,7 @@ import { openingText } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { once } from '../../lib/once.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
-import { CHAT_WIRE, isUsageAlone } from '../../wire/chat.ts';
+import { CHAT_WIRE, isUsageAlone, thoughtIn } from '../../wire/chat.ts';
 import { PartialCalls } from '../../wire/chat-calls.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
 import {
@@ -206,7 +206,7 @@ function withoutParts(message: JsonObject, { message: whole }: JsonObject): Json
   const { content, ...rest } = message;
   if (!Array.isArray(content)) return message;
   const parts = objectsIn(content);
-  const thoughts = parts.filter(({ type }) => type === 'thinking').flatMap(thoughtIn);
+  const thoughts = parts.filter(({ type }) => type === 'thinking').map(thoughtIn);
   const texts = parts.filter(({ type }) => type !== 'thinking').flatMap(textIn);
   const images = parts.filter(({ type }) => type === 'image_url');
   return {
@@ -216,10 +216,6 @@ function withoutParts(message: JsonObject, { message: whole }: JsonObject): Json
     ...(texts.length === 0 && message === whole && { content: null }),
     ...(images.length > 0 && { images }),
   };
-}
-
-function thoughtIn({ thinking }: JsonObject): readonly string[] {
-  return typeof thinking === 'string' ? [thinking] : objectsIn(thinking).flatMap(textIn);
 }
 
 function textIn({ text }: JsonObject): readonly string[] {

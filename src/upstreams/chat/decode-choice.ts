@@ -3,6 +3,7 @@
 import type { BlockOpening, CanonicalEvent, TokenLogprob } from '../../canonical/event.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { KeptText } from '../../lib/long-text.ts';
+import { thoughtIn } from '../../wire/chat.ts';
 import { jsonIn, type PartialCall, PartialCalls } from '../../wire/chat-calls.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { DecodeContext } from '../upstream.ts';
@@ -126,11 +127,9 @@ export class ChoiceDecoder {
       case 'output_text':
         this.#addText('text', textOf(part.text) ?? '', events);
         break;
-      case 'thinking': {
-        const words = objectsOf(part.thinking).map(({ text }) => textOf(text) ?? '');
-        this.#addText('thinking', textOf(part.thinking) ?? words.join(''), events);
+      case 'thinking':
+        this.#addText('thinking', thoughtIn(part), events);
         break;
-      }
       case 'refusal':
         this.refusal += textOf(part.refusal) ?? '';
         break;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SignatureSource } from '../../canonical/signatures.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { objectsOf } from '../read-values.ts';
 import { patched } from './encode.test-support.ts';
 import { createCompatibleProfile, type QuirkPreset } from './profiles.ts';
@@ -193,23 +193,29 @@ test('what an answer says beside its text goes back where its message has a plac
   ]);
 });
 
-test('thoughts among the parts of an answer go where the upstream has a place for them', () => {
-  const thought = { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] };
-  const text = { type: 'text', text: 'yes' };
-  const messages = [
-    { role: 'user', content: 'go' },
-    { role: 'assistant', content: [thought, text] },
-    { role: 'user', content: 'and?' },
-  ];
-  const sent = (quirks?: QuirkPreset) => {
-    const { body, notes } = patched({ messages }, quirks && { profile: like(quirks) });
-    return { answer: objectsOf(body.messages)[1], notes };
-  };
-  const answer = { role: 'assistant', content: [text] };
-  expect(sent()).toEqual({ answer, notes: ['dropped messages'] });
-  expect(sent('vllm')).toEqual({ answer: { ...answer, reasoning: 'hm' }, notes: [] });
-  expect(sent('mistral')).toEqual({ answer: messages[1], notes: [] });
-});
+test.each<[string, JsonValue]>([
+  ['parts', [{ type: 'text', text: 'hm' }]],
+  ['a text', 'hm'],
+])(
+  'thoughts among the parts of an answer, as %s, go where the upstream has a place for them',
+  (_, thinking) => {
+    const thought = { type: 'thinking', thinking };
+    const text = { type: 'text', text: 'yes' };
+    const messages = [
+      { role: 'user', content: 'go' },
+      { role: 'assistant', content: [thought, text] },
+      { role: 'user', content: 'and?' },
+    ];
+    const sent = (quirks?: QuirkPreset) => {
+      const { body, notes } = patched({ messages }, quirks && { profile: like(quirks) });
+      return { answer: objectsOf(body.messages)[1], notes };
+    };
+    const answer = { role: 'assistant', content: [text] };
+    expect(sent()).toEqual({ answer, notes: ['dropped messages'] });
+    expect(sent('vllm')).toEqual({ answer: { ...answer, reasoning: 'hm' }, notes: [] });
+    expect(sent('mistral')).toEqual({ answer: messages[1], notes: [] });
+  },
+);
 
 test('remembered thoughts stand in for those a client did not keep', () => {
   const history = { family: 'chat.openai-compatible.m', parts: [{ text: 'hm' }] };

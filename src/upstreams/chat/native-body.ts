@@ -7,6 +7,7 @@ import { readCarrier } from '../../canonical/signatures.ts';
 import { acceptedNames } from '../../canonical/tool-names.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { thoughtIn } from '../../wire/chat.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { PatchTarget } from '../upstream.ts';
@@ -235,11 +236,8 @@ function thoughtsIn(message: JsonObject, quirks: ChatProfile['quirks']): readonl
   const thoughts = parts.filter(({ type }) => type === 'thinking');
   const kept = parts.filter(({ type }) => type !== 'thinking');
   if (thoughts.length > 0) message.content = kept.length === 0 ? null : kept;
-  const said = thoughts.flatMap(({ thinking }) =>
-    objectsOf(thinking).map(({ text }) => textOf(text) ?? ''),
-  );
-  const text =
-    textOf(message.reasoning_content) ?? textOf(message.reasoning) ?? textOf(said.join(''));
+  const said = textOf(thoughts.map(thoughtIn).join(''));
+  const text = textOf(message.reasoning_content) ?? textOf(message.reasoning) ?? said;
   const details = objectsOf(message.reasoning_details);
   if (text === undefined && details.length === 0) return [];
   return [{ text: text ?? '', ...(details.length === 0 ? {} : { details: [...details] }) }];
