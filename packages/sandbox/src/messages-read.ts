@@ -102,7 +102,7 @@ function mediaOf({ source }: Block): readonly Part[] {
 }
 
 /** Those that the provider runs itself. */
-const SERVER_TOOL = /^(?:web_search|web_fetch|code_execution)_/;
+const SERVER_TOOL = /^(?:web_search|web_fetch|code_execution|tool_search_tool)_/;
 
 function toolsOf(tools: readonly MessagesTool[]): readonly Tool[] {
   const own = tools.filter(({ type }) => !SERVER_TOOL.test(type ?? ''));

@@ -260,8 +260,17 @@ function builtIn(name: string, optional: Shapes = {}, nullable: Shapes = {}): Sh
   return block({ name: words(name) }, { ...OF_TOOLS, ...optional }, { ...CACHED, ...nullable });
 }
 
-const WEB_SEARCH = builtIn('web_search', {}, { ...DOMAINS, user_location: LOCATION });
-const WEB_FETCH = builtIn('web_fetch', {}, { ...DOMAINS, citations: CITES });
+const SEARCHED: Shapes = { ...DOMAINS, user_location: LOCATION };
+const FETCHED: Shapes = {
+  ...{ ...DOMAINS, citations: CITES },
+  ...{ max_content_tokens: WHOLE, url_sources: OBJECT },
+};
+const WEB_SEARCH = builtIn('web_search', {}, SEARCHED);
+const WEB_FETCH = builtIn('web_fetch', {}, FETCHED);
+const CODE_EXECUTION = builtIn('code_execution');
+const REGEX_SEARCH = builtIn('tool_search_tool_regex');
+const BM25_SEARCH = builtIn('tool_search_tool_bm25');
+const INCLUSION: Shapes = { response_inclusion: words('full', 'excluded') };
 const EXAMPLES: Shapes = { input_examples: listOf(OBJECT) };
 const TOOL = tagged(
   {
@@ -276,15 +285,25 @@ const TOOL = tagged(
     bash_20250124: builtIn('bash', EXAMPLES),
     memory_20250818: builtIn('memory', EXAMPLES),
     text_editor_20250124: builtIn('str_replace_editor', EXAMPLES),
+    text_editor_20250429: builtIn('str_replace_based_edit_tool', EXAMPLES),
     text_editor_20250728: builtIn('str_replace_based_edit_tool', EXAMPLES, {
       max_characters: WHOLE,
     }),
     web_search_20250305: WEB_SEARCH,
     web_search_20260209: WEB_SEARCH,
+    web_search_20260318: builtIn('web_search', INCLUSION, SEARCHED),
     web_fetch_20250910: WEB_FETCH,
     web_fetch_20260209: WEB_FETCH,
-    code_execution_20250825: builtIn('code_execution'),
-    code_execution_20260120: builtIn('code_execution'),
+    web_fetch_20260309: builtIn('web_fetch', { use_cache: FLAG }, FETCHED),
+    web_fetch_20260318: builtIn('web_fetch', { use_cache: FLAG, ...INCLUSION }, FETCHED),
+    code_execution_20250522: CODE_EXECUTION,
+    code_execution_20250825: CODE_EXECUTION,
+    code_execution_20260120: CODE_EXECUTION,
+    code_execution_20260521: CODE_EXECUTION,
+    tool_search_tool_regex: REGEX_SEARCH,
+    tool_search_tool_regex_20251119: REGEX_SEARCH,
+    tool_search_tool_bm25: BM25_SEARCH,
+    tool_search_tool_bm25_20251119: BM25_SEARCH,
   },
   { untagged: 'custom' },
 );

@@ -297,6 +297,26 @@ test('thoughts and calls go round through the official client, in stream and who
   }
 });
 
+const PROVIDER_TOOLS: readonly Anthropic.ToolUnion[] = [
+  {
+    ...({ type: 'web_search_20260318', name: 'web_search' } as const),
+    ...({ allowed_callers: ['direct'], response_inclusion: 'excluded' } as const),
+  },
+  {
+    ...({ type: 'web_fetch_20260318', name: 'web_fetch', use_cache: false } as const),
+    ...({ max_content_tokens: 100, response_inclusion: 'full' } as const),
+  },
+  { type: 'code_execution_20260521', name: 'code_execution' },
+  { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
+  { type: 'tool_search_tool_bm25', name: 'tool_search_tool_bm25' },
+  { type: 'text_editor_20250429', name: 'str_replace_based_edit_tool' },
+];
+
+test.each(PROVIDER_TOOLS)('the tool $type of the provider is known', async (tool) => {
+  const { status, text } = await send(ask({ tools: [{ ...tool }] as JsonValue[] }));
+  expect({ status, text }).toMatchObject({ status: 200 });
+});
+
 test('a search is run by the provider, and its results come back only as they were', async () => {
   const params = {
     ...{ model: 'claude-haiku-4-5', max_tokens: 1000 },
