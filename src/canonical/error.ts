@@ -1,5 +1,6 @@
 // The one error class: thrown anywhere, rendered once at the edge in the client's own protocol.
 
+import type { JsonObject } from '../lib/json.ts';
 import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 
 export type ErrorKind =
@@ -112,6 +113,14 @@ export interface QuotaLesson {
   readonly isDaily?: boolean | undefined;
 }
 
+/** What a refusal says beside its words, as its wire has it: for clients of the same wire, who act on it. */
+export interface WireDetails {
+  /** As in `RelayCall.wire`. */
+  readonly wire: string;
+  /** Members of the wire's error object, without secrets. */
+  readonly members: JsonObject;
+}
+
 type ErrorSource = 'client' | 'gateway' | 'upstream';
 
 export interface GatewayErrorOptions {
@@ -126,6 +135,8 @@ export interface GatewayErrorOptions {
   readonly retryAfterMs?: number | undefined;
   /** Set on errors that ended an upstream attempt. */
   readonly failure?: UpstreamFailure | undefined;
+  /** Set where the upstream refused the request itself. */
+  readonly wireDetails?: WireDetails | undefined;
   /** Details for the log, never for clients. */
   readonly cause?: unknown;
 }
@@ -137,6 +148,7 @@ export class GatewayError extends SpokenError {
   readonly field: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly failure: UpstreamFailure | undefined;
+  readonly wireDetails: WireDetails | undefined;
 
   constructor(options: GatewayErrorOptions) {
     super(options.message, options.cause);
@@ -147,14 +159,20 @@ export class GatewayError extends SpokenError {
     this.field = options.field;
     this.retryAfterMs = options.retryAfterMs;
     this.failure = options.failure;
+    this.wireDetails = options.wireDetails;
   }
 }
 
+/** What the refusal says to a client of this wire; empty for others. */
+export function detailsOn(error: GatewayError, wire: string): JsonObject {
+  return error.wireDetails?.wire === wire ? error.wireDetails.members : NO_DETAILS;
+}
+
+const NO_DETAILS: JsonObject = {};
+
 /** The same error but for these. */
 export function changed(error: GatewayError, change: Partial<GatewayErrorOptions>): GatewayError {
-  const { kind, source, sentence, reason, field, retryAfterMs, failure, cause } = error;
-  const same = { kind, source, message: sentence, reason, field, retryAfterMs, failure, cause };
-  return new GatewayError({ ...same, ...change });
+  return new GatewayError({ ...error, message: error.sentence, cause: error.cause, ...change });
 }
 
 /** A failure of which the upstream said nothing is told by what the error says. */

@@ -6,8 +6,9 @@ import {
   type QuotaLesson,
   type UpstreamFailure,
   type UpstreamFailureKind,
+  type WireDetails,
 } from '../canonical/error.ts';
-import type { JsonValue } from '../lib/json.ts';
+import { type JsonValue, parseObject } from '../lib/json.ts';
 import { type Sentence, textOf, told } from '../lib/localized-message.ts';
 import { scrubText } from '../lib/redact.ts';
 
@@ -38,6 +39,8 @@ interface ReadRefusal {
   readonly reason?: string | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly quota?: QuotaLesson | undefined;
+  /** What the refusal of a request says beside its words. */
+  readonly wireDetails?: WireDetails | undefined;
   /** What a client is told instead of the upstream's words, or of ours. */
   readonly clientMessage?: string | Sentence | undefined;
   /** Stands before the upstream's words in what the operator is shown, such as an address to go to. */
@@ -208,8 +211,18 @@ function rejection(refusal: ReadRefusal, failure: UpstreamFailure): GatewayError
         : lengthMessage(complaint),
     reason: complaint === undefined ? undefined : 'context-length',
     failure,
+    wireDetails: withoutSecrets(refusal.wireDetails, secrets),
     cause: causeOf(refusal),
   });
+}
+
+function withoutSecrets(
+  details: WireDetails | undefined,
+  secrets: readonly string[],
+): WireDetails | undefined {
+  if (details === undefined) return undefined;
+  const members = parseObject(scrubText(JSON.stringify(details.members), secrets));
+  return { ...details, members };
 }
 
 interface LengthComplaint {

@@ -3,6 +3,9 @@
 import type { JsonObject } from '../lib/json.ts';
 import { keyIn } from './vocabulary.ts';
 
+/** The wire's name. */
+export const GENERATE_WIRE = 'generate-content';
+
 type Fields = Readonly<Record<string, Field>>;
 
 /** What a field may hold. */

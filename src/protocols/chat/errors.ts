@@ -1,13 +1,19 @@
 // Renders errors as this protocol has them: one table from error kind to type and code.
 
 import {
+  detailsOn,
   type ErrorKind,
   type ErrorReason,
   errorStatus,
   type GatewayError,
 } from '../../canonical/error.ts';
 
-import type { ChatErrorBody, ChatErrorType, ImageQuotaErrorBody } from '../../wire/chat.ts';
+import {
+  CHAT_WIRE,
+  type ChatErrorBody,
+  type ChatErrorType,
+  type ImageQuotaErrorBody,
+} from '../../wire/chat.ts';
 import type { ErrorContext, ErrorReply } from '../protocol.ts';
 
 const ROWS: Readonly<Record<ErrorKind, { type: ChatErrorType; code: string | null }>> = {
@@ -76,16 +82,17 @@ export function writeImageErrorBody(error: GatewayError): ChatErrorBody | ImageQ
   return { error: { message, type: 'quota_exceeded' } };
 }
 
-/** The body, also used in-band in streams. `param` and `code` are always present. */
+/** The body, also used in-band in streams. `param` and `code` are always present; an upstream's own words come first. */
 export function writeErrorBody(error: GatewayError): ChatErrorBody {
   const { type, code } = ROWS[error.kind];
   const reason = REASONED.has(error.kind) ? error.reason : undefined;
+  const own = reason === undefined ? code : REASON_CODES[reason];
   return {
     error: {
       message: error.message,
       type,
-      param: error.field ?? null,
-      code: reason === undefined ? code : REASON_CODES[reason],
+      ...{ param: error.field ?? null, code: own },
+      ...detailsOn(error, CHAT_WIRE),
     },
   };
 }

@@ -1,13 +1,15 @@
 // The protocol's error body: `{error: {code, message, status, details?}}` (google.rpc.Status).
 
 import {
+  detailsOn,
   type ErrorKind,
   type ErrorReason,
   errorStatus,
   type GatewayError,
 } from '../../canonical/error.ts';
 
-import type { JsonObject } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { GENERATE_WIRE } from '../../wire/generate.ts';
 import type { ErrorReply } from '../protocol.ts';
 
 /** Source: the public list of API error codes and google.rpc.Code's HTTP mapping. */
@@ -51,7 +53,8 @@ export function writeError(error: GatewayError): ErrorReply {
 }
 
 function writeDetails(error: GatewayError): JsonObject[] {
-  const details: JsonObject[] = [];
+  const { details: said } = detailsOn(error, GENERATE_WIRE);
+  const details = Array.isArray(said) ? said.filter(isJsonObject) : [];
   if (error.kind === 'unauthenticated') {
     details.push(writeDetail('ErrorInfo', { reason: 'API_KEY_INVALID', domain: 'googleapis.com' }));
   }

@@ -1,5 +1,6 @@
 // The Generate-Content protocol: its route table under each version prefix.
 
+import { GENERATE_WIRE } from '../../wire/generate.ts';
 import {
   type ClientProtocol,
   type CountTokensCall,
@@ -18,7 +19,7 @@ import {
 } from './models.ts';
 import { normalizeBody, normalizeCountBody } from './normalize-body.ts';
 import { countedFields, readCountRequest, readRequest } from './read-request.ts';
-import { createRelayCall, GENERATE_WIRE } from './relay.ts';
+import { createRelayCall } from './relay.ts';
 import { EventWriter, type FramingKind } from './write-events.ts';
 
 import { writeReply } from './write-reply.ts';

@@ -3,6 +3,7 @@
 import { type ErrorKind, GatewayError } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { once } from '../../lib/once.ts';
+import { GENERATE_WIRE } from '../../wire/generate.ts';
 import {
   type LateReading,
   type RelayCall,
@@ -77,9 +78,6 @@ function readOpeningText({ contents = [], systemInstruction }: GenerateBody): st
   }
   return undefined;
 }
-
-/** Name of the wire; upstreams that speak it get these bodies. */
-export const GENERATE_WIRE = 'generate-content';
 
 /** Top-level fields of an answer; anything else is an upstream's internal matter. */
 const ANSWER_FIELDS = new Set([

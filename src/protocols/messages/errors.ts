@@ -1,8 +1,14 @@
 // Renders errors as the Messages protocol does: a table kind → type, details where it has words.
 
-import { type ErrorKind, errorStatus, type GatewayError } from '../../canonical/error.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import {
+  detailsOn,
+  type ErrorKind,
+  errorStatus,
+  type GatewayError,
+} from '../../canonical/error.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { eventFrame } from '../../stream/sse.ts';
+import { MESSAGES_WIRE } from '../../wire/messages.ts';
 import type { ErrorContext, ErrorReply } from '../protocol.ts';
 
 /** Source: Messages API, "Errors". */
@@ -57,8 +63,13 @@ function writeBody(error: GatewayError): JsonObject {
   };
 }
 
-/** Source: TypeScript SDK `resources/messages/messages.d.ts`, Thread…ErrorDetails; the others are the gateway's own. */
+/**
+ * Clients act on the code, and on what stands beside it. Source: TypeScript SDK `resources/messages/messages.d.ts`,
+ * …ErrorDetails; the codes of keys and addresses are the gateway's own.
+ */
 function detailsOf(error: GatewayError): JsonObject | undefined {
+  const { details } = detailsOn(error, MESSAGES_WIRE);
+  if (isJsonObject(details)) return details;
   if (error.reason === 'thread-not-found') return { error_code: 'thread_not_found' };
   if (error.reason === 'key-rejected') return { error_code: 'token_rejected' };
   if (error.reason === 'address-blocked') return { error_code: 'address_blocked' };

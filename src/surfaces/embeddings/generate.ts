@@ -7,10 +7,9 @@ import { memberPath } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { normalizeParts } from '../../protocols/generate/normalize-body.ts';
-import { GENERATE_WIRE } from '../../protocols/generate/relay.ts';
 import { fieldError, normalizeMessage, type Place } from '../../protocols/generate/schema.ts';
 import type { EmbedCall, RouteInput } from '../../protocols/protocol.ts';
-import { EMBED_BATCH, EMBED_REQUEST, type ValueOf } from '../../wire/generate.ts';
+import { EMBED_BATCH, EMBED_REQUEST, GENERATE_WIRE, type ValueOf } from '../../wire/generate.ts';
 
 type EmbedRequest = ValueOf<typeof EMBED_REQUEST>;
 

@@ -9,6 +9,7 @@ import {
   readNumber,
 } from '../../lib/json.ts';
 import { scrubText } from '../../lib/redact.ts';
+import { CHAT_WIRE } from '../../wire/chat.ts';
 import {
   blamesModel,
   isPage,
@@ -168,7 +169,17 @@ function toGatewayError(facts: Facts): GatewayError {
         : facts.message,
     reason: facts.words[0],
     clientMessage: blamesPlace(facts) ? WRONG_PLACE : undefined,
+    wireDetails: { wire: CHAT_WIRE, members: namedIn(facts.error) },
   });
+}
+
+/** Which field is wrong and how, in the words of the wire; others write numbers there, or nothing. */
+function namedIn({ param, code }: JsonObject): JsonObject {
+  const word = textOf(code) ?? '';
+  return {
+    ...(typeof param === 'string' ? { param } : {}),
+    ...(word === '' || IS_NUMBER.test(word) ? {} : { code: word }),
+  };
 }
 
 // Words of the public API (platform.openai.com, "Error codes") and of compatible ones.

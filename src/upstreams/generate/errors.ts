@@ -10,6 +10,7 @@ import {
 } from '../../lib/json.ts';
 import type { Sentence } from '../../lib/localized-message.ts';
 import { scrubText } from '../../lib/redact.ts';
+import { GENERATE_WIRE } from '../../wire/generate.ts';
 import { isPage, kindOfOther, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
 import { countOf, itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import {
@@ -75,6 +76,7 @@ function toGatewayError(facts: Facts): GatewayError {
     reason: facts.reasons[0],
     clientMessage: clientMessageOf(kind, facts),
     lead: isLink ? link : undefined,
+    wireDetails: { wire: GENERATE_WIRE, members: { details: facts.details } },
   });
 }
 
@@ -282,6 +284,7 @@ interface ErrorBody {
   readonly message: string;
   /** False when the answer holds no error object: nobody of this wire wrote it. */
   readonly isStructured: boolean;
+  readonly details: JsonObject[];
   /** HTTP status the object itself names, by number or by its canonical word. */
   readonly code: number | undefined;
   /** Reasons of its ErrorInfo details, upper case. */
@@ -325,7 +328,7 @@ function readErrorText(text: string, now: number): ErrorBody {
 function readErrorObject(value: JsonValue | undefined, now: number): ErrorBody {
   const error = isJsonObject(value) ? value : {};
   const message = typeof value === 'string' ? value : wordsOf(error.message);
-  const details = objectsOf(error.details);
+  const details = [...objectsOf(error.details)];
   const infos = detailsOf(details, 'ErrorInfo', 'reason');
   const failures = detailsOf(details, 'QuotaFailure', 'violations');
   const delays = detailsOf(details, 'RetryInfo', 'retryDelay');
@@ -341,6 +344,7 @@ function readErrorObject(value: JsonValue | undefined, now: number): ErrorBody {
   return {
     message,
     isStructured: typeof value === 'string' || isJsonObject(value),
+    details,
     code: readNumber(error.code) ?? HTTP_STATUS.get(wordsOf(error.status)),
     reasons: infos.map((info) => wordsOf(info.reason).toUpperCase()),
     metadata,

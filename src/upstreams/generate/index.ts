@@ -1,5 +1,6 @@
 // The generate-content upstream: profile, encoder, decoder and transport put together.
 
+import { GENERATE_WIRE } from '../../wire/generate.ts';
 import { createWireParts, type OwnedUpstream, type WireOptions } from '../wire-parts.ts';
 import { GenerateDecoder } from './decode.ts';
 import { embed, encodeEmbedInput } from './embed.ts';
@@ -12,9 +13,6 @@ import type { GenerateProfile } from './profiles/profile.ts';
 import { createQuotaReader, createTokenCounter, listModels } from './queries.ts';
 import { modelRequest } from './requests.ts';
 import { WIRE_RULES } from './wire-rules.ts';
-
-/** The wire's name; the generate protocol's relay lane carries the same. */
-const GENERATE_WIRE = 'generate-content';
 
 /** `close` ends the connections at once: answers under way must have been drained before. */
 export function createGenerateUpstream(options: WireOptions<GenerateProfile>): OwnedUpstream {

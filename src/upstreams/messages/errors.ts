@@ -10,7 +10,7 @@ import {
 } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { scrubText } from '../../lib/redact.ts';
-import { ERROR_TYPE_STATUS } from '../../wire/messages.ts';
+import { ERROR_TYPE_STATUS, MESSAGES_WIRE } from '../../wire/messages.ts';
 import {
   blamesModel,
   isPage,
@@ -57,8 +57,8 @@ interface Facts {
   /** The word of the wire for it; undefined where the answer holds no error of this wire. */
   readonly type: string | undefined;
   readonly message: string;
-  /** What exactly is wrong, where the answer has a word for it. */
-  readonly code: string | undefined;
+  /** What exactly is wrong, where the answer has words for it: `{error_code, …}`. */
+  readonly details: JsonObject | undefined;
   readonly isPage: boolean;
   readonly retryAfterMs?: number | undefined;
   readonly quota?: QuotaLesson | undefined;
@@ -68,13 +68,13 @@ interface Facts {
 export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
   const { status, body, now, secrets = [] } = refusal;
   const headers = withServiceHeaders(refusal.headers);
-  const { type, message, code } = readErrorText(body);
+  const { type, message, details } = readErrorText(body);
   const retryAfterMs = readRetryHeaders(headers, now) ?? readDelayFromMessage(message, now);
   const facts: Facts = {
     status,
     type,
     message,
-    code,
+    details,
     isPage: isPage(headerOf(headers, 'content-type') ?? '', body),
     retryAfterMs,
     quota: readQuotaLesson(headers, now),
@@ -88,12 +88,12 @@ export function classifyErrorFrame(
   now: number,
   secrets: readonly string[] = [],
 ): GatewayError {
-  const { type, message, code } = readError(value);
+  const { type, message, details } = readError(value);
   const facts: Facts = {
     status: ERROR_TYPE_STATUS.get(type ?? '') ?? 500,
     type: type ?? 'api_error',
     message,
-    code,
+    details,
     isPage: false,
     retryAfterMs: readDelayFromMessage(message, now),
   };
@@ -107,10 +107,11 @@ function toGatewayError(
   facts: Facts,
   { excerpt, secrets }: { readonly excerpt: string; readonly secrets: readonly string[] },
 ): GatewayError {
-  const { status, message, type, retryAfterMs, quota } = facts;
+  const { status, message, type, details, retryAfterMs, quota } = facts;
   const error = refusalError({
     ...{ kind: failureKind(facts), status, message, excerpt, secrets, retryAfterMs, quota },
     reason: type,
+    wireDetails: details && { wire: MESSAGES_WIRE, members: { details } },
     clientMessage: blamesPlace(facts) ? WRONG_PLACE : undefined,
   });
   const ofThread = threadFault(facts);
@@ -124,7 +125,7 @@ function toGatewayError(
 function threadFault(facts: Facts): Partial<GatewayErrorOptions> | undefined {
   // An upstream without threads knows no such code: it refuses the field.
   const isRefused = facts.status === 400 && REFUSES_THREAD.test(facts.message);
-  switch (isRefused ? 'thread_unsupported_request' : facts.code) {
+  switch (isRefused ? 'thread_unsupported_request' : textOf(facts.details?.error_code)) {
     case 'thread_not_found':
       return { kind: 'not-found', reason: 'thread-not-found', field: 'thread' };
     case 'thread_unsupported_request':
@@ -252,7 +253,7 @@ function readCount(text: string | undefined): number | undefined {
 interface ErrorBody {
   readonly type: string | undefined;
   readonly message: string;
-  readonly code?: string | undefined;
+  readonly details?: JsonObject | undefined;
 }
 
 /** The error in an answer's text: `{type: "error", error: {type, message}}`, or what others make of it. */
@@ -272,5 +273,5 @@ function readError(value: JsonValue | undefined): ErrorBody {
   const message = textOf(error.message) ?? '';
   const isError = message !== '' || error.type !== undefined || error.code !== undefined;
   const type = textOf(error.type) ?? (isError ? 'api_error' : undefined);
-  return { type, message, code: textOf(objectOf(error.details)?.error_code) };
+  return { type, message, details: objectOf(error.details) };
 }
