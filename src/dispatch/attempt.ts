@@ -231,6 +231,7 @@ export class GenerateAttempt {
     const decoder = lease.upstream.createDecoder({
       signatureFamily: prepared.signatureFamily,
       body: prepared.body,
+      stream: call.stream,
       access: this.#access,
       // A search nobody asked for cites as well, and citations without a place mislead.
       placesCitations: !isRelayed,

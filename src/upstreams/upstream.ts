@@ -159,6 +159,8 @@ export interface DecodeContext {
   readonly signatureFamily: string;
   /** The wire body that is answered: what an empty answer means depends on it. */
   readonly body?: JsonObject | undefined;
+  /** True where the answer was asked for as a stream. */
+  readonly stream?: boolean | undefined;
   /** With which the answer was asked for: kept out of the texts of its errors. */
   readonly access?: AccountAccess | undefined;
   /** False when nobody asks where citations stand; their text need not be kept then. True by default. */

@@ -44,6 +44,14 @@ test.each<[string, JsonObject, string]>([
   expect(() => relay.losses).toThrow(words);
 });
 
+test('an empty piece beside the message of a whole answer is left out', () => {
+  const message = { role: 'assistant', content: 'Hello' };
+  const delta = { role: 'assistant', content: '' };
+  const answer = { choices: [{ index: 0, message, delta, finish_reason: 'stop' }] };
+  const { choices } = relayOf({}).relay.writeReply([answer], CONTEXT);
+  expect(choices).toEqual([{ index: 0, message, finish_reason: 'stop' }]);
+});
+
 test('fields without words here go along', () => {
   const fields = {
     prediction: { type: 'content', content: 'a' },

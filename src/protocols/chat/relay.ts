@@ -40,7 +40,8 @@ export function createRelayCall(
     createStreamWriter: (context) => new ChunkRelay(askedOf(body), context),
     // The wire never answers in pieces what was asked for whole.
     writeReply: ([reply = {}], context) => {
-      const plain = mapMessages(inOneForm(reply, askedOf(body)), withoutParts);
+      const alone = mapChoices(reply, withoutPiece);
+      const plain = mapMessages(inOneForm(alone, askedOf(body)), withoutParts);
       const whole = mapCalls(plain, (call) => withArguments(asBegun(call, context)));
       return demandsOne(body) ? whole : finishWithCalls(whole, hasCalls);
     },
@@ -257,6 +258,12 @@ function mapMessages(frame: JsonObject, map: InChoice): JsonObject {
     const mapped = map(message, choice);
     return mapped === message ? choice : { ...choice, [key]: mapped };
   });
+}
+
+/** Perplexity has an empty piece beside the message of a whole answer. */
+function withoutPiece(choice: JsonObject): JsonObject {
+  const { delta, ...whole } = choice;
+  return delta !== undefined && isJsonObject(whole.message) ? whole : choice;
 }
 
 /** `calls` says whether a choice called functions. */

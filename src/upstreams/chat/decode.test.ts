@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { fold } from '../../canonical/fold.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import {
   blocksOf,
@@ -351,6 +352,24 @@ test('cited pages are sources, and their places passages of the text', () => {
   expect(reply(whole({ content: 'x' }, 'stop', pages)).choices[0]?.grounding?.sources).toEqual([
     { url: 'https://c.example/', title: '' },
   ]);
+  const titled = { ...pages, search_results: [{ url: 'https://c.example/', title: 'C' }] };
+  expect(reply(whole({ content: 'x' }, 'stop', titled)).choices[0]?.grounding?.sources).toEqual([
+    { url: 'https://c.example/', title: 'C' },
+  ]);
+});
+
+test('an answer with piece and message in one choice is read once', () => {
+  const both = (content: string, message: JsonObject, rest: JsonObject = {}) =>
+    chunk({ content }, { message, ...rest });
+  const end = { finish_reason: 'stop' };
+  expect(blocksOf(both('', { content: 'Hello' }, end))).toMatchObject([{ text: 'Hello' }]);
+  const streamed = decodeWith(
+    { stream: true },
+    both('Hel', { content: 'Hel' }),
+    both('lo', { content: 'Hello' }),
+    both('', { content: 'Hello' }, end),
+  );
+  expect(fold(streamed).choices[0]?.blocks).toMatchObject([{ text: 'Hello' }]);
 });
 
 test('drawn pictures and sound are media', () => {

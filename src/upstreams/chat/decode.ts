@@ -43,8 +43,8 @@ export class ChatDecoder implements Decoder {
   #hasStarted = false;
   #hasEnded = false;
   #usage: Usage | undefined;
-  /** Addresses of pages that some services name beside the choices. */
-  #pages: readonly string[] = [];
+  /** Pages that some services name beside the choices. */
+  #pages: readonly GroundingSource[] = [];
 
   constructor(context: DecodeContext, options: DecoderOptions) {
     this.#options = options;
@@ -74,9 +74,7 @@ export class ChatDecoder implements Decoder {
     }
     const choices = objectsOf(frame.choices);
     this.#usage = usageIn(frame, choices) ?? this.#usage;
-    if (Array.isArray(frame.citations)) {
-      this.#pages = frame.citations.flatMap((page) => textOf(page) ?? []);
-    }
+    this.#pages = pagesIn(frame) ?? this.#pages;
     if (choices.length === 0) return events;
     this.#start(frame, events);
     for (const choice of choices) this.#readChoice(choice, events);
@@ -123,7 +121,9 @@ export class ChatDecoder implements Decoder {
 
   #readChoice(value: JsonObject, events: CanonicalEvent[]): void {
     const choice = this.#choiceAt(numberOf(value));
-    const message = objectOf(value.delta) ?? objectOf(value.message);
+    const [piece, whole] = [objectOf(value.delta), objectOf(value.message)];
+    // Perplexity has both: beside the piece all that was said so far, beside the whole an empty piece.
+    const message = this.#context.stream === true ? (piece ?? whole) : (whole ?? piece);
     const reason = textOf(value.finish_reason);
     // Known before the calls are given out: a limit may have cut one off.
     choice.rawReason = reason ?? choice.rawReason;
@@ -197,6 +197,16 @@ export class ChatDecoder implements Decoder {
     const { access } = this.#context;
     return access === undefined ? [] : [access.credential];
   }
+}
+
+/** `search_results` are the pages of `citations` with their titles (docs.perplexity.ai, "Chat Completions"). */
+function pagesIn({ citations, search_results }: JsonObject): GroundingSource[] | undefined {
+  const pages = Array.isArray(search_results) ? search_results : citations;
+  if (!Array.isArray(pages)) return undefined;
+  return pages.flatMap((page) => {
+    const url = textOf(page) ?? textOf(objectOf(page)?.url);
+    return url === undefined ? [] : [{ url, title: textOf(objectOf(page)?.title) ?? '' }];
+  });
 }
 
 /**
@@ -337,7 +347,7 @@ function stopsOf(body: JsonObject | undefined): readonly JsonValue[] {
 /** `{type: 'url_citation', url_citation: {url, title, start_index, end_index}}`, or the same without the inner object. */
 function readAnnotations(
   annotations: readonly JsonObject[],
-  pages: readonly string[],
+  pages: readonly GroundingSource[],
   text: string,
 ): { readonly sources: readonly GroundingSource[]; readonly citations: readonly Citation[] } {
   const places = new Map<string, number>();
@@ -360,6 +370,6 @@ function readAnnotations(
     const passage = text.slice(startIndex, endIndex);
     citations.push({ startIndex, endIndex, text: passage, sources: [source] });
   }
-  for (const url of pages) placeOf(url, '');
+  for (const { url, title } of pages) placeOf(url, title);
   return { sources, citations };
 }
