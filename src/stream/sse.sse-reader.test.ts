@@ -59,6 +59,12 @@ test('data lines of one event are joined and written as one line', () => {
   expect(readText('data: {"a":\ndata: "x"}\n\n').frames).toEqual(['{"a":"x"}']);
 });
 
+test('an object in a field named error is the error of a frame', () => {
+  const body = 'data: {"a":1}\n\nerror: {"code":500,"message":"no room"}\n\n';
+  const { frames } = readText(body);
+  expect(frames).toEqual(['{"a":1}', '{"error":{"code":500,"message":"no room"}}']);
+});
+
 test('a unary body is one frame', () => {
   expect(readText('{"candidates":[]}').frames).toEqual(['{"candidates":[]}']);
   expect(readText('{\n  "candidates": []\n}\n').frames).toEqual(['{"candidates":[]}']);
@@ -115,7 +121,7 @@ const tail = fc.oneof(
   fc.constant(''),
   value.map((one) => `data: ${JSON.stringify(one)}`),
   value.map((one) => JSON.stringify(one, null, 2)),
-  fc.constantFrom('data: {"cut', 'dat', '{"cut'),
+  fc.constantFrom('data: {"cut', 'dat', '{"cut', 'error: {"a":1}\n\n', 'error: {"cut'),
 );
 
 test('any byte split gives the same frames and the same fault (P084)', () => {

@@ -48,12 +48,15 @@ interface FrameReaderOptions {
 }
 
 const OPENS_DOCUMENT = /^[ \t]*[{[]/;
+/** llama.cpp's server ends a stream so, and what builds on it (`server_sent_event(sink, "error", …)`). */
+const ERROR_FIELD = 'error: {';
 
 /**
  * Reads Server-Sent Events (WHATWG HTML, "Server-sent events"): any line ending, comments and
  * unknown fields ignored, data lines joined. A line that begins a JSON document instead of a field
  * (a unary answer, or an error some upstreams append to a stream) makes the rest of the body one
- * document; the objects of an array are a frame each. `[DONE]` and empty data give nothing.
+ * document; the objects of an array are a frame each. `[DONE]` and empty data give nothing. An object in a field
+ * named `error` is the error of a frame.
  */
 export class FrameReader {
   readonly #maxFrameBytes: number;
@@ -151,12 +154,18 @@ export class FrameReader {
       const line = text.slice(start, end);
       if (line === 'data') this.#addData('');
       else if (OPENS_DOCUMENT.test(line)) this.#beginDocument(line);
+      else if (line.startsWith(ERROR_FIELD)) this.#addError(line.slice(ERROR_FIELD.length - 1));
     }
   }
 
   #addData(value: string): void {
     this.#payload = this.#payload === undefined ? value : `${this.#payload}\n${value}`;
     this.#checkSize();
+  }
+
+  #addError(value: string): void {
+    this.#endEvent('not-json');
+    this.#addData(`{"error":${value}}`);
   }
 
   #beginDocument(text: string): void {

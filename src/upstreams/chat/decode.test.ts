@@ -278,6 +278,12 @@ test.each<[string, JsonObject, string]>([
   ['an object', { error: { message: 'slow down', code: 429 } }, 'rate-limited'],
   ['a text', { error: 'it broke' }, 'path'],
   ['words', { error: { message: 'x', type: 'insufficient_quota' } }, 'quota-exhausted'],
+  [
+    'llama.cpp',
+    { error: { code: 400, message: 'too long', type: 'invalid_request_error' } },
+    'rejected',
+  ],
+  ['GPUStack', { error: { detail: 'failed to decode', error: { message: 'x' } } }, 'path'],
   ['older vLLM', { object: 'error', message: 'no', code: 400 }, 'rejected'],
 ])('an error within a stream ends it: %s', (_name, frame, kind) => {
   const events = decode(chunk({ content: 'A' }), frame, chunk({ content: 'B' }));
