@@ -52,6 +52,21 @@ export function modalityOf(mediaType: string): Modality | undefined {
   return mediaType.startsWith('video/') ? 'video' : undefined;
 }
 
+const TEXT_TYPES = new Set<string | undefined>(
+  ['json', 'xml', 'yaml', 'x-yaml', 'javascript', 'x-ndjson'].map((name) => `application/${name}`),
+);
+
+/** Files of these types are read as the text they hold: no two wires take the same ones. */
+export function isTextType(mediaType: string | undefined): boolean {
+  return mediaType?.startsWith('text/') === true || TEXT_TYPES.has(mediaType);
+}
+
+/** The text of a file, behind the name that a question calls it by. */
+export function readTextFile(base64: string, name = ''): string {
+  const text = Buffer.from(base64, 'base64').toString('utf8');
+  return name === '' ? text : `${name}\n${text}`;
+}
+
 /** The type the first bytes tell; `base64` is tidy. */
 export function sniffMediaType(base64: string): string | undefined {
   for (const [prefix, mediaType] of SIGNATURES) {

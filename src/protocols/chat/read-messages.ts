@@ -3,7 +3,9 @@
 import { usedKey } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import {
+  isTextType,
   modalityOf,
+  readTextFile,
   sniffMediaType,
   spellMediaType,
   splitInlineImages,
@@ -334,15 +336,6 @@ export function readModality(mediaType: string, path: string): Modality {
   throw unsupported(path, `media type "${mediaType}" is not supported.`);
 }
 
-const TEXT_TYPES = new Set<string | undefined>([
-  'application/json',
-  'application/xml',
-  'application/yaml',
-  'application/x-yaml',
-  'application/javascript',
-  'application/x-ndjson',
-]);
-
 /**
  * `{file_data, filename}` at `filePath`; the content may stand in another field. The name is what a question calls
  * the file by, and the upstream has no field for it: it stands before the file. @throws GatewayError 400
@@ -357,10 +350,8 @@ export function readFile(
   if (typeof content !== 'string') throw missingSource(file, filePath, 'file_data');
   const contentPath = `${filePath}.${key}`;
   const { mediaType, source } = readMedia(content, contentPath);
-  const isText = mediaType?.startsWith('text/') === true || TEXT_TYPES.has(mediaType);
-  if (isText && source.kind === 'base64') {
-    const text = Buffer.from(source.base64, 'base64').toString('utf8');
-    return [{ kind: 'text', text: title === '' ? text : `${title}\n${text}` }];
+  if (source.kind === 'base64' && isTextType(mediaType)) {
+    return [{ kind: 'text', text: readTextFile(source.base64, title) }];
   }
   const modality = mediaType === undefined ? 'document' : readModality(mediaType, contentPath);
   const bytes: ContentPart = { kind: 'media', modality, source, mediaType };

@@ -52,6 +52,14 @@ test('an empty piece beside the message of a whole answer is left out', () => {
   expect(choices).toEqual([{ index: 0, message, finish_reason: 'stop' }]);
 });
 
+test('a choice that was filtered and has no message gets one that says nothing', () => {
+  const filtered = { index: 0, finish_reason: 'content_filter', logprobs: null };
+  const { choices } = relayOf({}).relay.writeReply([{ choices: [filtered] }], CONTEXT);
+  expect(choices).toEqual([
+    { ...filtered, message: { role: 'assistant', content: null, refusal: null } },
+  ]);
+});
+
 test('fields without words here go along', () => {
   const fields = {
     prediction: { type: 'content', content: 'a' },

@@ -40,7 +40,7 @@ export function createRelayCall(
     createStreamWriter: (context) => new ChunkRelay(askedOf(body), context),
     // The wire never answers in pieces what was asked for whole.
     writeReply: ([reply = {}], context) => {
-      const alone = mapChoices(reply, withoutPiece);
+      const alone = mapChoices(reply, asWhole);
       const plain = mapMessages(inOneForm(alone, askedOf(body)), withoutParts);
       const whole = mapCalls(plain, (call) => withArguments(asBegun(call, context)));
       return demandsOne(body) ? whole : finishWithCalls(whole, hasCalls);
@@ -260,10 +260,16 @@ function mapMessages(frame: JsonObject, map: InChoice): JsonObject {
   });
 }
 
-/** Perplexity has an empty piece beside the message of a whole answer. */
-function withoutPiece(choice: JsonObject): JsonObject {
-  const { delta, ...whole } = choice;
-  return delta !== undefined && isJsonObject(whole.message) ? whole : choice;
+const NOTHING_SAID: JsonObject = { role: 'assistant', content: null, refusal: null };
+
+/**
+ * With a message, which Azure leaves out of a choice that it filtered, and no piece: Perplexity has an empty one beside
+ * the message.
+ */
+function asWhole(choice: JsonObject): JsonObject {
+  const { delta, message, ...rest } = choice;
+  if (delta === undefined && isJsonObject(message)) return choice;
+  return { ...rest, message: isJsonObject(message) ? message : NOTHING_SAID };
 }
 
 /** `calls` says whether a choice called functions. */

@@ -122,11 +122,21 @@ test.each([
   ['Audio/WAV', 'audio'],
   ['video/mp4', 'video'],
   ['application/pdf', 'document'],
-  ['text/csv', 'document'],
 ])('media of type %s are of the kind %s', (mimeType, modality) => {
   const parts = [{ inlineData: { mimeType, data: 'AAAA' } }];
   const [turn] = read({ contents: [{ role: 'user', parts }] }).request.turns;
   expect(turn?.parts).toMatchObject([{ kind: 'media', modality }]);
+});
+
+test('a file of text is the text it holds, behind its name', () => {
+  const data = Buffer.from('a;b\né;1').toString('base64');
+  const file = { mimeType: 'text/csv', data };
+  const parts = [{ inlineData: file }, { inlineData: { ...file, displayName: 'q.csv' } }];
+  const [turn] = read({ contents: [{ role: 'user', parts }] }).request.turns;
+  expect(turn?.parts).toMatchObject([
+    { kind: 'text', text: 'a;b\né;1' },
+    { kind: 'text', text: 'q.csv\na;b\né;1' },
+  ]);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 // A normalised body as a canonical request, for the translate lane and for counting tokens.
 
 import { amountOfBudget, amountOfWord } from '../../canonical/effort.ts';
-import { asImageSize, splitInlineImages } from '../../canonical/media.ts';
+import { asImageSize, isTextType, readTextFile, splitInlineImages } from '../../canonical/media.ts';
 import { memberPath, type Receipt, receiptWithin } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
@@ -237,7 +237,7 @@ function readPart(part: NativePart, context: PartContext): Part | undefined {
     return { kind, text, signature: signatureOn(kind) };
   }
   const media = readMedia(part, context.place);
-  if (media !== undefined) return { ...media, signature: signatureOn('media') };
+  if (media !== undefined) return { ...media, signature: signatureOn(media.kind) };
   if (call !== undefined) {
     const { name, args: input = {} } = call;
     const id = context.callIds.call(call.id, name, context.position);
@@ -279,9 +279,12 @@ function readResolution(value: string | undefined): MediaResolution | undefined 
 function readMedia(
   owner: Pick<NativePart, 'inlineData' | 'fileData' | 'mediaResolution'>,
   { path, receipt }: Place,
-): MediaPart | undefined {
+): TextPart | MediaPart | undefined {
   const { inlineData: inline, fileData: file, mediaResolution } = owner;
   const mediaType = (inline ?? file)?.mimeType;
+  if (inline && isTextType(mediaType)) {
+    return { kind: 'text', text: readTextFile(inline.data, inline.displayName) };
+  }
   const source: MediaSource | undefined = inline
     ? { kind: 'base64', base64: inline.data }
     : file && addressOf(file, `${path}.fileData.fileUri`);

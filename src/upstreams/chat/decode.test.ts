@@ -284,6 +284,11 @@ test.each<[string, JsonObject, string]>([
     'rejected',
   ],
   ['GPUStack', { error: { detail: 'failed to decode', error: { message: 'x' } } }, 'path'],
+  [
+    'a filter of Azure',
+    { error: { message: 'filtered', code: 'content_filter', type: null } },
+    'rejected',
+  ],
   ['older vLLM', { object: 'error', message: 'no', code: 400 }, 'rejected'],
 ])('an error within a stream ends it: %s', (_name, frame, kind) => {
   const events = decode(chunk({ content: 'A' }), frame, chunk({ content: 'B' }));

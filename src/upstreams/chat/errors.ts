@@ -307,7 +307,8 @@ function statusOf(error: ErrorBody): number {
   if (says(error, LIMITED)) return 429;
   if (says(error, BAD_KEY)) return 401;
   if (says(error, NO_MODEL)) return 404;
-  return says(error, TOO_LONG) || error.words.includes('invalid_request_error') ? 400 : 500;
+  const isRejected = says(error, TOO_LONG) || says(error, BLOCKED);
+  return isRejected || error.words.includes('invalid_request_error') ? 400 : 500;
 }
 
 type Headers = UpstreamRefusal['headers'];
