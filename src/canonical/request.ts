@@ -27,7 +27,10 @@ export interface CanonicalRequest {
   readonly mustDraw?: boolean | undefined;
   /** How many unfinished pictures the client wants to see at most; absent means none. */
   readonly imageDrafts?: number | undefined;
+  /** How to speak, in the words of the generate-content wire. */
   readonly speech?: JsonObject | undefined;
+  /** Present where the last turn is a text to be spoken. */
+  readonly spoken?: SpokenText | undefined;
   /** Present where a recording is to be written down: models that do nothing else have no use for the words of the turn. */
   readonly transcription?: Transcription | undefined;
   readonly mediaResolution?: MediaResolution | undefined;
@@ -287,6 +290,18 @@ export interface ImageOptions {
   readonly pixels?: string | undefined;
   /** The client's own word for what stands as `size`. */
   readonly quality?: string | undefined;
+}
+
+export const SOUND_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
+
+/** How a text is to be spoken, in the words of the OpenAI-style protocol. */
+export interface SpokenText {
+  readonly voice: string;
+  readonly format: (typeof SOUND_FORMATS)[number];
+  /** From 0.25 to 4; absent for the usual one. */
+  readonly speed?: number | undefined;
+  /** How to speak, in words. */
+  readonly instructions?: string | undefined;
 }
 
 /** What is to become of the recording of a turn. */

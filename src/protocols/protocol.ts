@@ -153,12 +153,14 @@ export interface GenerateCall {
   /** What is asked. A native body is read when this is first looked at: a relayed call never is. */
   readonly request: CanonicalRequest;
   createStreamWriter(context: ReplyContext): StreamWriter;
-  /** With `textType` the body is `{text}`, the whole answer. */
+  /** With `textType` the body is `{text}`, with `answersBytes` `{mediaType, base64}`: the whole answer. */
   writeReply(reply: Reply, context: ReplyContext): JsonObject;
   /** Of the ids that tool calls get where the upstream gives none; `call_` where it is not said. */
   readonly callIdPrefix?: string | undefined;
   /** Content type of whole answers that are text and not JSON. */
   readonly textType?: string | undefined;
+  /** True where whole answers are a file. */
+  readonly answersBytes?: true | undefined;
   /** Present when the call is several requests; `request` is then the first of them. */
   readonly fanOut?: FanOut | undefined;
   /** Present when the protocol can also carry an upstream's native frames of the same wire. */

@@ -89,7 +89,7 @@ export async function runRoute(
         }
         return stream
           ? answerStream(exchange, call)
-          : answerWhole(exchange, () => generateWhole(exchange, call), call.textType);
+          : answerWhole(exchange, () => generateWhole(exchange, call), call);
       });
     }
     case 'kept-answers': {
@@ -153,7 +153,7 @@ async function readInput(
 async function answerWhole(
   exchange: Exchange,
   run: () => Promise<JsonObject>,
-  textType?: string,
+  { textType, answersBytes }: Pick<GenerateCall, 'textType' | 'answersBytes'> = {},
 ): Promise<void> {
   const { edge, abort, settings } = exchange;
   const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
@@ -162,12 +162,20 @@ async function answerWhole(
   try {
     const body = await run();
     await turn.toClients.reach();
-    if (textType === undefined) sendJson(exchange, { status: 200, body });
+    if (answersBytes === true) sendText(exchange, { status: 200, ...fileOf(body) });
+    else if (textType === undefined) sendJson(exchange, { status: 200, body });
     else sendText(exchange, { status: 200, text: String(body.text), type: textType });
   } finally {
     deadline.cancel();
     abort.signal.removeEventListener('abort', onAbort);
   }
+}
+
+function fileOf({ mediaType, base64 }: JsonObject): {
+  readonly text: Buffer;
+  readonly type: string;
+} {
+  return { text: Buffer.from(String(base64), 'base64'), type: String(mediaType) };
 }
 
 async function generateWhole(exchange: Exchange, call: GenerateCall): Promise<JsonObject> {

@@ -1,12 +1,11 @@
 // The audio routes of the OpenAI-style protocol: what they read and answer (`openai` resources/audio/transcriptions.d.ts).
 
 import { clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
-import type { CanonicalEvent, ChoiceEnd } from '../canonical/event.ts';
+import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
 import { sniffMediaType, spellMediaType } from '../canonical/media.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { MediaPart, Transcription } from '../canonical/request.ts';
-import { blockMessage } from '../canonical/text-forms.ts';
 import {
   inputTokens,
   NO_USAGE,
@@ -41,7 +40,13 @@ import type {
   UploadedFile,
 } from '../protocols/protocol.ts';
 import { eventFrame } from '../stream/sse.ts';
-import { askOnce, readFormFields, rejected, requireModel } from './requests.ts';
+import {
+  askOnce,
+  readFormFields,
+  requireModel,
+  type Unfinished,
+  unfinishedError,
+} from './requests.ts';
 
 const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
 type AudioFormat = (typeof FORMATS)[number];
@@ -241,7 +246,10 @@ function instructionOf(transcription: Transcription): string {
 
 /** @throws GatewayError for an unfinished one, and when the model gave no times for a timed form */
 function writeTranscription(reply: Reply, { task, format, hasWords }: AudioSettings): JsonObject {
-  const error = unfinishedError(reply.choices.map(({ end }) => end));
+  const error = unfinishedError(
+    reply.choices.map(({ end }) => end),
+    UNFINISHED,
+  );
   if (error !== undefined) throw error;
   const blocks = reply.choices[0]?.blocks ?? [];
   const text = blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('');
@@ -309,7 +317,7 @@ function createTranscriptionWriter(): StreamWriter {
         return frame('transcript.text.delta', { delta: event.delta.text });
       }
       case 'finish': {
-        const error = unfinishedError(event.choices);
+        const error = unfinishedError(event.choices, UNFINISHED);
         if (error !== undefined) return fail(error);
         return frame('transcript.text.done', { text: whole, usage: writeUsage(usage) });
       }
@@ -341,6 +349,12 @@ function writeUsage(usage: Usage): JsonObject {
     total_tokens: totalTokens(usage),
   };
 }
+
+const UNFINISHED: Unfinished = {
+  field: 'file',
+  refused: 'The model refused to write this recording down.',
+  tooLong: 'there is more to write down than one answer holds; split the recording.',
+};
 
 const FENCE = '```';
 
@@ -439,32 +453,4 @@ function readPieces(value: JsonValue | undefined, key: 'text' | 'word'): readonl
 function withoutFence(text: string): string {
   const begun = text.startsWith(FENCE) ? text.slice(FENCE.length).replace(/^json/, '') : text;
   return begun.endsWith(FENCE) ? begun.slice(0, -FENCE.length) : begun;
-}
-
-/**
- * This surface has no word for an answer that ends early: a part of the words would pass for all of
- * them. Undefined for a whole transcription.
- */
-function unfinishedError(ends: readonly ChoiceEnd[]): GatewayError | undefined {
-  for (const end of ends) {
-    switch (end.reason) {
-      case 'safety':
-      case 'prompt-blocked': {
-        const message =
-          blockMessage(end)?.text ?? 'The model refused to write this recording down.';
-        return rejected('file', message, 'content-policy');
-      }
-      case 'max-tokens': {
-        const more = 'there is more to write down than one answer holds; split the recording.';
-        return rejected('file', `file: ${more}`);
-      }
-      case 'stop':
-      case 'stop-sequence':
-      case 'tool-calls':
-        break;
-      default:
-        end.reason satisfies never;
-    }
-  }
-  return undefined;
 }

@@ -7,6 +7,7 @@ import { readCompletionCall } from './completions.ts';
 import { readBatchEmbedCall, readEmbedCall } from './embeddings/generate.ts';
 import { readEmbeddingCall } from './embeddings/openai.ts';
 import { readEditCall, readGenerationCall, refuseVariations } from './images.ts';
+import { readSpeechCall } from './speech.ts';
 import { STORED_RESPONSE_ROUTES } from './stored-responses/routes.ts';
 
 export const CHAT_SURFACES: readonly ProtocolRoute[] = [
@@ -21,6 +22,7 @@ export const CHAT_SURFACES: readonly ProtocolRoute[] = [
     'multipart',
   ),
   answerRoute('/v1/audio/translations', (input) => readAudioCall(input, 'translate'), 'multipart'),
+  answerRoute('/v1/audio/speech', readSpeechCall),
   { operation: 'embed', method: 'POST', path: '/v1/embeddings', readCall: readEmbeddingCall },
 ];
 

@@ -1,8 +1,10 @@
 // What the small surfaces share: requests of one turn, and the fields of a form as its shape has them.
 
 import { type ErrorReason, GatewayError } from '../canonical/error.ts';
+import type { ChoiceEnd } from '../canonical/event.ts';
 import { plainModelName } from '../canonical/model.ts';
 import type { CanonicalRequest, Part } from '../canonical/request.ts';
+import { blockMessage } from '../canonical/text-forms.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
 import type { Shape } from '../protocols/body-schema.ts';
 import { missingField } from '../protocols/chat/schema.ts';
@@ -40,6 +42,40 @@ export function rejected(field: string, message: string, reason?: ErrorReason): 
     field,
     message,
   });
+}
+
+/** What clients of a surface are told of an answer that ends early. */
+export interface Unfinished {
+  /** The field that holds what was asked for. */
+  readonly field: string;
+  readonly refused: string;
+  readonly tooLong: string;
+}
+
+/**
+ * For surfaces without a word for an answer that ends early: a part of the words would pass for all of them.
+ * Undefined for a whole answer.
+ */
+export function unfinishedError(
+  ends: readonly ChoiceEnd[],
+  { field, refused, tooLong }: Unfinished,
+): GatewayError | undefined {
+  for (const end of ends) {
+    switch (end.reason) {
+      case 'safety':
+      case 'prompt-blocked':
+        return rejected(field, blockMessage(end)?.text ?? refused, 'content-policy');
+      case 'max-tokens':
+        return rejected(field, `${field}: ${tooLong}`);
+      case 'stop':
+      case 'stop-sequence':
+      case 'tool-calls':
+        break;
+      default:
+        end.reason satisfies never;
+    }
+  }
+  return undefined;
 }
 
 /** Forms carry switches and numbers as text; an empty field of such, and one for a word, says nothing. */

@@ -28,6 +28,7 @@ const OPERATION_TITLES = {
 
 /** Where more can be said than the operation says. */
 const PATH_TITLES: ReadonlyMap<string, string> = new Map([
+  ['/v1/audio/speech', 'speaks a text'],
   ['/v1/audio/transcriptions', 'writes a recording down'],
   ['/v1/audio/translations', 'writes a recording down in English'],
   ['/v1/completions', 'goes on with a text'],

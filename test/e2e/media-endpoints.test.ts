@@ -183,6 +183,49 @@ describe('speech', () => {
   });
 });
 
+describe('a text to be spoken', () => {
+  test.each(SPEAKERS)('%s gives the sound in the format that was asked for', async (model) => {
+    const answer = await client.audio.speech.create({
+      ...{ model, voice: 'nova', input: 'Good day', response_format: 'wav' },
+      instructions: 'Softly',
+    });
+    expect(answer.headers.get('content-type')).toBe('audio/wav');
+    const isLeftOut = answer.headers.get('x-isthmus-receipt')?.startsWith('dropped=1') === true;
+    expect(isLeftOut).toBe(model.endsWith('tts-1'));
+    const sound = Buffer.from(await answer.arrayBuffer());
+    expect(sound.toString('latin1', 0, 4)).toBe('RIFF');
+    expect((sound.length - 44) / 48_000).toBeCloseTo(0.32);
+  });
+
+  test.each(SPEAKERS)('%s speaks in events', async (model) => {
+    const answer = await client.audio.speech.create({
+      ...{ model, voice: 'nova', input: 'Good day', response_format: 'pcm' },
+      stream_format: 'sse',
+    });
+    expect(answer.headers.get('content-type')).toContain('text/event-stream');
+    const events = (await answer.text()).matchAll(/^data: (.*)$/gm);
+    const [delta, done] = [...events].map(([, data = '']) => JSON.parse(data));
+    expect(Buffer.from(delta.audio, 'base64').length / 48_000).toBeCloseTo(0.32);
+    expect(done).toMatchObject({
+      type: 'speech.audio.done',
+      usage: { total_tokens: expect.any(Number) },
+    });
+  });
+
+  test('the voice and the format of the client reach the upstream, which has the last word', async () => {
+    const asked = { model: 'sandbox-chat/tts-1', voice: 'nova', input: 'Good day' } as const;
+    await expect(client.audio.speech.create(asked)).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('no mp3'),
+    });
+  });
+
+  test('a model that takes part in conversations alone says so', async () => {
+    const asked = { model: 'sandbox-chat/gpt-5', voice: 'nova', input: 'Good day' } as const;
+    await expect(client.audio.speech.create(asked)).rejects.toBeInstanceOf(BadRequestError);
+  });
+});
+
 test('faults of an endpoint are those of the upstream', async () => {
   const refused = client.images.generate({ model: FREE, prompt: 'UPSTREAM-STATUS 429' });
   await expect(refused).rejects.toMatchObject({ status: 429 });

@@ -64,6 +64,7 @@ test('the routes of the protocol', () => {
     'POST /v1/images/variations',
     'POST /v1/audio/transcriptions',
     'POST /v1/audio/translations',
+    'POST /v1/audio/speech',
     'POST /v1/embeddings',
   ]);
 });

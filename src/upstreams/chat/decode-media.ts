@@ -143,11 +143,11 @@ export class MediaDecoder implements Decoder {
     this.#start(events);
   }
 
-  /** The sound itself, or pieces of it and a last event. */
-  #readSound({ type, audio, done }: JsonObject): void {
-    const piece = textOf(audio);
+  /** The sound itself, pieces of it and a last event, or `{audio_data}` (docs.mistral.ai, "Audio & Speech"). */
+  #readSound({ type, audio, audio_data: whole, done }: JsonObject): void {
+    const piece = textOf(audio) ?? textOf(whole);
     if (piece !== undefined) this.#sound.push(Buffer.from(piece, 'base64'));
-    if (type === 'speech.audio.done' || done === true) this.#isWhole = true;
+    if (type === 'speech.audio.done' || done === true || whole !== undefined) this.#isWhole = true;
   }
 
   #giveSound(events: CanonicalEvent[]): void {

@@ -320,8 +320,10 @@ function encodeSpeech(
   target: EncodeTarget,
 ): JsonObject {
   const { receipt, modelId } = target;
-  const { parts, instructions } = readAsked(request, target);
-  const input = textOf(parts);
+  const { spoken } = request;
+  const asked = readAsked(request, target);
+  const instructions = spoken?.instructions ?? asked.instructions;
+  const input = textOf(asked.parts);
   if (input.trim() === '') {
     throw invalidRequest('messages', 'messages: this model speaks; send the text to speak.');
   }
@@ -336,8 +338,9 @@ function encodeSpeech(
   return bodyFor('audio/speech', {
     model: modelId,
     input,
-    voice: traits.voice,
-    response_format: traits.format,
+    voice: spoken?.voice ?? traits.voice,
+    response_format: spoken?.format ?? traits.format,
+    speed: spoken?.speed,
     instructions: isInstructed && traits.takesInstructions ? instructions : undefined,
   });
 }

@@ -15,6 +15,26 @@ const thinkingFor = (modelId: string, amount: ReasoningAmount) => {
 const budget = (tokens: number): ReasoningAmount => ({ kind: 'budget', tokens });
 const effort = (word: Effort): ReasoningAmount => ({ kind: 'effort', effort: word });
 
+test('a text to be spoken has a voice of this wire, and how to speak it stands before it', () => {
+  const target = targetOf('alpha-3-flash');
+  const spoken = { voice: 'Kore', format: 'wav', instructions: 'Softly' } as const;
+  const turns = [{ role: 'user', parts: [{ kind: 'text', text: 'Hello' }] }] as const;
+  const encodedWith = (change: object) =>
+    encode(requestOf({ turns, spoken: { ...spoken, ...change } }), target, sandbox);
+  expect(encodedWith({})).toMatchObject({
+    contents: [{ parts: [{ text: 'Softly:\n' }, { text: 'Hello' }] }],
+    generationConfig: {
+      speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } },
+    },
+  });
+  expect(target.receipt.entries).toEqual([]);
+  const other = encodedWith({ voice: 'nova', format: 'mp3', speed: 2 });
+  expect(other.generationConfig).toBeUndefined();
+  expect(target.receipt.entries.map(({ action, path }) => `${action} ${path}`)).toEqual([
+    ...['approximated response_format', 'dropped speed', 'approximated voice'],
+  ]);
+});
+
 test('V028 a budget is sent with the thoughts, beside the limit', () => {
   expect(configFor('alpha-3-flash', budget(8192), 20_000)).toEqual({
     maxOutputTokens: 20_000,

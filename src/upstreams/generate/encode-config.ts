@@ -82,10 +82,38 @@ export function encodeGenerationConfig(
     ...(outputFormat.kind !== 'text' && formatFields(outputFormat, target)),
     responseModalities: outputModalities?.map((modality) => MODALITIES[modality]),
     imageConfig: image || mustDraw ? encodeImage(request, target) : undefined,
-    speechConfig: request.speech,
+    speechConfig: request.speech ?? encodeSpeech(request, target),
     mediaResolution: mediaResolution && MEDIA_RESOLUTIONS[mediaResolution],
     thinkingConfig,
   } satisfies Fields);
+}
+
+/** Names of voices that speak elsewhere (`openai` resources/audio/speech). */
+const OTHER_VOICES: ReadonlySet<string> = new Set([
+  ...['alloy', 'ash', 'ballad', 'cedar', 'coral', 'echo', 'fable'],
+  ...['marin', 'nova', 'onyx', 'sage', 'shimmer', 'verse'],
+]);
+/** Formats that samples can be given in. */
+const SAMPLED: ReadonlySet<string> = new Set(['pcm', 'wav']);
+
+function encodeSpeech(
+  { spoken }: CanonicalRequest,
+  { receipt }: EncodeTarget,
+): JsonObject | undefined {
+  if (spoken === undefined) return undefined;
+  const { voice, format, speed } = spoken;
+  if (!SAMPLED.has(format)) {
+    receipt.add('approximated', 'response_format', told`The upstream gives samples: sent as WAV.`);
+  }
+  if (speed !== undefined) {
+    receipt.add('dropped', 'speed', told`The upstream has no such setting.`);
+  }
+  if (OTHER_VOICES.has(voice)) {
+    const reason = told`The voices of the upstream have other names: its own was taken.`;
+    receipt.add('approximated', 'voice', reason);
+    return undefined;
+  }
+  return { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } };
 }
 
 /** Unfinished pictures are part of the thoughts. Source: ai.google.dev, "Image generation", thinking. */

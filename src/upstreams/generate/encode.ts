@@ -79,13 +79,23 @@ export function encode(
     target.receipt.add('dropped', 'verbosity', told`The upstream has no such setting.`);
   }
   const { mapNames } = encoded;
-  const turns = mapNames.size === 0 ? request.turns : wrapMapCalls(request.turns, mapNames);
+  const said = withInstructions(request);
+  const turns = mapNames.size === 0 ? said : wrapMapCalls(said, mapNames);
   const contents = encodeContents(turns, {
     ...context,
     sendsTraces,
     sendsThoughts: isThinking(request.reasoning, target.capabilities),
   });
   return { contents, ...definedFields(body) };
+}
+
+/** Models that speak are told how in front of the text (ai.google.dev, "Speech generation"). */
+function withInstructions({ turns, spoken }: CanonicalRequest): readonly Turn[] {
+  if (spoken?.instructions === undefined) return turns;
+  const how: TextPart = { kind: 'text', text: `${spoken.instructions}:\n` };
+  return turns.map((turn) =>
+    turn.role === 'user' ? { ...turn, parts: [how, ...turn.parts] } : turn,
+  );
 }
 
 /**
