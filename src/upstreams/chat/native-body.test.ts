@@ -91,8 +91,22 @@ test('stream options are left out where the upstream has none', () => {
   const stream_options = { include_usage: true };
   expect(patched({ stream_options }).body.stream_options).toEqual(stream_options);
   expect(
-    patched({ stream_options }, { profile: like('mistral') }).body.stream_options,
+    patched({ stream_options }, { profile: like('llama-cpp-python') }).body.stream_options,
   ).toBeUndefined();
+});
+
+test('what Mistral’s coding client sends goes where it is taken', () => {
+  const said = {
+    metadata: { session: 's' },
+    stream_options: { include_usage: true, stream_tool_calls: true },
+  };
+  expect(patched(said, { profile: like('mistral') })).toMatchObject({ body: said, notes: [] });
+  const { body, notes } = patched(said);
+  expect(body.metadata).toBeUndefined();
+  expect(body.stream_options).toEqual({ include_usage: true });
+  expect(notes).toEqual(['dropped stream_options.stream_tool_calls']);
+  const stored = { metadata: said.metadata, store: true };
+  expect(patched(stored)).toMatchObject({ body: stored, notes: [] });
 });
 
 test('a schema in Hugging Face’s words is not lost where the upstream has other formats', () => {

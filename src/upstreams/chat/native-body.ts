@@ -40,6 +40,7 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
     if (value !== null) target.receipt.add('dropped', field, told`The upstream has no such field.`);
   }
   if (!quirks.takesIncludeUsage) delete patched.stream_options;
+  if (ownFields !== undefined) withoutRefused(patched, ownFields, target.receipt);
   const messages = patchMessages(patched.messages, target);
   const named = quirks.takesResultNames ? messages : withoutResultNames(messages, target.receipt);
   patched.messages = named.map((message) =>
@@ -53,6 +54,21 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
   patchNames(patched, target.receipt);
   const said = takeAmount(patched, quirks);
   return fitBody(patched, amountOf(said, target), context);
+}
+
+/**
+ * Notes for answers that are stored ("The 'metadata' parameter is only allowed when 'store' is enabled.",
+ * platform.openai.com), which say nothing to the model, and an option of Mistral's streams.
+ */
+function withoutRefused(body: JsonObject, ownFields: readonly string[], receipt: Receipt): void {
+  if (body.store !== true && !ownFields.includes('metadata')) delete body.metadata;
+  const options = objectOf(body.stream_options);
+  const path = 'stream_options.stream_tool_calls';
+  if (options?.stream_tool_calls !== undefined && !ownFields.includes(path)) {
+    const { stream_tool_calls: _pieces, ...rest } = options;
+    body.stream_options = rest;
+    receipt.add('dropped', path, told`The upstream has no such field.`);
+  }
 }
 
 /** What the model's name asks for counts where the body says nothing. */

@@ -135,8 +135,11 @@ const GROQ_FIELDS = [
   ...['include_reasoning', 'reasoning_format', 'documents', 'citation_options', 'search_settings'],
   ...['include_domains', 'exclude_domains', 'compound_custom', 'disable_tool_validation'],
 ];
-/** docs.mistral.ai/api, "Chat Completion"; `prefix` is one of an assistant's message. */
-const MISTRAL_FIELDS = ['safe_prompt', 'prompt_mode', 'guardrails', 'prefix'];
+/** The types of `mistralai` 3.7 (ChatCompletionStreamRequest); `prefix` is one of an assistant's message. */
+const MISTRAL_FIELDS = [
+  ...['safe_prompt', 'prompt_mode', 'guardrails', 'prefix', 'min_tokens', 'repetition_penalty'],
+  ...['prompt_logprobs', 'top_prompt_logprobs'],
+];
 /** Of services without a profile, in the types of their SDKs: Cerebras, Together, Hugging Face. */
 const OTHER_FIELDS = [
   ...['min_tokens', 'min_completion_tokens', 'disable_reasoning', 'clear_thinking'],
@@ -267,7 +270,8 @@ const QUIRK_PRESETS = {
     takesAudio: false,
   },
   /**
-   * docs.mistral.ai/api: `random_seed`; no `stream_options` (the last chunk has the usage), no logprobs. Ids of
+   * docs.mistral.ai/api: `random_seed`; `stream_options` with `stream_tool_calls` as its own coding client sends it
+   * (`mistral-vibe` 3.0). Ids of
    * calls are nine letters and digits: "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9"
    * (langchain-ai/langchain#24668, anomalyco/opencode#1680). Fields it does not know are a 422, "extra_forbidden"
    * (BerriAI/litellm#30882). "Audio & Transcription": `/audio/transcriptions`.
@@ -289,11 +293,11 @@ const QUIRK_PRESETS = {
     // mistralai/mistral-common: "Unexpected role 'system' after role 'user'".
     takesSystemTurns: false,
     efforts: ['none', 'high'],
-    takesIncludeUsage: false,
-    ownFields: MISTRAL_FIELDS,
+    ownFields: [...MISTRAL_FIELDS, 'metadata', 'stream_options.stream_tool_calls'],
     // docs.mistral.ai, "Reasoning".
     takesThinkingParts: true,
     takesStrict: true,
+    takesTopK: true,
     takesLogprobs: false,
     takesAudio: false,
     seedField: 'random_seed',
