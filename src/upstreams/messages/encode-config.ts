@@ -210,6 +210,8 @@ export function encodeStops(
   return sent.length === 0 ? undefined : sent;
 }
 
+export const THOUGHT_ALONE = told`A thought without an answer behind it cannot be sent upstream.`;
+
 /**
  * The body without manual thinking where the upstream would miss it: the turn in progress begins with a call, and
  * nothing of the thought before it is left. Messages API, "Extended thinking with tool use".

@@ -24,6 +24,7 @@ import {
   encodeSampling,
   encodeStops,
   encodeThinking,
+  THOUGHT_ALONE,
   withoutLostThinking,
 } from './encode-config.ts';
 import { cached, encodeToolChoice, encodeTools } from './encode-tools.ts';
@@ -340,7 +341,7 @@ class AssistantTurn {
       ({ type }) => type !== 'thinking' && type !== 'redacted_thinking',
     );
     if (end + 1 < this.#blocks.length) {
-      this.#note(told`A thought without an answer behind it cannot be sent upstream.`);
+      this.#note(THOUGHT_ALONE);
     }
     return this.#blocks.slice(0, end + 1);
   }

@@ -77,6 +77,16 @@ test('a carrier of its own family is opened, one of another goes with its though
   expect(other.receipt).toEqual(['dropped messages']);
 });
 
+test('a thought without an answer behind it stays here: cut answers leave it in histories', () => {
+  const text = { type: 'text', text: 'So' };
+  const ended = patched(step(text, thinking('c2ln')));
+  expect(ended.body.messages).toMatchObject([{}, { content: [text] }, {}]);
+  expect(ended.receipt).toEqual(['dropped messages']);
+  const alone = patched(step(thinking('c2ln')));
+  expect(alone.body.messages).toMatchObject([{ role: 'user' }, { role: 'user' }]);
+  expect(alone.receipt).toEqual(['dropped messages']);
+});
+
 test('a bare signature is judged by who is known to have issued it', () => {
   const issuedBy = (family: string) => ({
     recall: {

@@ -20,6 +20,7 @@ import {
   encodeThinking,
   manualBudget,
   nearestEffort,
+  THOUGHT_ALONE,
   withoutLostThinking,
 } from './encode-config.ts';
 import { traitsOf } from './models.ts';
@@ -291,9 +292,11 @@ function patchMessage(message: JsonObject, walk: Walk): JsonObject | undefined {
   }
   const isSame =
     patched.length === content.length && patched.every((block, index) => block === content[index]);
-  if (isSame) return message;
   // The wire refuses a turn that ends in a thought.
   const end = patched.findLastIndex((block) => !isThought(block));
+  const isEnded = end + 1 === patched.length;
+  if (isSame && isEnded) return message;
+  if (isSame) walk.target.receipt.add('dropped', 'messages', THOUGHT_ALONE);
   return end < 0 ? undefined : { ...message, content: patched.slice(0, end + 1) };
 }
 
