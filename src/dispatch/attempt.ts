@@ -131,7 +131,8 @@ export class GenerateAttempt {
         signal: exchange.signal,
         freshConnection,
         onFirstByte: () => this.#patience?.cancel(),
-        receipt,
+        // Strict clients were told already that nothing is changed.
+        receipt: context.strict ? undefined : receipt,
         onRateLimit: (read) => lease.noteRateLimit(read),
         clientHeaders: this.#relayed?.headers,
       });

@@ -380,3 +380,38 @@ test('the models of the upstream are those that are offered', async () => {
   const { data } = await openai().models.list();
   expect(data.map(({ id }) => id)).toEqual(expect.arrayContaining([MODEL, REASONER]));
 });
+
+test.each(['chat', 'messages', 'generate'] as const)(
+  'a limit larger than the model has is what the service says it may be, from then on (%s)',
+  async (client) => {
+    const most = { chat: 4096, messages: 2048, generate: 1024 }[client];
+    upstream.answer(({ max_completion_tokens: limit }) => {
+      if (Number(limit) <= most) return { kind: 'message', message: { content: 'Short.' } };
+      const message = `max_tokens is too large: ${limit}. This model supports at most ${most} completion tokens, whereas you provided ${limit}.`;
+      return { kind: 'status', status: 400, body: { error: { message, type: 'x', code: 'y' } } };
+    });
+    const ask = {
+      chat: async () => {
+        const messages = [{ role: 'user' as const, content: 'hi' }];
+        const asked = { model: MODEL, max_tokens: 32_000, messages };
+        return (await openai().chat.completions.create(asked)).choices[0]?.message.content;
+      },
+      messages: async () => {
+        const messages = [{ role: 'user' as const, content: 'hi' }];
+        const asked = { model: MODEL, max_tokens: 32_000, messages };
+        const answer = await anthropic().messages.stream(asked).finalMessage();
+        return answer.content[0]?.type === 'text' ? answer.content[0].text : undefined;
+      },
+      generate: async () => {
+        const config = { maxOutputTokens: 32_000 };
+        return (await genai().models.generateContent({ model: MODEL, contents: 'hi', config }))
+          .text;
+      },
+    }[client];
+    expect(await ask()).toBe('Short.');
+    expect(await ask()).toBe('Short.');
+    // What one conversation taught the others know.
+    expect(upstream.calls.slice(-1)[0]?.body.max_completion_tokens).toBe(most);
+    expect(upstream.calls).toHaveLength(3);
+  },
+);

@@ -21,7 +21,7 @@ export function fitBody(
   const traits = traitsOf(quirks, context.target.modelId);
   const effort = encodeEffort(amount, traits, context);
   const fitted: JsonObject = { ...body };
-  fitLimit(fitted, traits);
+  fitLimit(fitted, traits, context);
   fitThoughts(fitted, context);
   fitContents(fitted, context);
   fitRoles(fitted, traits, context);
@@ -32,12 +32,18 @@ export function fitBody(
   return merge({ ...fitted, ...effort.fields }, quirks.extraBody);
 }
 
-/** The newer name wins over the deprecated one. */
-function fitLimit(body: JsonObject, { limitField }: ModelTraits): void {
+/** The newer name wins over the deprecated one; clients ask for as much as the model they think of writes. */
+function fitLimit(body: JsonObject, { limitField }: ModelTraits, { target }: FitContext): void {
   const limit = body.max_completion_tokens ?? body.max_tokens;
   delete body.max_completion_tokens;
   delete body.max_tokens;
-  if (limit !== undefined && limit !== null) body[limitField] = limit;
+  if (limit === undefined || limit === null) return;
+  const { outputTokenLimit: most } = target.capabilities;
+  const isCapped = typeof limit === 'number' && limit > most;
+  if (isCapped) {
+    target.receipt.add('capped', 'max_tokens', told`This model writes at most ${most} tokens.`);
+  }
+  body[limitField] = isCapped ? most : limit;
 }
 
 function fitRoles(body: JsonObject, { reasons }: ModelTraits, context: FitContext): void {

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { CHAT_WIRE, isUsageAlone } from '../../wire/chat.ts';
 import { realModelName } from '../../wire/vocabulary.ts';
 import { encodeJson } from '../json-body.ts';
+import { OutputLimits } from '../output-limit.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { WireRules } from '../transport/client.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
@@ -33,6 +34,12 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
     modelIds: (name) => [...new Set([realModelName(name), name])],
     capabilitiesOf,
   });
+  const limiting: Pick<OwnedUpstream, 'outputLimit' | 'limitOutput'> = {
+    outputLimit,
+    limitOutput: (body, most, { modelId }) =>
+      isForEndpoint(body) ? body : limitOutput(body, most, traitsOf(quirks, modelId).limitField),
+  };
+  const outputLimits = new OutputLimits(limiting);
   return {
     ...common,
     wire: CHAT_WIRE,
@@ -44,15 +51,15 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
         : encodeMedia(request, model, target);
     },
     typedValues,
-    outputLimit,
-    limitOutput: (body, most, { modelId }) =>
-      isForEndpoint(body) ? body : limitOutput(body, most, traitsOf(quirks, modelId).limitField),
+    ...limiting,
     patch: (body, target) => patch(body, target, profile),
     open: async (call) => {
       const forMedia = mediaRequest(profile, call);
       if (forMedia !== undefined) return client.open(forMedia);
-      const body = sentBody(call, quirks.takesIncludeUsage);
-      return client.open(postRequest(profile, profile.paths.chat, { ...call, body }));
+      return outputLimits.open(call, (fitted) => {
+        const body = sentBody(fitted, quirks.takesIncludeUsage);
+        return client.open(postRequest(profile, profile.paths.chat, { ...fitted, body }));
+      });
     },
     createDecoder: (context) =>
       isForEndpoint(context.body ?? {})

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
 import { encodeJson } from '../json-body.ts';
+import { OutputLimits } from '../output-limit.ts';
 import type { WireRules } from '../transport/client.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import { createWireParts, type OwnedUpstream, type WireOptions } from '../wire-parts.ts';
@@ -28,6 +29,7 @@ export function createMessagesUpstream(options: WireOptions<MessagesProfile>): O
     modelIds: (name) => profile.modelIds(name),
     capabilitiesOf,
   });
+  const outputLimits = new OutputLimits({ outputLimit, limitOutput });
   return {
     ...common,
     wire: MESSAGES_WIRE,
@@ -37,10 +39,11 @@ export function createMessagesUpstream(options: WireOptions<MessagesProfile>): O
     outputLimit,
     limitOutput,
     patch,
-    open: (call) => {
-      const body: JsonObject = { ...call.body, stream: call.stream };
-      return client.open(postRequest(profile, '/messages', { ...call, body }));
-    },
+    open: (call) =>
+      outputLimits.open(call, (fitted) => {
+        const body: JsonObject = { ...fitted.body, stream: fitted.stream };
+        return client.open(postRequest(profile, '/messages', { ...fitted, body }));
+      }),
     createDecoder: (context) => new MessagesDecoder(context, () => clock.now()),
     countTokens: createTokenCounter({ client, profile, clock }),
     encodeEmbedInput: () => {

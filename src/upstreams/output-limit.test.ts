@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { readToldLimit } from './output-limit.ts';
+
+test.each([
+  [
+    'max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.',
+    { tokens: 16_384, isOfModel: true },
+  ],
+  [
+    'Invalid max_tokens value, the valid range of max_tokens is [1, 8192]',
+    { tokens: 8192, isOfModel: true },
+  ],
+  ['Range of max_tokens should be [1, 8192]', { tokens: 8192, isOfModel: true }],
+  [
+    '`max_tokens` must be less than or equal to `32768`, the maximum value for `max_tokens` is less than the `context_window` for this model',
+    { tokens: 32_768, isOfModel: true },
+  ],
+  [
+    "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 16384 tokens and your request has 12 input tokens (32000 > 16384 - 12).",
+    { tokens: 16_372, isOfModel: false },
+  ],
+  [
+    "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (1000 in the messages, 8000 in the completion). Please reduce the length of the messages or completion.",
+    { tokens: 7192, isOfModel: false },
+  ],
+  [
+    'max_tokens: 32000 > 4096, which is the maximum allowed number of output tokens for claude-3-haiku-20240307',
+    { tokens: 4096, isOfModel: true },
+  ],
+  [
+    'input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length or `max_tokens` and try again',
+    { tokens: 11_760, isOfModel: false },
+  ],
+  [
+    "This model's maximum context length is 8192 tokens. However, you requested 10000 tokens (9000 in the messages, 1000 in the completion).",
+    undefined,
+  ],
+  ['temperature must be less than or equal to 2', undefined],
+])('%s', (said, limit) => {
+  expect(readToldLimit(said)).toEqual(limit);
+});

@@ -1,0 +1,104 @@
+// How many tokens an answer may have: where no list tells, services do when they refuse more.
+
+import { GatewayError } from '../canonical/error.ts';
+import { textOf, told } from '../lib/localized-message.ts';
+import type { Upstream, UpstreamCall } from './upstream.ts';
+
+interface ToldLimit {
+  readonly tokens: number;
+  /** False for what the length of this prompt leaves. */
+  readonly isOfModel: boolean;
+}
+
+/** Less room for an answer than this is a prompt that is too long. */
+const LEAST_ROOM = 1024;
+
+/**
+ * "max_tokens is too large: 32000. This model supports at most 16384 completion tokens" (OpenAI, Azure), "the valid
+ * range of max_tokens is [1, 8192]" (DeepSeek), "Range of max_tokens should be [1, 8192]" (Qwen), "`max_tokens` must be
+ * less than or equal to `32768`" (Groq), "max_tokens: 32000 > 4096, which is the maximum allowed number of output
+ * tokens" (Anthropic).
+ */
+const OF_MODEL = [
+  /supports at most (\d+) (?:completion|output) tokens/i,
+  /range of max_(?:completion_)?tokens (?:is|should be) \[\d+, ?(\d+)\]/i,
+  /max_(?:completion_)?tokens[`'"]? must be less than or equal to [`'"]?(\d+)/i,
+  /max_tokens: \d+ > (\d+), which is the maximum allowed/i,
+];
+/**
+ * "(32000 > 16384 - 12)" (vLLM), "maximum context length is 8192 tokens. However, you requested 9000 tokens (1000 in
+ * the messages, 8000 in the completion)" (OpenAI), "exceed context limit: 188240 + 21333 > 200000" (Anthropic).
+ */
+const OF_PROMPT = [
+  /\(\d+ > (?<whole>\d+) - (?<prompt>\d+)\)/,
+  /maximum context length is (?<whole>\d+) tokens\b[^(]*\((?<prompt>\d+) in the messages, \d+ in the completion\)/i,
+  /exceed context limit: (?<prompt>\d+) \+ \d+ > (?<whole>\d+)/i,
+];
+
+/** Undefined for a refusal of something else, and where too little is left for an answer. */
+export function readToldLimit(said: string): ToldLimit | undefined {
+  for (const pattern of OF_MODEL) {
+    const tokens = Number(pattern.exec(said)?.[1] ?? 0);
+    if (tokens > 0) return { tokens, isOfModel: true };
+  }
+  for (const pattern of OF_PROMPT) {
+    const { whole, prompt } = pattern.exec(said)?.groups ?? {};
+    const tokens = Number(whole ?? 0) - Number(prompt ?? 0);
+    if (tokens >= LEAST_ROOM) return { tokens, isOfModel: false };
+  }
+  return undefined;
+}
+
+const MAX_MODELS = 1000;
+
+/** What the service of one upstream said of its models. */
+export class OutputLimits {
+  readonly #wire: Pick<Upstream, 'outputLimit' | 'limitOutput'>;
+  readonly #known = new Map<string, number>();
+
+  constructor(wire: Pick<Upstream, 'outputLimit' | 'limitOutput'>) {
+    this.#wire = wire;
+  }
+
+  /**
+   * Sends the call, and once more with less where the service says how much it would take. Without a receipt, which
+   * tells the client, it goes as it came.
+   * @throws GatewayError as `send` does
+   */
+  async open<Opened>(
+    call: UpstreamCall,
+    send: (call: UpstreamCall) => Promise<Opened>,
+  ): Promise<Opened> {
+    const known = this.#known.get(call.modelId);
+    const first = known === undefined ? call : this.#within(known, call);
+    try {
+      return await send(first);
+    } catch (error) {
+      const limit = limitIn(error);
+      const next = limit && this.#within(limit.tokens, first);
+      if (next === undefined || next === first) throw error;
+      if (limit?.isOfModel === true) this.#learn(call.modelId, limit.tokens);
+      return await send(next);
+    }
+  }
+
+  /** The same call where it asks for no more, or may not be changed. */
+  #within(tokens: number, call: UpstreamCall): UpstreamCall {
+    const { modelId, body, receipt } = call;
+    const asked = this.#wire.outputLimit(body);
+    if (asked === undefined || asked <= tokens || receipt === undefined) return call;
+    receipt.add('capped', 'max_tokens', told`This model writes at most ${tokens} tokens.`);
+    return { ...call, body: this.#wire.limitOutput(body, tokens, { modelId }) };
+  }
+
+  #learn(modelId: string, tokens: number): void {
+    if (this.#known.size >= MAX_MODELS) this.#known.clear();
+    this.#known.set(modelId, tokens);
+  }
+}
+
+function limitIn(error: unknown): ToldLimit | undefined {
+  if (!(error instanceof GatewayError) || error.failure?.kind !== 'rejected') return undefined;
+  const { detail } = error.failure;
+  return detail === undefined ? undefined : readToldLimit(textOf(detail));
+}
