@@ -34,6 +34,9 @@ test('fields that one service alone has go where they are taken', () => {
   const grouped = { reasoning_format: 'parsed', include_domains: ['a.example'] };
   expect(patched(grouped, { profile: like('groq') }).body).toMatchObject(grouped);
   expect(patched(grouped).notes).toEqual(['dropped reasoning_format', 'dropped include_domains']);
+  const searched = { search_parameters: { mode: 'auto' } };
+  expect(patched(searched, { profile: like('xai') }).body).toMatchObject(searched);
+  expect(patched(searched).notes).toEqual(['dropped search_parameters']);
 });
 
 test('words of Mistral’s clients are those of the upstream', () => {

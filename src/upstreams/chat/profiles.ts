@@ -140,6 +140,8 @@ const MISTRAL_FIELDS = [
   ...['safe_prompt', 'prompt_mode', 'guardrails', 'prefix', 'min_tokens', 'repetition_penalty'],
   ...['prompt_logprobs', 'top_prompt_logprobs'],
 ];
+/** docs.x.ai, "Chat completions". */
+const XAI_FIELDS = ['search_parameters', 'deferred'];
 /** Of services without a profile, in the types of their SDKs: Cerebras, Together, Hugging Face. */
 const OTHER_FIELDS = [
   ...['min_tokens', 'min_completion_tokens', 'disable_reasoning', 'clear_thinking'],
@@ -148,7 +150,10 @@ const OTHER_FIELDS = [
 
 /** Fields that no other service has: one that refuses unknown fields is sent its own alone. */
 export const SERVICE_FIELDS: readonly string[] = [
-  ...new Set([...OPENROUTER_FIELDS, ...GROQ_FIELDS, ...MISTRAL_FIELDS, ...OTHER_FIELDS]),
+  ...new Set([
+    ...[...OPENROUTER_FIELDS, ...GROQ_FIELDS, ...MISTRAL_FIELDS, ...XAI_FIELDS],
+    ...OTHER_FIELDS,
+  ]),
 ];
 
 /** Sources: the types of `openai` (resources/chat/completions); platform.openai.com, "Reasoning models". */
