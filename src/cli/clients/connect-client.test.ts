@@ -186,6 +186,47 @@ test("a client that writes its file anew has the old one back, a person's words 
   );
 });
 
+test.each([
+  ['codex', '.codex/config.toml', '# top\ntheme = "dark" # why\n\n# end\n'],
+  ['codex', '.codex/config.toml', 'theme = "dark"\n\n\n[tui] # mine\n  a = [1,2]\n'],
+  ['continue', '.continue/config.yaml', '\n\ntheme: dark\n\n\n# models:\n#   - name: X\n'],
+  ['continue', '.continue/config.yaml', 'models: [{name: A, provider: openai}]\ntheme: dark\n'],
+  ['aider', '.aider.conf.yml', 'model: gpt-4o # mine\ntheme: dark\n'],
+  ['aider', '.aider.conf.yml', '{ theme: dark }\n'],
+  ['copilot', '.bashrc', 'theme=dark\nexport COPILOT_MODEL=mine\n'],
+  ['gemini-cli', '.gemini/.env', 'export GEMINI_API_KEY="mine" # work\ntheme=dark\n'],
+  ['claude-code', '.claude/settings.json', '{"theme":"dark"}'],
+  ['claude-code', '.claude/settings.json', '{\n  "env": {},\n  "theme": "dark"\n}\n'],
+  ['pi', '.pi/agent/settings.json', '{\n\t"theme": "dark",\n\t"list": [1, 2]\n}\n'],
+])('%s: an edit is all that differs when it is taken back: %s %j', async (id, file, text) => {
+  at.put(file, text);
+  await at.connect(id);
+  at.put(file, at.read(file).replace('dark', 'light'));
+  await at.connect(id, { undo: true, yes: true });
+  expect(at.read(file)).toBe(text.replace('dark', 'light'));
+});
+
+test('a line that is added after it stays a line', async () => {
+  at.put('.bashrc', 'alias a=b');
+  await at.connect('copilot');
+  at.put('.bashrc', `${at.read('.bashrc')}alias c=d\n`);
+  await at.connect('copilot', { undo: true, yes: true });
+  expect(at.read('.bashrc')).toBe('alias a=b\nalias c=d\n');
+  at.put('.claude/settings.json', '');
+  await at.connect('claude-code');
+  at.put('.claude/settings.json', `${at.read('.claude/settings.json')}// mine\n`);
+  await at.connect('claude-code', { undo: true, yes: true });
+  expect(at.read('.claude/settings.json')).toMatch(/^\{\s*\}\n\/\/ mine\n$/);
+});
+
+test('what is beside the new values keeps its form', async () => {
+  at.put('.claude/settings.json', '{\n  "list": [1, 2],\n  "a": {"b": 1}\n}\n');
+  await at.connect('claude-code');
+  expect(at.read('.claude/settings.json')).toMatch(
+    /^\{\n {2}"list": \[1, 2\],\n {2}"a": \{"b": 1\},\n {2}"env": \{\n {4}"ANTHROPIC_BASE_URL"/,
+  );
+});
+
 test('an edit survives being connected again', async () => {
   at.put('.claude/settings.json', '{ "model": "opus" }');
   await at.connect('claude-code');

@@ -2,13 +2,16 @@
 
 import {
   applyEdits,
+  type Edit,
   type FormattingOptions,
   findNodeAtLocation,
+  format,
   modify,
   type ParseError,
   parse,
   parseTree,
   printParseErrorCode,
+  type Range,
   visit,
 } from 'jsonc-parser';
 import {
@@ -67,7 +70,7 @@ function isInOneLine(text: string, path: Change['path']): boolean {
   const root = parseTree(text, [], { allowTrailingComma: true });
   if (root === undefined) return false;
   let inner = root;
-  for (const step of path) {
+  for (const step of path.slice(0, -1)) {
     const found = typeof step === 'string' ? findNodeAtLocation(inner, [step]) : undefined;
     if (found?.type !== 'object' && found?.type !== 'array') break;
     inner = found;
@@ -82,9 +85,21 @@ function apply(
   value: unknown,
   { formattingOptions, isArrayInsertion }: Style,
 ): string {
-  const style = formattingOptions === undefined ? {} : { formattingOptions };
-  const options = isArrayInsertion === true ? { ...style, isArrayInsertion } : style;
-  return applyEdits(text, modify(text, steps, value, options));
+  const edits = modify(text, steps, value, isArrayInsertion === true ? { isArrayInsertion } : {});
+  const next = applyEdits(text, edits);
+  const [edit] = edits;
+  if (formattingOptions === undefined || edit === undefined) return next;
+  return applyEdits(next, format(next, rangeOf(next, edit), formattingOptions));
+}
+
+/** What an edit put there; where nothing stood or stands there, with the space around it. The library would take whole lines. */
+function rangeOf(next: string, { offset, length, content }: Edit): Range {
+  let [start, end] = [offset, offset + content.length];
+  if (length > 0 && content !== '') return { offset: start, length: end - start };
+  const isSpace = (at: number): boolean => /\s/.test(next[at] ?? '');
+  while (isSpace(start - 1)) start -= 1;
+  while (isSpace(end)) end += 1;
+  return { offset: start - 1, length: end - start + 2 };
 }
 
 interface Style {

@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { PathStep, SettingEntry, SettingsFormat } from '../../clients/client-settings.ts';
 import { hasComments } from './json-text.ts';
+import { revertLines } from './revert-lines.ts';
 import { applyChanges, readTree, setEntries } from './settings-editor.ts';
-import { type Change, isTree, type Tree, valueAt } from './settings-tree.ts';
+import { type Change, isTree, SettingsError, type Tree, valueAt } from './settings-tree.ts';
 
 /** Kept in the data folder. */
 export interface WrittenFile {
@@ -75,8 +76,29 @@ export function takeBack(text: string | undefined, written: WrittenFile): string
     if (value === undefined) current = pruneEmpty(format, current, path, depth);
   }
   if (isRewritten(written, current)) return written.before ?? undefined;
+  const byLines = takeBackLines(text, written);
+  if (byLines !== undefined && isSame(format, byLines, current)) return byLines;
   const isOnlyOurs = written.before === null && Object.keys(readTree(format, current)).length === 0;
   return isOnlyOurs && /^[\s{}]*$/.test(current) ? undefined : current;
+}
+
+/** Lines that were written give way to those before them: what stands beside the values comes back with them. */
+function takeBackLines(
+  text: string,
+  { format, before, digest, changes }: WrittenFile,
+): string | undefined {
+  if (before === null) return undefined;
+  const then = setEntries(format, before, changes as readonly SettingEntry[]);
+  return digestOf(then) === digest ? revertLines(before, then, text) : undefined;
+}
+
+function isSame(format: SettingsFormat, lines: string, text: string): boolean {
+  try {
+    return isDeepStrictEqual(readTree(format, lines), readTree(format, text));
+  } catch (error) {
+    if (error instanceof SettingsError) return false;
+    throw error;
+  }
 }
 
 function isStillThere(current: unknown, { value, volatile = [] }: WrittenChange): boolean {

@@ -62,7 +62,8 @@ function changeField(
     return text.slice(0, range[0]) + rest.join(': ') + text.slice(range[1]);
   }
   const start = pair !== undefined && isScalar(pair.key) ? pair.key.range?.[0] : undefined;
-  if (range && start !== undefined && value === undefined) return cutLines(text, start, range[1]);
+  if (range && start !== undefined && value === undefined && isBlock(document))
+    return cutLines(text, start, range[1]);
   return rewrite(text, document, { path: [name], value });
 }
 
