@@ -219,6 +219,18 @@ test('a line that is added after it stays a line', async () => {
   expect(at.read('.claude/settings.json')).toMatch(/^\{\s*\}\n\/\/ mine\n$/);
 });
 
+test('a link that leads to no file yet stays, with the file behind it gone again', async () => {
+  mkdirSync(join(at.home, '.codex'));
+  mkdirSync(join(at.home, 'dotfiles'));
+  const link = join(at.home, '.codex/config.toml');
+  symlinkSync('../dotfiles/codex.toml', link);
+  await at.connect('codex');
+  expect(at.read('dotfiles/codex.toml')).toContain(at.url);
+  await at.connect('codex', { undo: true, yes: true });
+  expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  expect(() => at.read('dotfiles/codex.toml')).toThrow('ENOENT');
+});
+
 test('what is beside the new values keeps its form', async () => {
   at.put('.claude/settings.json', '{\n  "list": [1, 2],\n  "a": {"b": 1}\n}\n');
   await at.connect('claude-code');

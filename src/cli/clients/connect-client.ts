@@ -24,7 +24,7 @@ import {
 import { writeDiff } from './diff.ts';
 import { type FoundFile, findFile, findProgram, findProjectFile, type Machine } from './place.ts';
 import { SettingsError } from './settings-tree.ts';
-import { readText, removeFolders, replaceText } from './text-file.ts';
+import { readText, removeFolders, removeText, replaceText } from './text-file.ts';
 import { digestOf, takeBack, type WrittenFile, writeEntries } from './written-file.ts';
 
 export type ClientFlags = ConnectFlags &
@@ -275,7 +275,7 @@ async function disconnect(
   if (!flags.json) terminal.print(diffs.join('\n'));
   await confirm(terminal, { question: `Take this back for ${name}?`, yes: flags.yes });
   for (const { file, current, next } of plans) {
-    if (next === undefined) rmSync(file.path, { force: true });
+    if (next === undefined) removeText(file.path);
     else if (next !== current) replaceText(file.path, next);
     rmSync(copyPath(dataDir, id, file.path), { force: true });
   }

@@ -7,9 +7,11 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmdirSync,
@@ -17,7 +19,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { codeOf } from '../../lib/private-file.ts';
 import { SettingsError } from './settings-tree.ts';
 
@@ -45,7 +47,7 @@ export function readText(path: string): string | undefined {
  * @returns the folders that had to be made, outermost first
  */
 export function replaceText(path: string, text: string): readonly string[] {
-  const target = existsSync(path) ? realpathSync(path) : path;
+  const target = behindLinks(path);
   const before = statSync(target, { throwIfNoEntry: false });
   const made = makeFolders(dirname(target));
   const built = `${target}.${randomBytes(6).toString('hex')}.new`;
@@ -67,6 +69,17 @@ export function replaceText(path: string, text: string): readonly string[] {
     rmSync(built, { force: true });
   }
   return made;
+}
+
+/** A link to it stays. */
+export function removeText(path: string): void {
+  rmSync(behindLinks(path), { force: true });
+}
+
+/** Also behind a link that leads to nothing yet. */
+function behindLinks(path: string): string {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path;
+  return behindLinks(resolve(realpathSync(dirname(path)), readlinkSync(path)));
 }
 
 function makeFolders(path: string): readonly string[] {
