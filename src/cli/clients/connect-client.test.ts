@@ -3,6 +3,7 @@ import {
   lstatSync,
   mkdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -229,6 +230,28 @@ test('a link that leads to no file yet stays, with the file behind it gone again
   await at.connect('codex', { undo: true, yes: true });
   expect(lstatSync(link).isSymbolicLink()).toBe(true);
   expect(() => at.read('dotfiles/codex.toml')).toThrow('ENOENT');
+});
+
+test('a file that cannot be written is named, and the one written before it is as it was', async () => {
+  at.put('.gemini/settings.json', '{"theme":"dark"}');
+  symlinkSync('/proc/none/.env', join(at.home, '.gemini/.env'));
+  await expect(at.connect('gemini-cli')).rejects.toThrow(
+    /\.gemini\/\.env cannot be written: ENOENT/,
+  );
+  expect(at.read('.gemini/settings.json')).toBe('{"theme":"dark"}');
+  const { printed } = await at.connect('gemini-cli', { undo: true, yes: true });
+  expect(printed.join()).toContain('is not connected');
+});
+
+test('a file that cannot be read is named, and the list of clients shows the others', async () => {
+  await at.connect('codex');
+  rmSync(join(at.home, '.codex/config.toml'));
+  mkdirSync(join(at.home, '.codex/config.toml'));
+  await expect(at.connect('codex')).rejects.toThrow(
+    /config\.toml was left as it is\. It cannot be/,
+  );
+  const [table = ''] = (await at.connect('', {})).printed;
+  expect(table).toMatch(/^codex +Codex CLI +no +settings unreadable/m);
 });
 
 test('what is beside the new values keeps its form', async () => {

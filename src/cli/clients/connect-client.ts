@@ -7,6 +7,7 @@ import { CODING_CLIENTS } from '../../clients/coding-clients.ts';
 import { SDK_VARIABLES, type SdkVariables } from '../../clients/sdk-variables.ts';
 import { writeExport } from '../../clients/write-settings.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { messageOf } from '../../lib/localized-message.ts';
 import type { AdminClient } from '../admin-client.ts';
 import type { ConnectFlags } from '../connect.ts';
 import { CommandError } from '../exit-codes.ts';
@@ -172,9 +173,7 @@ async function write(
   const { setUp, newKey } = await findSetUp(asked, named, { ...options, mayMakeKey: true });
   const kept = keepKey(dataDir, connections, newKey);
   const planned = files.map((target) => plan(target, known, setUp));
-  const written = planned.map((one) =>
-    store(one, known, copyPath(dataDir, asked.id, one.file.path)),
-  );
+  const written = storeAll(planned, known, (path) => copyPath(dataDir, asked.id, path));
   const connection: Connection = {
     client: asked.id,
     ...(place === undefined ? {} : { place }),
@@ -214,6 +213,33 @@ export function inFile<Value>(path: string, work: () => Value): Value {
     if (!(error instanceof SettingsError)) throw error;
     throw new Error(`${path} was left as it is. ${error.message}`, { cause: error });
   }
+}
+
+/** All of them, or none. */
+function storeAll(
+  planned: readonly PlannedFile[],
+  known: Connection | undefined,
+  copyOf: (path: string) => string,
+): readonly WrittenFile[] {
+  const written: WrittenFile[] = [];
+  for (const one of planned) {
+    try {
+      written.push(store(one, known, copyOf(one.file.path)));
+    } catch (error) {
+      for (const [index, { path, folders }] of written.entries()) {
+        putBack(path, planned[index]?.current);
+        removeFolders(folders);
+      }
+      const message = `${one.file.path} cannot be written: ${messageOf(error)}`;
+      throw new Error(message, { cause: error });
+    }
+  }
+  return written;
+}
+
+function putBack(path: string, text: string | undefined): void {
+  if (text === undefined) removeText(path);
+  else replaceText(path, text);
 }
 
 function store(
@@ -275,8 +301,7 @@ async function disconnect(
   if (!flags.json) terminal.print(diffs.join('\n'));
   await confirm(terminal, { question: `Take this back for ${name}?`, yes: flags.yes });
   for (const { file, current, next } of plans) {
-    if (next === undefined) removeText(file.path);
-    else if (next !== current) replaceText(file.path, next);
+    if (next !== current) putBack(file.path, next);
     rmSync(copyPath(dataDir, id, file.path), { force: true });
   }
   removeFolders(plans.flatMap(({ file }) => file.folders));
@@ -325,11 +350,19 @@ function describeConnections(row: object): string {
 }
 
 /** Whether what was written still stands there. */
-function stateOf({ files }: Connection): 'connected' | 'edited since' | 'settings gone' {
-  const texts = files.map(({ path, digest }) => {
+function stateOf({ files }: Connection) {
+  const states = files.map(stateOfFile);
+  const worst = ['settings unreadable', 'settings gone', 'edited since'] as const;
+  return worst.find((state) => states.includes(state)) ?? 'connected';
+}
+
+function stateOfFile({ path, digest }: WrittenFile) {
+  try {
     const text = readText(path);
-    return text === undefined ? 'gone' : digestOf(text) === digest ? 'same' : 'edited';
-  });
-  if (texts.includes('gone')) return 'settings gone';
-  return texts.includes('edited') ? 'edited since' : 'connected';
+    if (text === undefined) return 'settings gone';
+    return digestOf(text) === digest ? 'connected' : 'edited since';
+  } catch (error) {
+    if (error instanceof SettingsError) return 'settings unreadable';
+    throw error;
+  }
 }

@@ -20,20 +20,21 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { messageOf } from '../../lib/localized-message.ts';
 import { codeOf } from '../../lib/private-file.ts';
 import { SettingsError } from './settings-tree.ts';
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
 
-/** Undefined where there is none. @throws SettingsError for what is no text in UTF-8; Error when it cannot be read */
+/** Undefined where there is none. @throws SettingsError when it cannot be read, or is no text in UTF-8 */
 export function readText(path: string): string | undefined {
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
+    throw new SettingsError(`It cannot be read: ${messageOf(error)}.`, { cause: error });
   }
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -52,6 +52,14 @@ test.each(CODING_CLIENTS.map(({ id }) => id))(
   },
 );
 
+test('settings that cannot be read hide no other client', async () => {
+  mkdirSync(join(at.home, '.codex/config.toml'), { recursive: true });
+  expect(await say('codex')).toMatchObject({
+    severity: 'warning',
+    message: expect.stringContaining('cannot be read'),
+  });
+});
+
 test('a model nobody serves is found', async () => {
   await at.connect('opencode', { yes: true, key: KEY, model: 'an-alias' });
   expect(await say('opencode')).toMatchObject({
