@@ -1,7 +1,7 @@
 // What a client is given of a gateway: its address, a key that it takes, and a model that it offers.
 
 import type { SetUp } from '../../clients/client-settings.ts';
-import { parseObject } from '../../lib/json.ts';
+import { type JsonObject, parseObject } from '../../lib/json.ts';
 import { nearestName } from '../../lib/names.ts';
 import type { AdminClient } from '../admin-client.ts';
 import { CommandError, whyUnreached } from '../exit-codes.ts';
@@ -43,7 +43,8 @@ interface FoundSetUp {
 
 /** Any word does where the gateway takes local requests without a key. */
 const ANY_KEY = 'any-key';
-const FUTURE_KEY = 'a-key-that-is-made-then';
+/** Shorter than any of which the last characters are shown. */
+const FUTURE_KEY = 'a-new-key';
 
 /** @throws Error in words: nothing answers, or the key or the model cannot be used */
 export async function findSetUp(
@@ -142,32 +143,41 @@ async function findModel(
   asked: Asked,
   named?: string,
 ): Promise<string> {
-  if (models === undefined) return named ?? asked.model;
+  const isTold = named !== undefined && models !== undefined;
+  const catalogue = isTold ? undefined : await readCatalogue(admin);
+  const offered = models ?? catalogue?.inText;
+  if (offered === undefined) return named ?? asked.model;
   if (named === undefined) {
-    const served = await listServed(admin);
-    const usable = models.filter((name) => served?.has(name) ?? true);
-    const offered = usable.includes(asked.model)
+    const usable = offered.filter((name) => catalogue?.served.has(name) ?? true);
+    const model = usable.includes(asked.model)
       ? asked.model
       : (usable.find((name) => !/image|audio|tts|live/.test(name)) ?? usable[0]);
-    if (offered !== undefined) return offered;
+    if (model !== undefined) return model;
     throw new Error('The gateway offers no model yet. Add an account first: isthmus accounts add');
   }
   // Aliases and mappings are not in the list.
-  const { status } = await get(url, `/v1/models/${encodeURIComponent(named)}`, key);
-  if (status === 200) return named;
-  const meant = nearestName(named, models);
+  const name = encodeURIComponent(named);
+  const isOffered =
+    models === undefined
+      ? textOf(await admin.call('GET', `/api/route?model=${name}`), 'target') !== ''
+      : (await get(url, `/v1/models/${name}`, key)).status === 200;
+  if (isOffered) return named;
+  const meant = nearestName(named, offered);
   const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
   throw new Error(
     `The gateway does not offer the model ${named}.${hint} "isthmus models" lists those there are.`,
   );
 }
 
-/** Clients are told of names that no account serves now; undefined where the gateway does not tell which. */
-async function listServed(admin: SetUpOptions['admin']): Promise<ReadonlySet<string> | undefined> {
+/** Clients are told of names that no account serves now, too; undefined where the gateway does not tell. */
+async function readCatalogue(admin: SetUpOptions['admin']) {
   try {
-    const body = await admin.call('GET', '/api/models');
-    const served = objectsOf(body, 'models').filter((model) => textOf(model, 'servedAs') !== '');
-    return new Set(served.map((model) => textOf(model, 'id')));
+    const listed = objectsOf(await admin.call('GET', '/api/models'), 'models');
+    const namesOf = (models: readonly JsonObject[]) => models.map((model) => textOf(model, 'id'));
+    return {
+      inText: namesOf(listed.filter((model) => textsOf(model, 'tasks').includes('generate'))),
+      served: new Set(namesOf(listed.filter((model) => textOf(model, 'servedAs') !== ''))),
+    };
   } catch (error) {
     if (error instanceof CommandError && error.reason === 'refused') return undefined;
     throw error;

@@ -63,7 +63,14 @@ export async function createTestHome(): Promise<TestHome> {
       const admin = {
         async call(_method: string, path: string, body?: object) {
           if (path === '/api/models') {
-            return { models: models.map((id) => ({ id, servedAs: unserved.has(id) ? null : id })) };
+            const tasks = ['generate'];
+            return {
+              models: models.map((id) => ({ id, servedAs: unserved.has(id) ? null : id, tasks })),
+            };
+          }
+          if (path.startsWith('/api/route?model=')) {
+            const name = decodeURIComponent(path.split('=')[1] ?? '');
+            return { target: models.includes(name) || name === 'an-alias' ? name : null };
           }
           const secret = `sk-made-${made.length}-0123456789`;
           made.push(`${path} ${JSON.stringify(body)}`);

@@ -84,6 +84,20 @@ test('makes a key where one is needed, named after the client, and uses it again
   expect(at.snapshot()).toEqual({});
 });
 
+test('makes none for a model that is not offered, and shows the model that it will write', async () => {
+  at.keys.add('sk-of-somebody');
+  await expect(at.connect('codex', { yes: true, model: 'alpha-3-flsh' })).rejects.toThrow(
+    'Did you mean alpha-3-flash?',
+  );
+  expect(at.made).toEqual([]);
+  await at.connect('codex', { yes: true, model: 'an-alias' });
+  expect(at.read('.codex/config.toml')).toContain('model = "an-alias"');
+  at.models.splice(0, Infinity, 'draws-image', 'one', 'two');
+  at.unserved.add('one');
+  const { printed } = await at.connect('aider', { dryRun: true });
+  expect(printed.join()).toContain('+model: "openai/two"');
+});
+
 test('makes none where every word is taken', async () => {
   await at.connect('claude-code');
   expect(at.made).toEqual([]);
