@@ -21,25 +21,39 @@ interface HttpClientOptions {
   readonly close?: () => Promise<void>;
 }
 
-interface Trust {
+export interface Trust {
   /** In PEM. */
   readonly authorities: string;
   /** The name that the certificate is for, where the address has another. */
   readonly name?: string | undefined;
 }
 
+/** What commands need of `fetch`, whichever client it is of. */
+export type GatewayFetch = (
+  url: string,
+  request: Pick<RequestInit, 'method' | 'redirect' | 'signal'> & {
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string | null;
+  },
+) => Promise<
+  Pick<Response, 'ok' | 'status' | 'text'> & { readonly headers: Pick<Headers, 'has' | 'get'> }
+>;
+
 export function createHttpClient({ url, password, trust, close }: HttpClientOptions) {
-  const agent = memoizedAgent(trust);
+  const fetch = createGatewayFetch(trust);
   return {
     /** @param path from `/api/` on, every value in it encoded. @throws Error in words: refused, or nothing listens */
     async call(method: Method, path: string, body?: JsonObject): Promise<JsonObject> {
-      const headers = new Headers();
-      if (password !== undefined) headers.set('authorization', `Bearer ${password}`);
-      if (body !== undefined) headers.set('content-type', 'application/json');
+      const headers = {
+        ...(password === undefined ? {} : { authorization: `Bearer ${password}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      };
       const text = body === undefined ? null : JSON.stringify(body);
-      const dispatcher = await agent();
-      const request = { method, headers, body: text, redirect: 'error', dispatcher } as const;
-      const response = await send(url, path, request);
+      // A redirect would take the password elsewhere.
+      const request = { method, headers, body: text, redirect: 'error' } as const;
+      const response = await fetch(`${url}${path}`, request).catch((error: unknown) => {
+        throw sayUnreached(url, error);
+      });
       const reply = parseObject(await response.text());
       if (response.ok) return reply;
       const reason = response.status === 401 ? 'refused' : 'failed';
@@ -60,71 +74,47 @@ export function encodePath(id: string): string {
   return id.split('/').map(encodeURIComponent).join('/');
 }
 
-/** Loaded only where it is needed: commands start in a moment. */
-function memoizedAgent(trust: Trust | undefined): () => Promise<Agent | undefined> {
+/** The client of its own that a certificate needs is loaded only for that: commands start in a moment. */
+export function createGatewayFetch(trust: Trust | undefined): GatewayFetch {
+  if (trust === undefined) return globalThis.fetch;
   let agent: Agent | undefined;
-  return async () => {
-    if (trust === undefined) return undefined;
-    const { Agent } = await import('undici');
+  return async (url, request) => {
+    const undici = await import('undici');
     const { authorities, name: servername } = trust;
     const ca = [...getCACertificates('default'), authorities];
     // What is named may be the gateway's own certificate, which is nobody's authority.
     const connect = { ca, allowPartialTrustChain: true, ...(servername && { servername }) };
-    agent ??= new Agent({ connect });
-    return agent;
+    agent ??= new undici.Agent({ connect });
+    return undici.fetch(url, { ...request, dispatcher: agent } as Parameters<
+      typeof undici.fetch
+    >[1]);
   };
 }
 
 /** Certificates that no authority is known for (openssl-verify(1)). */
-const UNKNOWN_AUTHORITY = /self.signed|unable to (?:get|verify)/i;
+export const UNKNOWN_AUTHORITY = /self.signed|unable to (?:get|verify)/i;
 
 /** OpenSSL of an answer that is no handshake. */
 const SPEAKS_PLAIN = /wrong version number|packet length too long/i;
 
-interface Sent {
-  readonly method: Method;
-  readonly headers: Headers;
-  readonly body: string | null;
-  /** A redirect would take the password elsewhere. */
-  readonly redirect: 'error';
-  readonly dispatcher: Agent | undefined;
-}
-
-async function send(
+/** @param wayOut where nothing answers at the address */
+export function sayUnreached(
   url: string,
-  path: string,
-  { dispatcher, ...request }: Sent,
-): Promise<Pick<Response, 'ok' | 'status' | 'text'>> {
-  try {
-    if (dispatcher === undefined) return await fetch(`${url}${path}`, request);
-    const undici = await import('undici');
-    const headers = Object.fromEntries(request.headers);
-    return await undici.fetch(`${url}${path}`, { ...request, headers, dispatcher });
-  } catch (error) {
-    const why = whyUnreached(error);
-    if (UNKNOWN_AUTHORITY.test(why)) {
-      throw new CommandError(
-        'no-gateway',
-        `The certificate at ${url} is of no known authority (${why}).\n` +
-          'Name a file with that of the authority with --ca.',
-        error,
-      );
-    }
-    if (SPEAKS_PLAIN.test(why)) {
-      throw new CommandError(
-        'no-gateway',
-        `What answers at ${url} speaks HTTP without TLS. Name it as http:// with --url.`,
-        error,
-      );
-    }
-    throw new CommandError(
-      'no-gateway',
-      `No gateway answers at ${url} (${why}).\n` +
-        'Start it with "isthmus serve", name another with --url, or add --local to work on the data ' +
-        'folder without one.',
-      error,
+  error: unknown,
+  wayOut = 'name another with --url, or add --local to work on the data folder without one',
+): CommandError {
+  const why = whyUnreached(error);
+  const say = (message: string) => new CommandError('no-gateway', message, error);
+  if (UNKNOWN_AUTHORITY.test(why)) {
+    return say(
+      `The certificate at ${url} is of no known authority (${why}).\n` +
+        'Name a file with that of the authority with --ca.',
     );
   }
+  if (SPEAKS_PLAIN.test(why)) {
+    return say(`What answers at ${url} speaks HTTP without TLS. Name it as http:// with --url.`);
+  }
+  return say(`No gateway answers at ${url} (${why}).\nStart it with "isthmus serve", ${wayOut}.`);
 }
 
 function sayRefusal(

@@ -1,6 +1,6 @@
 // How a command is declared: its words, flags and examples, and what it runs, which is loaded when it is given.
 
-import { Command, type Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/localized-message.ts';
 import type { AdminClient } from './admin-client.ts';
@@ -133,11 +133,16 @@ function refuseUnknownWord(
   );
 }
 
+export const CA = new Option(
+  '--ca <file>',
+  'certificate of the authority that signed that of the gateway',
+);
+
 /** The flags that say which gateway is meant. */
 function addGatewayFlags(command: CliCommand): CliCommand {
   return command
     .option('--url <address>', 'address of the gateway')
-    .option('--ca <file>', 'certificate of the authority that signed that of the gateway')
+    .addOption(CA)
     .option('--password-file <file>', 'file of the console password')
     .option('--data-dir <folder>', 'folder whose settings name the gateway')
     .option('--local', 'work on the data folder without a running gateway');

@@ -4,14 +4,19 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { createApp } from '../app.ts';
-import { configPath, resolveDataDir, resolveSettings } from '../config/effective.ts';
+import { configPath, resolveDataDir, resolveSettings, type Settings } from '../config/effective.ts';
 import type { Environment } from '../config/env.ts';
 import { loadConfig } from '../config/file.ts';
 import { createLiveConfig } from '../config/live.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { messageOf } from '../lib/localized-message.ts';
 import { ownAddress } from '../lib/net.ts';
-import { type AdminClient, createHttpClient, machineCredential } from './admin-client.ts';
+import {
+  type AdminClient,
+  createHttpClient,
+  machineCredential,
+  type Trust,
+} from './admin-client.ts';
 import { makeDataDir } from './data-folder.ts';
 import { CommandError } from './exit-codes.ts';
 import type { Said } from './terminal.ts';
@@ -44,24 +49,29 @@ async function connectToRunning(
  * The address of the gateway that is meant, and the password that is known for it.
  * @throws Error when the address cannot be used; ConfigError
  */
-export async function findGateway(
-  { url: named, passwordFile, dataDir, ca }: ConnectFlags,
-  environment: Environment,
-) {
-  const flags = { dataDir };
-  const { config } = await loadConfig(configPath(resolveDataDir(flags, environment)));
-  const settings = resolveSettings({ flags, environment, file: config });
-  const { host, port, tlsCert } = settings;
-  const own = readUrl(ownAddress(host, port, tlsCert === undefined ? 'http' : 'https'));
-  const url = named === undefined ? own : readUrl(named);
-  const given = ca === undefined ? undefined : { authorities: readFlagFile('--ca', ca) };
-  const trust = given ?? (url === own ? trustOwn(tlsCert) : undefined);
+export async function findGateway(flags: ConnectFlags, environment: Environment) {
+  const { passwordFile, dataDir } = flags;
+  const { config } = await loadConfig(configPath(resolveDataDir({ dataDir }, environment)));
+  const settings = resolveSettings({ flags: { dataDir }, environment, file: config });
+  const { url, isOwn, trust } = findAddress(flags, settings);
   if (passwordFile !== undefined) {
     return { url, password: readFlagFile('--password-file', passwordFile).trimEnd(), trust };
   }
   // The password of the config file is for the gateway of that file, not for any other address.
-  const password = url === own ? machineCredential(settings) : environment.webPassword;
+  const password = isOwn ? machineCredential(settings) : environment.webPassword;
   return { url, password, trust };
+}
+
+/** @throws CommandError for a flag that cannot be used */
+export function findAddress(
+  { url: named, ca }: Pick<ConnectFlags, 'url' | 'ca'>,
+  { host, port, tlsCert }: Pick<Settings, 'host' | 'port' | 'tlsCert'>,
+): { readonly url: string; readonly isOwn: boolean; readonly trust: Trust | undefined } {
+  const own = readUrl(ownAddress(host, port, tlsCert === undefined ? 'http' : 'https'));
+  const url = named === undefined ? own : readUrl(named);
+  const isOwn = url === own;
+  const given = ca === undefined ? undefined : { authorities: readFlagFile('--ca', ca) };
+  return { url, isOwn, trust: given ?? (isOwn ? trustOwn(tlsCert) : undefined) };
 }
 
 /** @throws CommandError naming the flag */

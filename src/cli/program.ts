@@ -11,6 +11,7 @@ import { addClientCommands } from './clients/commands.ts';
 import { thisMachine } from './clients/place.ts';
 import {
   type AddCommand,
+  CA,
   CliCommand,
   type CommandParts,
   gatewayCommand,
@@ -111,6 +112,7 @@ const addDoctor: AddCommand = localCommand<DoctorFlags>({
   options: [
     new Option('--generate', 'also ask each account for a one-token answer, which costs that'),
     new Option('--url <address>', 'address of the gateway'),
+    CA,
     new Option('--password-file <file>', 'file of the console password'),
     new Option('--data-dir <folder>', 'folder whose settings name the gateway'),
   ],

@@ -108,6 +108,27 @@ test('commands reach it with the certificate of its settings, or with that of an
   expect(JSON.parse(await run([], { ...environment(), PORT: port })).accounts).toHaveLength(4);
 });
 
+test('so do those that set clients up, and doctor', async () => {
+  const { port } = new URL(gateway.url);
+  const at = { HOME: folder, ISTHMUS_DATA_DIR: folder, WEB_PASSWORD: PASSWORD };
+  const own = { ...at, ...environment(), PORT: port };
+  const address = ['--url', gateway.url];
+  const ca = ['--ca', join(folder, 'authority.pem')];
+  for (const [flags, variables] of [
+    [[], own],
+    [[...address, ...ca], at],
+  ] as const) {
+    const connected = await runGateway(['connect', 'sdk-openai', '--json', ...flags], variables);
+    expect(JSON.parse(connected).variables.OPENAI_BASE_URL).toBe(`${gateway.url}/v1`);
+    // The certificate of these tests is good for a day, which is a warning.
+    const doctor = runGateway(['doctor', ...flags], variables);
+    await expect(doctor).rejects.toThrow(`answers at ${gateway.url}.`);
+  }
+  const blind = ['connect', 'sdk-openai', ...address];
+  await expect(runGateway(blind, at)).rejects.toThrow(/of no known authority[\s\S]*--ca/);
+  await expect(runGateway(['doctor', ...address], at)).rejects.toThrow(/of no known authority/);
+});
+
 test('a renewed certificate is for new connections, and a stream goes on over the one before', async () => {
   const stream = await openaiAt(gateway.url).chat.completions.create({
     model: 'alpha-3-flash',

@@ -3,8 +3,8 @@
 import type { SetUp } from '../../clients/client-settings.ts';
 import { type JsonObject, parseObject } from '../../lib/json.ts';
 import { nearestName } from '../../lib/names.ts';
-import type { AdminClient } from '../admin-client.ts';
-import { CommandError, whyUnreached } from '../exit-codes.ts';
+import { type AdminClient, type GatewayFetch, sayUnreached } from '../admin-client.ts';
+import { CommandError } from '../exit-codes.ts';
 import {
   objectOf,
   objectsOf,
@@ -26,9 +26,14 @@ export interface Asked {
   readonly model: string;
 }
 
-interface SetUpOptions {
+/** The gateway that a client is to have. */
+export interface ClientGateway {
   readonly url: string;
+  readonly fetch: GatewayFetch;
   readonly admin: Pick<AdminClient, 'call'>;
+}
+
+interface SetUpOptions extends ClientGateway {
   readonly terminal: Terminal;
   readonly keys: readonly KnownKey[];
   /** False for a mere look: where a key would be made, a word stands for it. */
@@ -76,18 +81,18 @@ async function findKey(asked: Asked, flags: SetUpFlags, options: SetUpOptions): 
       : await readSecretLine(terminal, { file: flags.keyFile, question: '', flag: '--key-file' });
   const known = keys.find((one) => one.client === asked.id && one.url === url);
   if (given !== undefined) {
-    const models = await listModels(url, given);
+    const models = await listModels(options, given);
     if (models === undefined) throw new Error(`The gateway at ${url} refuses this key.`);
     const newKey = { client: asked.id, url, id: null, secret: given };
     return { key: given, newKey: given === known?.secret ? undefined : newKey, models };
   }
   for (const key of [...(known === undefined ? [] : [known.secret]), ANY_KEY]) {
-    const models = await listModels(url, key);
+    const models = await listModels(options, key);
     if (models !== undefined) return { key, newKey: undefined, models };
   }
   if (!mayMakeKey) return { key: FUTURE_KEY, newKey: undefined, models: undefined };
   const newKey = await makeKey(asked, url, admin);
-  const models = await listModels(url, newKey.secret);
+  const models = await listModels(options, newKey.secret);
   if (models === undefined) throw new Error(`The gateway at ${url} refuses the key it made.`);
   return { key: newKey.secret, newKey, models };
 }
@@ -103,8 +108,12 @@ async function makeKey(
 }
 
 /** The names that a key may ask for and that answer in text; undefined for a key that is refused. */
-async function listModels(url: string, key: string): Promise<readonly string[] | undefined> {
-  const { status, body } = await get(url, '/v1/models', key);
+async function listModels(
+  gateway: ClientGateway,
+  key: string,
+): Promise<readonly string[] | undefined> {
+  const { url } = gateway;
+  const { status, body } = await get(gateway, '/v1/models', key);
   if (status === 401 || status === 403) return undefined;
   const isOurs = objectsOf(body, 'data').every((model) => textOf(model, 'owned_by') === 'isthmus');
   if (status !== 200 || !isOurs || !Array.isArray(body.data)) {
@@ -115,34 +124,27 @@ async function listModels(url: string, key: string): Promise<readonly string[] |
     .map((model) => textOf(model, 'name').replace(/^models\//, ''));
 }
 
-async function get(url: string, path: string, key: string) {
+async function get({ url, fetch }: ClientGateway, path: string, key: string) {
   const headers = { authorization: `Bearer ${key}` };
-  let response: Response;
-  try {
-    // A redirect would take the key elsewhere.
-    response = await fetch(url + path, { headers, redirect: 'error' });
-  } catch (error) {
-    const why = whyUnreached(error);
-    throw new CommandError(
-      'no-gateway',
-      `No gateway answers at ${url} (${why}).\nStart it with "isthmus serve", or name another with --url.`,
-      error,
-    );
-  }
+  // A redirect would take the key elsewhere.
+  const response = await fetch(url + path, { headers, redirect: 'error' }).catch((error) => {
+    throw sayUnreached(url, error, 'or name another with --url');
+  });
   return { status: response.status, body: parseObject(await response.text()) };
 }
 
-interface Offer extends Pick<SetUpOptions, 'url' | 'admin'> {
+interface Offer extends ClientGateway {
   readonly key: string;
   readonly models: readonly string[] | undefined;
 }
 
 /** Where no model is asked for: that of the client's examples, else the first that draws no pictures. */
 async function findModel(
-  { url, admin, key, models }: Offer,
+  { key, models, ...gateway }: Offer,
   asked: Asked,
   named?: string,
 ): Promise<string> {
+  const { admin } = gateway;
   const isTold = named !== undefined && models !== undefined;
   const catalogue = isTold ? undefined : await readCatalogue(admin);
   const offered = models ?? catalogue?.inText;
@@ -160,7 +162,7 @@ async function findModel(
   const isOffered =
     models === undefined
       ? textOf(await admin.call('GET', `/api/route?model=${name}`), 'target') !== ''
-      : (await get(url, `/v1/models/${name}`, key)).status === 200;
+      : (await get(gateway, `/v1/models/${name}`, key)).status === 200;
   if (isOffered) return named;
   const meant = nearestName(named, offered);
   const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;

@@ -78,7 +78,7 @@ export async function createTestHome(): Promise<TestHome> {
           return { key: { id: `key_${made.length}` }, secret };
         },
       };
-      return { url: flags.url ?? url, admin };
+      return { url: flags.url ?? url, fetch, admin };
     },
     answer: (body, sayInWords) =>
       flags.json ? terminal.print(JSON.stringify(body)) : sayInWords(),

@@ -3,8 +3,8 @@
 import { Option } from 'commander';
 import { resolveDataDir } from '../../config/effective.ts';
 import { readEnvironment } from '../../config/env.ts';
-import { createHttpClient } from '../admin-client.ts';
-import { type AddCommand, type LocalContext, localCommand } from '../command.ts';
+import { createGatewayFetch, createHttpClient } from '../admin-client.ts';
+import { type AddCommand, CA, type LocalContext, localCommand } from '../command.ts';
 import { findGateway } from '../connect.ts';
 import { CommandError } from '../exit-codes.ts';
 import type { ClientContext, ClientFlags } from './connect-client.ts';
@@ -15,6 +15,7 @@ const SET_UP_FLAGS: readonly Option[] = [
   new Option('--key-file <file>', 'file of an API key of the gateway; - is the standard input'),
   new Option('--key <key>', 'the key itself, which other users of this machine may see'),
   new Option('--url <address>', 'address of the gateway'),
+  CA,
   new Option('--password-file <file>', 'file of the console password, where a key is to be made'),
   new Option('--data-dir <folder>', 'folder whose settings name the gateway, and of the record'),
 ];
@@ -89,8 +90,9 @@ function contextOf({ terminal, answer }: LocalContext, flags: ClientFlags): Clie
     ...{ terminal, answer },
     dataDir: resolveDataDir(flags, environment),
     async findGateway() {
-      const { url, password } = await findGateway(flags, environment);
-      return { url, admin: createHttpClient({ url, password }) };
+      const { url, password, trust } = await findGateway(flags, environment);
+      const admin = createHttpClient({ url, password, trust });
+      return { url, fetch: createGatewayFetch(trust), admin };
     },
     machine: thisMachine(),
   };

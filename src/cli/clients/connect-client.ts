@@ -8,11 +8,10 @@ import { SDK_VARIABLES, type SdkVariables } from '../../clients/sdk-variables.ts
 import { writeExport } from '../../clients/write-settings.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { messageOf } from '../../lib/localized-message.ts';
-import type { AdminClient } from '../admin-client.ts';
 import type { ConnectFlags } from '../connect.ts';
 import { CommandError } from '../exit-codes.ts';
 import { confirm, type Said, type Terminal, writeTable } from '../terminal.ts';
-import { type Asked, findSetUp, type SetUpFlags } from './client-gateway.ts';
+import { type Asked, type ClientGateway, findSetUp, type SetUpFlags } from './client-gateway.ts';
 import {
   type Connection,
   clientsFolder,
@@ -39,7 +38,7 @@ export interface ClientContext {
   readonly machine: Machine;
   readonly dataDir: string;
   /** Asked where one is needed: to take something back none is. */
-  findGateway(): Promise<{ readonly url: string; readonly admin: Pick<AdminClient, 'call'> }>;
+  findGateway(): Promise<ClientGateway>;
   answer(body: JsonObject, sayInWords: () => void): void;
 }
 

@@ -9,10 +9,9 @@ import {
 import type { Environment } from '../../config/env.ts';
 import { loadConfig } from '../../config/file.ts';
 import { messageOf } from '../../lib/localized-message.ts';
-import { ownAddress } from '../../lib/net.ts';
-import type { AdminClient } from '../admin-client.ts';
+import { type AdminClient, createGatewayFetch, type GatewayFetch } from '../admin-client.ts';
 import type { LocalContext } from '../command.ts';
-import type { ConnectFlags } from '../connect.ts';
+import { type ConnectFlags, findAddress } from '../connect.ts';
 import { claimFolder } from '../data-folder.ts';
 import { CommandError } from '../exit-codes.ts';
 import { VERSION } from '../package-name.ts';
@@ -77,8 +76,9 @@ async function findAll(options: DoctorOptions, flags: DoctorFlags): Promise<read
   if ('failure' in read) return [node, read.failure];
   const { environment, settings, problems } = read;
   const { dataDir } = settings;
-  const url = (flags.url ?? ownAddress(settings.host, settings.port)).replace(/\/+$/, '');
-  const listener = await findListener(url, fetch);
+  const { url, trust } = findAddress(flags, settings);
+  const ask = trust === undefined ? fetch : createGatewayFetch(trust);
+  const listener = await findListener(url, ask);
   const isClaimed = flags.url === undefined && isFolderClaimed(dataDir);
   const isThere = listener.kind === 'isthmus';
   const clients = options.findClients();
@@ -95,7 +95,7 @@ async function findAll(options: DoctorOptions, flags: DoctorFlags): Promise<read
     ...told.findings,
     ...(await checkClients(clients, {
       url,
-      takesKey: isThere ? (key) => takesKey({ url, key, fetch }) : undefined,
+      takesKey: isThere ? (key) => takesKey({ url, key, fetch: ask }) : undefined,
       unserved: new Set(told.unserved),
     })),
   ];
@@ -173,7 +173,7 @@ async function askGateway(
 interface KeyQuestion {
   readonly url: string;
   readonly key: string;
-  readonly fetch: typeof globalThis.fetch;
+  readonly fetch: GatewayFetch;
 }
 
 /** Asked as the client would: without a key of its own a gateway takes any from this machine. */

@@ -1,18 +1,24 @@
 // What `isthmus doctor` asks a running gateway: who listens at its address, what needs attention, accounts, and names nobody serves.
 
 import { type JsonObject, parseObject } from '../../lib/json.ts';
-import { type AdminClient, encodePath } from '../admin-client.ts';
+import {
+  type AdminClient,
+  encodePath,
+  type GatewayFetch,
+  UNKNOWN_AUTHORITY,
+} from '../admin-client.ts';
+import { whyUnreached } from '../exit-codes.ts';
 import { objectOf, objectsOf, textOf, textsOf } from '../terminal.ts';
 import { type Finding, findingsOf } from './findings.ts';
 
 const PATIENCE_MS = 3_000;
 
-type Listener = 'nobody' | 'isthmus' | 'other';
+type Listener = 'nobody' | 'isthmus' | 'untrusted' | 'other';
 
 /** Who answers at an address. */
 export async function findListener(
   url: string,
-  fetch: typeof globalThis.fetch,
+  fetch: GatewayFetch,
 ): Promise<{ readonly kind: Listener; readonly version?: string }> {
   try {
     const signal = AbortSignal.timeout(PATIENCE_MS);
@@ -23,6 +29,7 @@ export async function findListener(
       ? { kind: 'isthmus', version }
       : { kind: 'other' };
   } catch (error) {
+    if (UNKNOWN_AUTHORITY.test(whyUnreached(error))) return { kind: 'untrusted' };
     const code = error instanceof Error && isCoded(error.cause) ? error.cause.code : '';
     // Somebody is there, but speaks no HTTP.
     const isRefused = /^(?:ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/.test(
@@ -53,6 +60,11 @@ export function checkAddress({ url, listener, isClaimed, version }: AddressOptio
     case 'isthmus':
       if (listener.version === version) return ok(`isthmus ${version} answers at ${url}.`);
       return info(`isthmus ${listener.version} answers at ${url}; this command is of ${version}.`);
+    case 'untrusted':
+      return error(
+        `The certificate at ${url} is of no known authority.`,
+        'Name a file with that of the authority with --ca.',
+      );
     case 'other':
       return error(
         `Another program than isthmus listens at ${url}.`,
