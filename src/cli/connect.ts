@@ -84,12 +84,19 @@ function readFlagFile(flag: string, path: string): string {
   }
 }
 
-/** The gateway of these settings has the certificate of their file, under whatever address it is asked. */
-function trustOwn(path: string | undefined) {
+/**
+ * The gateway of these settings has the certificate of their file, under whatever address it is asked. A file that cannot
+ * be used is its to tell of.
+ */
+function trustOwn(path: string | undefined): Trust | undefined {
   if (path === undefined) return undefined;
-  const authorities = readFileSync(path, 'utf8');
-  const { subjectAltName = '' } = new X509Certificate(authorities);
-  return { authorities, name: /DNS:([^,*]+)/.exec(subjectAltName)?.[1] };
+  try {
+    const authorities = readFileSync(path, 'utf8');
+    const { subjectAltName = '' } = new X509Certificate(authorities);
+    return { authorities, name: /DNS:([^,*]+)/.exec(subjectAltName)?.[1] };
+  } catch {
+    return undefined;
+  }
 }
 
 function readUrl(text: string): string {

@@ -37,23 +37,35 @@ async function serve(headers: Record<string, string>, body = '{}'): Promise<stri
 
 const settingsOf = (environment: Environment, file = {}) => resolveSettings({ environment, file });
 
-async function doctor(url: string, change: Partial<DoctorOptions> = {}, generate = false) {
+async function doctor(
+  url: string | undefined,
+  change: Partial<DoctorOptions> = {},
+  generate = false,
+) {
   const terminal = createFakeTerminal();
   await examine(
     {
       ...{ terminal, answer: createAnswer(terminal, true), clock: createFakeClock(), fetch },
       readEnvironment: () => ({ dataDir: folder }),
       findClients: () => [],
-      connect: async () => createHttpClient({ url, password: undefined }),
+      connect: async () => createHttpClient({ url: url ?? nowhere, password: undefined }),
       ...change,
     },
-    { url, generate },
+    { ...(url === undefined ? {} : { url }), generate },
   );
   const { score, findings } = JSON.parse(terminal.printed.join());
   const list: readonly JsonObject[] = findings;
   const of = (check: string) => list.filter((one) => one.check === check);
   return { score, findings: list, of, terminal };
 }
+
+test('a certificate file that cannot be read hides nothing else', async () => {
+  const tlsCert = join(folder, 'cert.pem');
+  const readEnvironment = () => ({ dataDir: folder, tlsCert, tlsKey: tlsCert });
+  expect((await doctor(undefined, { readEnvironment })).of('address')).toHaveLength(1);
+  writeFileSync(tlsCert, 'no certificate');
+  expect((await doctor(undefined, { readEnvironment })).of('address')).toHaveLength(1);
+});
 
 test('without a gateway it looks at the machine, and that none runs is no error', async () => {
   const { score, of, terminal } = await doctor(nowhere);
