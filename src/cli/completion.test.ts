@@ -43,6 +43,15 @@ test('clients are those that the command knows', async () => {
   expect(await complete('launch', 'sdk')).toEqual(['']);
 });
 
+test('flags that name one of them are completed too, and every client that may follow', async () => {
+  expect(await complete('connect', 'codex', '--model', 'al')).toEqual(['alpha-3-flash']);
+  expect(await complete('usage', '--account', 'a')).toEqual(['ada@example.com']);
+  expect(await complete('budgets', 'add', '1', '--key', 'c')).toEqual(['ci']);
+  expect(await complete('connect', 'codex', 'gem')).toEqual(['gemini-cli']);
+  // This one is a secret.
+  expect(await complete('connect', 'codex', '--key', 'c')).toEqual(['']);
+});
+
 test('where no gateway runs there is no word to offer, and no error', async () => {
   const { printed } = await runCommand('complete-words -- keys remove ""');
   expect(printed).toEqual([]);

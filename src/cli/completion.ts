@@ -114,7 +114,7 @@ async function candidates(
   command: CliCommand,
   { unfinished, given, option, parts }: Place,
 ): Promise<readonly string[]> {
-  if (option !== undefined) return option.argChoices ?? [];
+  if (option !== undefined) return option.argChoices ?? namesFor(nameOf(option, command), parts);
   if (unfinished.startsWith('-')) {
     return [
       ...command.options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? ''),
@@ -125,12 +125,19 @@ async function candidates(
     .createHelp()
     .visibleCommands(command)
     .map((one) => one.name());
-  const argument = given.length === 0 ? command.registeredArguments[0] : undefined;
+  const argument = command.registeredArguments[Math.min(given.length, 1)];
   if (argument === undefined) return below;
   if (argument.argChoices !== undefined) return argument.argChoices;
   if (command.name() === 'completion') return SHELLS;
-  if (argument.name() === 'client') return clientNames(command.name());
-  return namesFor(argument.name(), command.name(), parts);
+  const name = argument.name();
+  if (name === 'client' || name === 'more') return clientNames(command.name());
+  return namesFor(name === 'name' && command.name() === 'route' ? 'model' : name, parts);
+}
+
+/** What `connect` and `launch` call a key is its secret. */
+function nameOf(option: CliCommand['options'][number], command: CliCommand): string {
+  const isSecret = option.name() === 'key' && command.parent?.name() !== 'budgets';
+  return isSecret ? '' : option.name();
 }
 
 /** SDKs are connected by variables, and are no programs to launch. */
@@ -140,12 +147,7 @@ function clientNames(command: string): readonly string[] {
 }
 
 /** What the running gateway knows; nothing where none runs. */
-async function namesFor(
-  argument: string,
-  command: string,
-  { connect }: Place['parts'],
-): Promise<readonly string[]> {
-  const source = argument === 'name' && command === 'route' ? 'model' : argument;
+async function namesFor(source: string, { connect }: Place['parts']): Promise<readonly string[]> {
   const found = SOURCES.get(source);
   if (found === undefined) return [];
   try {
