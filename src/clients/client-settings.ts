@@ -66,7 +66,7 @@ export interface LaunchFile {
   hand(path: string, folder: string): Pick<LaunchPlan, 'variables' | 'args'>;
 }
 
-/** The client's own file with other values; only made where it holds one of another kind. */
+/** The client's own file with these values; only made where it has others. */
 interface SettingsCopy {
   readonly of: SettingsFile;
   readonly entries: readonly SettingEntry[];

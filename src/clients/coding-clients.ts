@@ -114,8 +114,8 @@ const GEMINI_SETTINGS: SettingsFile = {
 
 /**
  * The address goes into no other file than `.env` (docs/reference/configuration.md, Environment variables and
- * `.env` files). No variable and no flag takes the place of another way to sign in that its settings name, so that
- * who has one is launched with a copy of them.
+ * `.env` files). No variable and no flag takes the place of the way to sign in that its settings name, and with an
+ * address but none named it refuses to start, so that who has another or none is launched with a copy of them.
  */
 const GEMINI_CLI: CodingClient = {
   id: 'gemini-cli',

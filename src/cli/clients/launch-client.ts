@@ -68,18 +68,15 @@ function withFile({ machine, dataDir }: ClientContext, id: string, plan: LaunchP
   };
 }
 
-/** Undefined where the client's own file says nothing else. */
+/** Undefined where the client's own file says the same. */
 function writeContent(content: LaunchFile['content'], machine: Machine): string | undefined {
   if (typeof content === 'string') return content;
   const { path, format } = findFile(content.of, machine);
   return inFile(path, () => {
     const text = readText(path) ?? '';
     const tree = readTree(format, text);
-    const isOther = content.entries.some((entry) => {
-      const value = valueAt(tree, entry.path);
-      return value !== undefined && value !== entry.value;
-    });
-    return isOther ? setEntries(format, text, content.entries) : undefined;
+    const isSo = content.entries.every(({ path, value }) => valueAt(tree, path) === value);
+    return isSo ? undefined : setEntries(format, text, content.entries);
   });
 }
 

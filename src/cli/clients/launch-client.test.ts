@@ -1,0 +1,45 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { createFakeTerminal } from '../fake-terminal.test-support.ts';
+import { createTestHome, type TestHome } from './clients.test-support.ts';
+import { prepareLaunch } from './launch-client.ts';
+
+let at: TestHome;
+beforeEach(async () => {
+  at = await createTestHome();
+  mkdirSync(join(at.folder, 'bin'));
+  writeFileSync(join(at.folder, 'bin/gemini'), '', { mode: 0o755 });
+});
+
+const launch = () =>
+  prepareLaunch(at.context(createFakeTerminal()), { id: 'gemini-cli', args: ['-p'], flags: {} });
+
+/** With an address of its own and nothing else said, Gemini CLI knows no way to sign in. */
+test.each([
+  undefined,
+  '{ "ui": { "theme": "x" } }',
+  '{ "security": { "auth": { "selectedType": "oauth-personal" } } }',
+])('Gemini CLI with the settings %j is launched with a copy that takes a key', async (text) => {
+  if (text !== undefined) at.put('.gemini/settings.json', text);
+  const before = at.snapshot();
+  const { variables } = await launch();
+  const copy = join(variables.GEMINI_CLI_HOME ?? '', '.gemini/settings.json');
+  expect(JSON.parse(readFileSync(copy, 'utf8'))).toEqual({
+    ...(text?.includes('ui') && { ui: { theme: 'x' } }),
+    security: { auth: { selectedType: 'gemini-api-key' } },
+  });
+  expect(at.snapshot()).toEqual(before);
+});
+
+test('one that takes a key already keeps its settings and its history', async () => {
+  at.put(
+    '.gemini/settings.json',
+    '{ "security": { "auth": { "selectedType": "gemini-api-key" } } }',
+  );
+  const { path, args, variables } = await launch();
+  expect(path).toBe(join(at.folder, 'bin/gemini'));
+  expect(args).toEqual(['-m', 'gemini-3-flash', '-p']);
+  expect(variables).toMatchObject({ GOOGLE_GEMINI_BASE_URL: at.url, GEMINI_API_KEY: 'any-key' });
+  expect(variables).not.toHaveProperty('GEMINI_CLI_HOME');
+});
