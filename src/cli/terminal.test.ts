@@ -16,3 +16,13 @@ test.each([
   const { status, stdout } = spawnSync(process.execPath, flags, { input, encoding: 'utf8' });
   expect([status, stdout.trim()]).toEqual([0, JSON.stringify(answer)]);
 });
+
+test.each(['ask', 'askSecret'] as const)('%s: Ctrl-C at a question is an interruption', (ask) => {
+  const program =
+    `import { createTerminal } from ${JSON.stringify(join(import.meta.dirname, 'terminal.ts'))};` +
+    `Object.defineProperty(process.stdin, 'isTTY', { value: true });` +
+    `await createTerminal().${ask}('? ').catch((error) => console.log(error.reason));`;
+  const flags = ['--input-type=module', '--eval', program];
+  const { stdout } = spawnSync(process.execPath, flags, { input: '\x03', encoding: 'utf8' });
+  expect(stdout.trim()).toBe('interrupted');
+});

@@ -8,8 +8,9 @@ import { text as readAll } from 'node:stream/consumers';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import { messageOf, readSentence } from '../lib/localized-message.ts';
+import { codeOf } from '../lib/private-file.ts';
 import type { AdminClient } from './admin-client.ts';
-import { EXIT_CODES } from './exit-codes.ts';
+import { CommandError, EXIT_CODES } from './exit-codes.ts';
 
 export type Terminal = ReturnType<typeof createTerminal>;
 
@@ -63,6 +64,9 @@ async function askLine(
     const asked =
       signal === undefined ? lines.question(question) : lines.question(question, { signal });
     return await Promise.race([asked, ended]);
+  } catch (error) {
+    if (signal?.aborted || codeOf(error) !== 'ABORT_ERR') throw error;
+    throw new CommandError('interrupted', 'Interrupted: nothing was answered.', error);
   } finally {
     lines.close();
   }
