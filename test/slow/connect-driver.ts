@@ -19,7 +19,8 @@ import { GATEWAY_MAIN } from '../support/run-program.ts';
 import { startStrictUpstream } from '../support/strict-upstream.ts';
 import { CLIENT_ROWS, type ClientRow } from './client-rows.ts';
 
-const [id = '', wire = 'generate', kit = '', programs = ''] = process.argv.slice(2);
+const [id = '', wire = 'generate', kit = '', programs = '', settings = 'some'] =
+  process.argv.slice(2);
 const KEY = 'sk-client-test-0123456789';
 
 const PROFILES = {
@@ -43,7 +44,8 @@ const gateway = await startGateway({
 });
 const work = mkdtempSync(join(tmpdir(), `isthmus-connect-${id}-`));
 try {
-  console.log(JSON.stringify(await tryClient(row)));
+  const client = settings === 'none' ? { ...row, before: {} } : row;
+  console.log(JSON.stringify(await tryClient(client)));
 } finally {
   rmSync(work, { recursive: true, force: true });
   await gateway.stop();

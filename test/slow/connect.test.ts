@@ -21,30 +21,36 @@ if (!isKitThere) {
   console.warn(`SKIPPED: no client kit at ${KIT}; set CLIENT_KIT to its run folder.`);
 }
 
+const LIMIT = { timeout: 40 * MINUTES };
+
 describe.runIf(isKitThere).each(WIRES)('with an upstream of the wire %s', (wire) => {
-  test.each(CLIENT_ROWS)(
-    '$id is answered, and has its settings back byte for byte',
-    {
-      timeout: 40 * MINUTES,
-    },
-    async (row) => {
-      const programs = install(row);
-      if (programs === undefined) {
-        console.warn(`NOT TRIED: ${row.id} cannot be installed from its registry here.`);
-        return;
-      }
-      const tried = await drive(row, wire, programs);
-      const { connected, again, ran, undone, launched, isRestored, leftAlone } = tried;
-      expect(connected.code, connected.output).toBe(0);
-      expect(again.output).toContain('is already connected');
-      expect(ran.isAnswered, ran.output).toBe(true);
-      expect(undone.code, undone.output).toBe(0);
-      expect(isRestored, undone.output).toBe(true);
-      expect(launched.isAnswered, launched.output).toBe(true);
-      if (row.editsItself !== true) expect(leftAlone).toBe(true);
-    },
+  test.each(CLIENT_ROWS)('$id is answered, and has its settings back byte for byte', LIMIT, (row) =>
+    tryClient(row, wire),
   );
 });
+
+test.runIf(isKitThere).each(CLIENT_ROWS)(
+  '$id is answered where it had no settings, and has none again',
+  LIMIT,
+  (row) => tryClient({ ...row, before: {} }, 'generate'),
+);
+
+async function tryClient(row: ClientRow, wire: string): Promise<void> {
+  const programs = install(row);
+  if (programs === undefined) {
+    console.warn(`NOT TRIED: ${row.id} cannot be installed from its registry here.`);
+    return;
+  }
+  const tried = await drive(row, wire, programs);
+  const { connected, again, ran, undone, launched, isRestored, leftAlone } = tried;
+  expect(connected.code, connected.output).toBe(0);
+  expect(again.output).toContain('is already connected');
+  expect(ran.isAnswered, ran.output).toBe(true);
+  expect(undone.code, undone.output).toBe(0);
+  expect(isRestored, undone.output).toBe(true);
+  expect(launched.isAnswered, launched.output).toBe(true);
+  if (row.editsItself !== true) expect(leftAlone).toBe(true);
+}
 
 /** The folder of its command; undefined when the registry does not give it. */
 function install({ id, source }: ClientRow): string | undefined {
@@ -93,8 +99,10 @@ interface Ran {
 }
 
 /** In a network of its own, where no name has an address. */
-function drive({ id }: ClientRow, wire: string, programs: string): Promise<Tried> {
-  const words = [join(KIT, 'netns.sh'), process.execPath, DRIVER, id, wire, KIT, programs];
+function drive({ id, before }: ClientRow, wire: string, programs: string): Promise<Tried> {
+  const settings = Object.keys(before).length === 0 ? 'none' : 'some';
+  const given = [id, wire, KIT, programs, settings];
+  const words = [join(KIT, 'netns.sh'), process.execPath, DRIVER, ...given];
   const names = join(tmpdir(), `isthmus-names-${id}.log`);
   const child = spawn('bash', words, {
     env: { ...process.env, DNSLOG: names },
