@@ -106,6 +106,24 @@ test('a running gateway is asked what needs attention, accounts are tried, and n
   await gateway.close();
 });
 
+test('where the upstream is not reached, the key is not all that is named', async () => {
+  const gateway = await startGateway({
+    environment: {
+      UPSTREAM_PROFILE: 'openai',
+      UPSTREAM_BASE_URL: `${nowhere}/v1`,
+      UPSTREAM_API_KEYS: 'sk-0123456789abcdefghij',
+    },
+  });
+  const { of } = await doctor(gateway.url);
+  expect(of('accounts')).toContainEqual({
+    check: 'accounts',
+    severity: 'error',
+    message: expect.stringContaining('could not be reached'),
+    wayOut: expect.stringContaining('network'),
+  });
+  await gateway.close();
+});
+
 test('a refused password is a finding', async () => {
   const gateway = await startGateway({ environment: { WEB_PASSWORD: 'another password' } });
   const { of } = await doctor(gateway.url);

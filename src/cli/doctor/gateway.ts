@@ -93,6 +93,9 @@ export function checkAttention(overview: JsonObject): readonly Finding[] {
   return entries.length === 0 ? [ok('Nothing needs attention.')] : entries;
 }
 
+const ACCOUNT_WAY_OUT =
+  'If its key is refused, give it a new one, or sign it in again; if nothing answers, see the network, the address of the upstream and proxies.';
+
 /** @param generate asks each for one token, which costs that; else credential, model list and quota alone are tried */
 export async function checkAccounts(
   client: AdminClient,
@@ -114,9 +117,7 @@ export async function checkAccounts(
     } else {
       const why = bad === undefined ? '' : `: ${textOf(bad, 'message')}`;
       const wayOut = textOf(objectOf(account, 'status'), 'wayOut');
-      findings.push(
-        error(`${label} cannot be used${why}`, wayOut || 'Give it a new key, or sign it in again.'),
-      );
+      findings.push(error(`${label} cannot be used${why}`, wayOut || ACCOUNT_WAY_OUT));
     }
   }
   if (!generate && accounts.length > 0) {
