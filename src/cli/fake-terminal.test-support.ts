@@ -19,6 +19,7 @@ export interface FakeAnswers {
 
 export function createFakeTerminal({ answers = [], input }: FakeAnswers = {}): FakeTerminal {
   const left = [...answers];
+  const unread = input === undefined ? [] : [input];
   const printed: string[] = [];
   const notes: string[] = [];
   const asked: string[] = [];
@@ -38,7 +39,7 @@ export function createFakeTerminal({ answers = [], input }: FakeAnswers = {}): F
     note: (text) => void notes.push(text),
     ask,
     askSecret: (question) => ask(question),
-    readInput: async () => input ?? '',
+    readInput: async () => unread.splice(0).join(''),
     setFailed: () => {
       failed = true;
     },

@@ -17,7 +17,25 @@ import {
 import type { KnownKey } from './connections.ts';
 
 /** Which key and which model a client is to have. */
-export type SetUpFlags = Said<'key' | 'keyFile' | 'model', string>;
+export type SetUpFlags = Said<'key' | 'model', string>;
+
+/**
+ * The flags with the key that they name: what is on the standard input can be read once.
+ * @throws CommandError when they name two; Error when there is none in the file
+ */
+export async function withKey<Flags extends SetUpFlags & Said<'keyFile', string>>(
+  { keyFile: file, ...flags }: Flags,
+  terminal: Terminal,
+) {
+  if (file === undefined) return flags;
+  if (flags.key !== undefined) {
+    throw new CommandError('usage', '--key and --key-file do not go together.');
+  }
+  return {
+    ...flags,
+    key: await readSecretLine(terminal, { file, question: '', flag: '--key-file' }),
+  };
+}
 
 export interface Asked {
   readonly id: string;
@@ -34,7 +52,6 @@ export interface ClientGateway {
 }
 
 interface SetUpOptions extends ClientGateway {
-  readonly terminal: Terminal;
   readonly keys: readonly KnownKey[];
   /** False for a mere look: where a key would be made, a word stands for it. */
   readonly mayMakeKey: boolean;
@@ -71,14 +88,8 @@ interface FoundKey {
 }
 
 async function findKey(asked: Asked, flags: SetUpFlags, options: SetUpOptions): Promise<FoundKey> {
-  const { url, admin, terminal, keys, mayMakeKey } = options;
-  if (flags.key !== undefined && flags.keyFile !== undefined) {
-    throw new CommandError('usage', '--key and --key-file do not go together.');
-  }
-  const given =
-    flags.keyFile === undefined
-      ? flags.key
-      : await readSecretLine(terminal, { file: flags.keyFile, question: '', flag: '--key-file' });
+  const { url, admin, keys, mayMakeKey } = options;
+  const { key: given } = flags;
   const known = keys.find((one) => one.client === asked.id && one.url === url);
   if (given !== undefined) {
     const models = await listModels(options, given);

@@ -10,6 +10,8 @@ import {
   type FakeAnswers,
   type FakeTerminal,
 } from '../fake-terminal.test-support.ts';
+import type { Said } from '../terminal.ts';
+import { withKey } from './client-gateway.ts';
 import { type ClientContext, type ClientFlags, connectClient } from './connect-client.ts';
 
 export interface TestHome {
@@ -29,7 +31,11 @@ export interface TestHome {
   /** Every file below the home folder with its content and mode. */
   snapshot(): Readonly<Record<string, string>>;
   context(terminal: FakeTerminal, flags?: ClientFlags): ClientContext;
-  connect(id: string, flags?: ClientFlags, answers?: FakeAnswers): Promise<FakeTerminal>;
+  connect(
+    id: string,
+    flags?: ClientFlags & Said<'keyFile', string>,
+    answers?: FakeAnswers,
+  ): Promise<FakeTerminal>;
 }
 
 export async function createTestHome(): Promise<TestHome> {
@@ -95,7 +101,7 @@ export async function createTestHome(): Promise<TestHome> {
     snapshot: () => Object.fromEntries(listFiles(home)),
     async connect(id, flags = { yes: true }, answers) {
       const terminal = createFakeTerminal(answers);
-      await connectClient(context(terminal, flags), id, flags);
+      await connectClient(context(terminal, flags), id, await withKey(flags, terminal));
       return terminal;
     },
   };

@@ -7,6 +7,7 @@ import { createGatewayFetch, createHttpClient } from '../admin-client.ts';
 import { type AddCommand, CA, type LocalContext, localCommand } from '../command.ts';
 import { findGateway } from '../connect.ts';
 import { CommandError } from '../exit-codes.ts';
+import type { Said } from '../terminal.ts';
 import type { ClientContext, ClientFlags } from './connect-client.ts';
 import { thisMachine } from './place.ts';
 
@@ -20,7 +21,10 @@ const SET_UP_FLAGS: readonly Option[] = [
   new Option('--data-dir <folder>', 'folder whose settings name the gateway, and of the record'),
 ];
 
-const addConnect = localCommand<ClientFlags>({
+/** As they are said. */
+type GivenFlags = ClientFlags & Said<'keyFile', string>;
+
+const addConnect = localCommand<GivenFlags>({
   name: 'connect',
   description: 'write the gateway into the settings of clients; without one, list the clients',
   argument: ['[client]', 'the client, or sdk-openai, sdk-anthropic, sdk-google'],
@@ -48,6 +52,7 @@ const addConnect = localCommand<ClientFlags>({
   ],
   load: async () => {
     const { connectClient, findClient } = await import('./connect-client.ts');
+    const { withKey } = await import('./client-gateway.ts');
     return async (context, id, flags, more) => {
       if (flags.json && more.length > 0) {
         throw new CommandError('usage', '--json answers for one client at a time.');
@@ -55,12 +60,13 @@ const addConnect = localCommand<ClientFlags>({
       const clients = contextOf(context, flags);
       // A name that nobody knows is told before anything is written.
       for (const one of more) findClient(one);
-      for (const one of [id, ...more]) await connectClient(clients, one, flags);
+      const asked = await withKey(flags, context.terminal);
+      for (const one of [id, ...more]) await connectClient(clients, one, asked);
     };
   },
 });
 
-const addLaunch = localCommand<ClientFlags>({
+const addLaunch = localCommand<GivenFlags>({
   name: 'launch',
   description: 'start a client on the gateway, its own settings left alone',
   argument: ['<client>', 'the client'],
@@ -72,9 +78,11 @@ const addLaunch = localCommand<ClientFlags>({
   ],
   load: async () => {
     const { prepareLaunch, start } = await import('./launch-client.ts');
+    const { withKey } = await import('./client-gateway.ts');
     return async (context, id, flags, args) => {
       const client = contextOf(context, flags);
-      process.exitCode = await start(await prepareLaunch(client, { id, args, flags }));
+      const asked = await withKey(flags, context.terminal);
+      process.exitCode = await start(await prepareLaunch(client, { id, args, flags: asked }));
     };
   },
 });

@@ -123,6 +123,12 @@ test('refuses a key, a model and an address that are wrong before it writes', as
   expect(Object.keys(at.snapshot())).toEqual([join(at.home, 'key')]);
 });
 
+test('takes a key from the standard input, which is read once', async () => {
+  at.keys.add('sk-given-0123456789');
+  await at.connect('codex', { yes: true, keyFile: '-' }, { input: 'sk-given-0123456789\n' });
+  expect(at.read('.codex/config.toml')).toContain('sk-given-0123456789');
+});
+
 test('takes a model that is offered where that of the examples is not', async () => {
   at.models.splice(0, Infinity, 'draws-image', 'one', 'two');
   await at.connect('codex');

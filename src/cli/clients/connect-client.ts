@@ -108,7 +108,6 @@ async function connectSdk(
   const connections = readConnections(context.dataDir);
   const { setUp, newKey } = await findSetUp(sdk, flags, {
     ...(await context.findGateway()),
-    terminal,
     keys: connections.keys,
     mayMakeKey: flags.dryRun !== true,
   });
@@ -149,7 +148,7 @@ async function write(
   for (const target of files) plan(target, known, trial);
   const gateway = await context.findGateway();
   const { url } = gateway;
-  const options = { ...gateway, terminal, keys: connections.keys };
+  const options = { ...gateway, keys: connections.keys };
   const remembered = known?.url === url ? known.model : undefined;
   const named = { ...flags, model: flags.model ?? remembered };
   const look = await findSetUp(asked, named, { ...options, mayMakeKey: false });

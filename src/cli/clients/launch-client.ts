@@ -37,12 +37,7 @@ export async function prepareLaunch(
   }
   const connections = readConnections(dataDir);
   const gateway = await context.findGateway();
-  const options = {
-    ...gateway,
-    terminal: context.terminal,
-    keys: connections.keys,
-    mayMakeKey: true,
-  };
+  const options = { ...gateway, keys: connections.keys, mayMakeKey: true };
   const { setUp, newKey } = await findSetUp(client, flags, options);
   keepKey(dataDir, connections, newKey);
   const plan = withFile(context, id, client.launch(setUp));
