@@ -51,6 +51,16 @@ test('without a flag a budget is money of the whole gateway, of months here, and
   ]);
 });
 
+test('an amount that is none is told, by the command itself', async () => {
+  for (const amount of ['x', '1e3', '""']) {
+    await expect(budgets(`add ${amount}`)).rejects.toMatchObject({
+      name: 'CommandError',
+      reason: 'usage',
+      message: 'The amount must be a number such as 100 or 2.50.',
+    });
+  }
+});
+
 test('a budget is of a key by its name, or of a team, with the terms the flags say', async () => {
   await add('2000000 --unit tokens --per day --key ADA --time-zone Europe/Berlin');
   await add('5 --unit images --per week --team "Blue Lab" --soft --warn-at 60');

@@ -106,12 +106,14 @@ async function listBudgets({ client, terminal, answer }: Context): Promise<void>
   });
 }
 
-async function addBudget(context: Context, amount: string, flags: AddFlags): Promise<void> {
+async function addBudget(context: Context, text: string, flags: AddFlags): Promise<void> {
+  const amount = numberOf(text);
+  if (amount === undefined) throw new CommandError('usage', `The amount ${AMOUNT}`);
   const { client, terminal, answer } = context;
   const { unit = 'money', per: period = 'month', key, team, timeZone = ownZone() } = flags;
   const budget = await client.call('POST', '/api/budgets', {
     ...{ unit, period, timeZone },
-    amount: toUnits(readAmount(amount), unit),
+    amount: toUnits(amount, unit),
     ...(key !== undefined && { scope: 'key', subject: textOf(await findKey(context, key), 'id') }),
     ...(team !== undefined && { scope: 'team', subject: team }),
     ...(key === undefined && team === undefined && { scope: 'gateway' }),
@@ -181,7 +183,15 @@ function toUnits(amount: number, unit: string): number {
   throw new CommandError('usage', `An amount of ${unit} must be a whole number.`);
 }
 
+const AMOUNT = 'must be a number such as 100 or 2.50.';
+
+/** Of a flag, which commander names. */
 function readAmount(text: string): number {
-  if (/^\d{1,13}(?:\.\d{1,9})?$/.test(text.trim())) return Number(text);
-  throw new InvalidArgumentError('It must be a number such as 100 or 2.50.');
+  const amount = numberOf(text);
+  if (amount === undefined) throw new InvalidArgumentError(`It ${AMOUNT}`);
+  return amount;
+}
+
+function numberOf(text: string): number | undefined {
+  return /^\d{1,13}(?:\.\d{1,9})?$/.test(text.trim()) ? Number(text) : undefined;
 }
