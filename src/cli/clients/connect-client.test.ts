@@ -360,6 +360,12 @@ test('the variables of an SDK are printed, or written into a file that is named'
   await expect(at.connect('codex', { variablesFile: '.env' })).rejects.toThrow('goes with an SDK');
 });
 
+test('what is to be done with a client wants one', async () => {
+  for (const flags of [{ undo: true, yes: true }, { dryRun: true }, { model: 'alpha-3-flash' }]) {
+    await expect(at.connect('', flags)).rejects.toThrow('Name a client');
+  }
+});
+
 test('lists the clients of this machine with their state, in words and as JSON', async () => {
   mkdirSync(join(at.folder, 'bin'));
   writeFileSync(join(at.folder, 'bin/codex'), '', { mode: 0o755 });

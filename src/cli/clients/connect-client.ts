@@ -55,7 +55,14 @@ export async function connectClient(
   id: string,
   flags: ClientFlags,
 ): Promise<void> {
-  if (id === '') return listClients(context);
+  if (id === '') {
+    const { undo, yes, dryRun, model, key, variablesFile } = flags;
+    if (!(undo || yes || dryRun || (model ?? key ?? variablesFile))) return listClients(context);
+    throw new CommandError(
+      'usage',
+      'Name a client: "isthmus connect" without flags lists those there are.',
+    );
+  }
   const sdk = SDK_VARIABLES.find((one) => one.id === id);
   if (sdk !== undefined) return connectSdk(context, sdk, flags);
   if (flags.variablesFile !== undefined)
