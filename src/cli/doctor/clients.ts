@@ -63,10 +63,12 @@ async function checkClient(
     const say = isSameMachine(given, own) ? warning : info;
     return say(`${name} points to ${given.origin}, not to this gateway (${place.name}).`, connect);
   }
-  // Loopback has several names: the path alone can be wrong here.
-  if (given.pathname.replace(/\/+$/, '') !== basePath) {
+  // Loopback has several names: the host cannot be wrong here.
+  const isProtocol = given.protocol !== own.protocol;
+  if (isProtocol || given.pathname.replace(/\/+$/, '') !== basePath) {
+    const what = isProtocol ? 'protocol' : 'base path';
     return error(
-      `${name} has the wrong base path: ${address} in ${place.name}; it must be ${expected}.`,
+      `${name} has the wrong ${what}: ${address} in ${place.name}; it must be ${expected}.`,
       connect,
     );
   }

@@ -242,6 +242,7 @@ test.each<[Partial<FoundClient>, string, string]>([
   [{ address: 'http://127.0.0.1:8045' }, 'error', 'wrong base path'],
   [{ address: 'http://127.0.0.1:8045/v1/' }, 'ok', 'is connected'],
   [{ address: 'http://127.0.0.1:8045/v1/v1' }, 'error', 'wrong base path'],
+  [{ address: 'https://127.0.0.1:8045/v1' }, 'error', 'wrong protocol: https://127.0.0.1:8045/v1'],
   [{ address: 'http://localhost:9999/v1' }, 'warning', 'points to http://localhost:9999'],
   [{ other: 'model_provider = "mine"' }, 'warning', 'model_provider = "mine" leads it elsewhere'],
   [{ key: 'sk-bad' }, 'error', 'does not accept the key'],
