@@ -1,18 +1,11 @@
 // The audio routes of the OpenAI-style protocol: what they read and answer (`openai` resources/audio/transcriptions.d.ts).
 
 import { clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
-import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
 import { sniffMediaType, spellMediaType } from '../canonical/media.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { MediaPart, Transcription } from '../canonical/request.ts';
-import {
-  inputTokens,
-  NO_USAGE,
-  outputTokens,
-  totalTokens,
-  type Usage,
-} from '../canonical/usage.ts';
+import { inputTokens, outputTokens, totalTokens, type Usage } from '../canonical/usage.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -22,8 +15,6 @@ import {
 } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { ANYTHING, BOOLEAN, numberIn, objectOf, STRING, wordOf } from '../protocols/body-schema.ts';
-import { STREAM } from '../protocols/chat/answer-parts.ts';
-import { writeErrorBody } from '../protocols/chat/errors.ts';
 import {
   check,
   each,
@@ -39,9 +30,9 @@ import type {
   StreamWriter,
   UploadedFile,
 } from '../protocols/protocol.ts';
-import { eventFrame } from '../stream/sse.ts';
 import {
   askOnce,
+  createPieceWriter,
   readFormFields,
   requireModel,
   type Unfinished,
@@ -299,39 +290,17 @@ function writeVerbose(
 
 function createTranscriptionWriter(): StreamWriter {
   let whole = '';
-  let usage: Usage = NO_USAGE;
-  const frame = (type: string, fields: JsonObject): string =>
-    eventFrame(type, JSON.stringify({ type, ...fields }));
-  const fail = (error: GatewayError): string => frame('error', writeErrorBody(error));
-  const write = (event: CanonicalEvent): string => {
-    switch (event.kind) {
-      case 'start':
-        usage = event.usage ?? usage;
-        return '';
-      case 'usage':
-        usage = event.usage;
-        return '';
-      case 'block-delta': {
-        if (event.delta.kind !== 'text' || event.delta.text === '') return '';
-        whole += event.delta.text;
-        return frame('transcript.text.delta', { delta: event.delta.text });
-      }
-      case 'finish': {
-        const error = unfinishedError(event.choices, UNFINISHED);
-        if (error !== undefined) return fail(error);
-        return frame('transcript.text.done', { text: whole, usage: writeUsage(usage) });
-      }
-      case 'error':
-        return fail(event.error);
-      case 'block-start':
-      case 'block-end':
-      case 'grounding':
-        return '';
-      default:
-        return event satisfies never;
-    }
-  };
-  return { ...STREAM, write };
+  return createPieceWriter({
+    unfinished: UNFINISHED,
+    pieceOf(event) {
+      if (event.kind !== 'block-delta' || event.delta.kind !== 'text') return undefined;
+      const { text: delta } = event.delta;
+      if (delta === '') return undefined;
+      whole += delta;
+      return { type: 'transcript.text.delta', delta };
+    },
+    last: (usage) => ({ type: 'transcript.text.done', text: whole, usage: writeUsage(usage) }),
+  });
 }
 
 function writeUsage(usage: Usage): JsonObject {

@@ -1,13 +1,18 @@
 // What the small surfaces share: requests of one turn, and the fields of a form as its shape has them.
 
 import { type ErrorReason, GatewayError } from '../canonical/error.ts';
-import type { ChoiceEnd } from '../canonical/event.ts';
+import type { CanonicalEvent, ChoiceEnd } from '../canonical/event.ts';
 import { plainModelName } from '../canonical/model.ts';
 import type { CanonicalRequest, Part } from '../canonical/request.ts';
 import { blockMessage } from '../canonical/text-forms.ts';
+import { NO_USAGE, type Usage } from '../canonical/usage.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
 import type { Shape } from '../protocols/body-schema.ts';
+import { STREAM } from '../protocols/chat/answer-parts.ts';
+import { writeErrorBody } from '../protocols/chat/errors.ts';
 import { missingField } from '../protocols/chat/schema.ts';
+import type { StreamWriter } from '../protocols/protocol.ts';
+import { eventFrame } from '../stream/sse.ts';
 
 /** One turn of the user's, without thoughts: the clients of these surfaces know none. */
 export function askOnce(parts: readonly Part[], rest: Partial<CanonicalRequest>): CanonicalRequest {
@@ -76,6 +81,45 @@ export function unfinishedError(
     }
   }
   return undefined;
+}
+
+/** One event of an answer in pieces, by its type. */
+interface Piece extends JsonObject {
+  readonly type: string;
+}
+
+interface Pieces {
+  readonly unfinished: Unfinished;
+  /** What is sent of an event; undefined for nothing. */
+  pieceOf(event: CanonicalEvent): Piece | undefined;
+  /** The last event, or why the answer is none. */
+  last(usage: Usage): Piece | GatewayError;
+}
+
+/** Events named by their type, as the streams of recordings and speech are. */
+export function createPieceWriter({ unfinished, pieceOf, last }: Pieces): StreamWriter {
+  let usage: Usage = NO_USAGE;
+  const frame = (piece: Piece): string => eventFrame(piece.type, JSON.stringify(piece));
+  const fail = (error: GatewayError): string => frame({ type: 'error', ...writeErrorBody(error) });
+  const write = (event: CanonicalEvent): string => {
+    switch (event.kind) {
+      case 'start':
+      case 'usage':
+        usage = event.usage ?? usage;
+        return '';
+      case 'finish': {
+        const end = unfinishedError(event.choices, unfinished) ?? last(usage);
+        return end instanceof GatewayError ? fail(end) : frame(end);
+      }
+      case 'error':
+        return fail(event.error);
+      default: {
+        const piece = pieceOf(event);
+        return piece === undefined ? '' : frame(piece);
+      }
+    }
+  };
+  return { ...STREAM, write };
 }
 
 /** Forms carry switches and numbers as text; an empty field of such, and one for a word, says nothing. */

@@ -1,24 +1,22 @@
 // The route that speaks a text, of the OpenAI-style protocol (`openai` resources/audio/speech.d.ts).
 
 import type { GatewayError } from '../canonical/error.ts';
-import type { CanonicalEvent } from '../canonical/event.ts';
-import type { Reply } from '../canonical/fold.ts';
+import type { BlockOpening } from '../canonical/event.ts';
+import type { Reply, ReplyBlock } from '../canonical/fold.ts';
 import { SOUND_FORMATS, type SpokenText } from '../canonical/request.ts';
-import {
-  inputTokens,
-  NO_USAGE,
-  outputTokens,
-  totalTokens,
-  type Usage,
-} from '../canonical/usage.ts';
+import { inputTokens, outputTokens, totalTokens, type Usage } from '../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
 import { ANYTHING, numberIn, objectOf, STRING, wordOf } from '../protocols/body-schema.ts';
-import { STREAM } from '../protocols/chat/answer-parts.ts';
-import { writeErrorBody } from '../protocols/chat/errors.ts';
 import { check, each, missingField, noteUnread, wrongType } from '../protocols/chat/schema.ts';
 import type { GenerateCall, RouteInput, StreamWriter } from '../protocols/protocol.ts';
-import { eventFrame } from '../stream/sse.ts';
-import { askOnce, rejected, requireModel, type Unfinished, unfinishedError } from './requests.ts';
+import {
+  askOnce,
+  createPieceWriter,
+  rejected,
+  requireModel,
+  type Unfinished,
+  unfinishedError,
+} from './requests.ts';
 
 const BODY = objectOf({
   ...each(['model', 'input', 'instructions'], STRING),
@@ -72,11 +70,16 @@ function writeSpeech({ choices }: Reply, { format }: SpokenText): JsonObject {
     UNFINISHED,
   );
   if (error !== undefined) throw error;
-  const sound = choices[0]?.blocks.find(
-    (block) => block.kind === 'media' && block.mediaType.startsWith('audio/'),
-  );
-  if (sound?.kind !== 'media') throw silent();
+  const sound = soundIn(choices[0]?.blocks ?? []);
+  if (sound === undefined) throw silent();
   return { ...soundAs(format, sound) };
+}
+
+function soundIn(blocks: readonly (ReplyBlock | BlockOpening)[]): Sound | undefined {
+  for (const block of blocks) {
+    if (block.kind === 'media' && block.mediaType.startsWith('audio/')) return block;
+  }
+  return undefined;
 }
 
 function silent(): GatewayError {
@@ -122,47 +125,26 @@ function wavHeader(length: number, rate: number): Buffer {
 }
 
 function createSpeechWriter({ format }: SpokenText): StreamWriter {
-  let usage: Usage = NO_USAGE;
   let hasSpoken = false;
-  const frame = (type: string, fields: JsonObject): string =>
-    eventFrame(type, JSON.stringify({ type, ...fields }));
-  const fail = (error: GatewayError): string => frame('error', writeErrorBody(error));
-  const write = (event: CanonicalEvent): string => {
-    switch (event.kind) {
-      case 'start':
-        usage = event.usage ?? usage;
-        return '';
-      case 'usage':
-        usage = event.usage;
-        return '';
-      case 'block-start': {
-        const { block } = event;
-        if (block.kind !== 'media' || !block.mediaType.startsWith('audio/')) return '';
-        hasSpoken = true;
-        return frame('speech.audio.delta', { audio: soundAs(format, block).base64 });
-      }
-      case 'finish': {
-        const error =
-          unfinishedError(event.choices, UNFINISHED) ?? (hasSpoken ? undefined : silent());
-        if (error !== undefined) return fail(error);
-        const counts = {
-          input_tokens: inputTokens(usage),
-          output_tokens: outputTokens(usage),
-          total_tokens: totalTokens(usage),
-        };
-        return frame('speech.audio.done', { usage: counts });
-      }
-      case 'error':
-        return fail(event.error);
-      case 'block-delta':
-      case 'block-end':
-      case 'grounding':
-        return '';
-      default:
-        return event satisfies never;
-    }
+  return createPieceWriter({
+    unfinished: UNFINISHED,
+    pieceOf(event) {
+      const sound = event.kind === 'block-start' ? soundIn([event.block]) : undefined;
+      if (sound === undefined) return undefined;
+      hasSpoken = true;
+      return { type: 'speech.audio.delta', audio: soundAs(format, sound).base64 };
+    },
+    last: (usage) =>
+      hasSpoken ? { type: 'speech.audio.done', usage: writeUsage(usage) } : silent(),
+  });
+}
+
+function writeUsage(usage: Usage): JsonObject {
+  return {
+    input_tokens: inputTokens(usage),
+    output_tokens: outputTokens(usage),
+    total_tokens: totalTokens(usage),
   };
-  return { ...STREAM, write };
 }
 
 const UNFINISHED: Unfinished = {
