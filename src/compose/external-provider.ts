@@ -36,7 +36,8 @@ export function providerUpstream({ externalProvider }: Settings): UpstreamSettin
   if (active === undefined) return undefined;
   const { baseUrl } = active;
   const profile = 'messages';
-  return { id: PROVIDER_ID, profile, baseUrl, betas: BETAS, servesByNameOnly: true };
+  const serves = { servesByNameOnly: true, servesUnlisted: true };
+  return { id: PROVIDER_ID, profile, baseUrl, betas: BETAS, ...serves };
 }
 
 /** How it takes part in requests, as the settings are now. */

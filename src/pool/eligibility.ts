@@ -189,7 +189,10 @@ export function isExhausted({ remainingFraction }: Pick<KnownQuota, 'remainingFr
   return !(remainingFraction > 0);
 }
 
-/** Undefined when the account's list has no model for the name; without a list, what the upstream is asked for then. */
+/**
+ * Undefined when the account's list has no model for the name and says all that the upstream serves; without a list,
+ * what the upstream is asked for then.
+ */
 export type OwnId = (account: Account, model: string) => string | undefined;
 
 type ModelList = NonNullable<Account['models']>;
@@ -207,7 +210,7 @@ export function createOwnIds({
   families,
 }: {
   readonly upstreams: {
-    get(id: string): Pick<Upstream, 'modelIds' | 'unlistedId'> | undefined;
+    get(id: string): Pick<Upstream, 'modelIds' | 'unlistedId' | 'servesUnlisted'> | undefined;
   };
   /** As the settings are now. */
   readonly families?: (() => FamilyModels) | undefined;
@@ -238,7 +241,8 @@ export function createOwnIds({
       rule?.preferred(model, models) ??
       spelled(models, [model]) ??
       rule?.newest(model, models) ??
-      spelled(models, ids)
+      spelled(models, ids) ??
+      (upstream.servesUnlisted === true ? upstream.unlistedId?.(model) : undefined)
     );
   };
 }

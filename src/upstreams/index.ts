@@ -42,6 +42,8 @@ export interface UpstreamSettings extends Optional<GenericProfileOptions>, Verte
   readonly betas?: readonly string[] | undefined;
   /** True where its accounts serve only requests that are routed to it by its id. */
   readonly servesByNameOnly?: boolean | undefined;
+  /** True where it is asked for names that its model list lacks too, as they are. */
+  readonly servesUnlisted?: boolean | undefined;
   /** True where the built-in sandbox answers, whatever the wire. */
   readonly isSandbox?: boolean | undefined;
 }
@@ -53,9 +55,11 @@ export function createUpstream(
   settings: UpstreamSettings,
   options: UpstreamOptions,
 ): OwnedUpstream {
-  const { servesByNameOnly, isSandbox } = settings;
+  const { servesByNameOnly, servesUnlisted, isSandbox } = settings;
   const upstream = createWire(settings, options);
-  return servesByNameOnly === true ? { ...upstream, servesByNameOnly, isSandbox } : upstream;
+  if (servesByNameOnly !== true) return upstream;
+  const named = { ...upstream, servesByNameOnly, isSandbox };
+  return servesUnlisted === true ? { ...named, servesUnlisted, unlistedId: (name) => name } : named;
 }
 
 function createWire(settings: UpstreamSettings, options: UpstreamOptions): OwnedUpstream {

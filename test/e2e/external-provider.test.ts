@@ -26,10 +26,13 @@ interface Seen {
 async function startProvider() {
   const seen: Seen[] = [];
   /** `headers` sends them and is silent then, `nothing` is silent at once. */
-  const say: { status: number; headers: object; silentAfter?: 'nothing' | 'headers' } = {
-    status: 200,
-    headers: {},
-  };
+  const say: {
+    status: number;
+    headers: object;
+    silentAfter?: 'nothing' | 'headers';
+    /** What its model list names; without any it has no list. */
+    models?: readonly string[];
+  } = { status: 200, headers: {} };
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
@@ -40,6 +43,12 @@ async function startProvider() {
     const answer = path.includes('count_tokens')
       ? { input_tokens: 42 }
       : messageOf(isJsonObject(body) ? body.model : '');
+    if (request.method === 'GET' && say.models !== undefined) {
+      const data = say.models.map((id) => ({ type: 'model', id, display_name: id }));
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ data, has_more: false }));
+      return;
+    }
     const error = { type: 'error', error: { type: 'rate_limit_error', message: 'no more' } };
     if (say.silentAfter === 'nothing') return;
     if (say.silentAfter === 'headers') {
@@ -72,8 +81,9 @@ function messageOf(model: unknown): JsonObject {
   };
 }
 
-async function start(mode: string, more: JsonObject = {}) {
+async function start(mode: string, more: JsonObject = {}, models?: readonly string[]) {
   const provider = await startProvider();
+  if (models !== undefined) provider.say.models = models;
   const extprov = {
     ...{ enabled: true, base_url: provider.url, api_key: 'provider-secret-key' },
     ...{ dispatch_mode: mode, ...more },
@@ -119,6 +129,18 @@ test('V154: a model is asked for by its exact entry, the family in its name, its
   const asked = app.provider.seen.filter(({ path }) => path.endsWith('/messages'));
   expect(asked.map(({ body }) => body.model)).toEqual(Object.values(names));
 });
+
+test.each([undefined, ['big', 'middle', 'small']])(
+  'V154 exclusive: names that its model list lacks are asked for as they are (list: %s)',
+  async (list) => {
+    const model_mapping = { 'claude-opus-special': 'mine' };
+    const app = await start('exclusive', { models: MODELS, model_mapping }, list);
+    const names = ['claude-opus-special', 'alpha-3-flash', 'gemini-3-flash', 'a-name-of-its-own'];
+    for (const name of names) expect(await ask(app, {}, name)).toBe('provider');
+    const asked = app.provider.seen.filter(({ path }) => path.endsWith('/messages'));
+    expect(asked.map(({ body }) => body.model)).toEqual(['mine', ...names.slice(1)]);
+  },
+);
 
 test('exclusive: it serves every Messages request and no other, with the headers of its client and its own key', async () => {
   const app = await start('exclusive', { models: MODELS });
