@@ -15,10 +15,10 @@ const MODELS = ['first', 'second', 'third'];
 /** What a model's attempt meets; undefined answers well. */
 type Meet = (model: string, nth: number) => UpstreamFailure | GatewayError | undefined;
 
-function benchOf() {
+function benchOf(ids: readonly string[] = ['a', 'b']) {
   const clock = createFakeClock();
   const upstream = createFakeUpstream(() => ({ frames: [] }));
-  const { pool, book } = createSeedPool({ upstream, clock, accounts: [{ id: 'a' }, { id: 'b' }] });
+  const { pool, book } = createSeedPool({ upstream, clock, accounts: ids.map((id) => ({ id })) });
   const record: CallRecord = { attempts: [], timings: {} };
   const asked: string[] = [];
   const budget = createRetryBudget(clock);
@@ -96,6 +96,25 @@ test('where every model fails the client learns what the last attempt ran into',
   expect(error).toMatchObject({ kind: 'rate-limited', retryAfterMs: expect.any(Number) });
   expect(new Set(bench.asked)).toEqual(new Set(MODELS));
 });
+
+test.each([
+  { limited: 'first', ids: ['a'] },
+  { limited: 'first', ids: ['a', 'b'] },
+  { limited: 'third', ids: ['a'] },
+  { limited: 'third', ids: ['a', 'b'] },
+])(
+  'a limit of the $limited model is told, not that the others are unknown ($ids)',
+  async ({ limited, ids }) => {
+    const bench = benchOf(ids);
+    const error = await bench.run((model) =>
+      model === limited
+        ? { kind: 'rate-limited', status: 429, retryAfterMs: 200_000 }
+        : { kind: 'model-not-found', status: 404 },
+    );
+    expect(error).toMatchObject({ kind: 'rate-limited', retryAfterMs: 200_000 });
+    expect(new Set(bench.asked)).toEqual(new Set(MODELS));
+  },
+);
 
 const CHAIN = [
   [

@@ -152,7 +152,7 @@ class AttemptRun {
     if (this.#tried === undefined && this.#isOutdone()) this.#fallBack('fails-more');
     let result = await this.#leaseInTurn();
     if (result.kind === 'none' && !this.#isLast) {
-      this.#nothing = moreHopeful(this.#nothing, result);
+      this.#nothing = moreHopeful(this.#nothing, this.#hopeOf(result));
       this.#fallBack(result.reason);
       return this.#nextLease();
     }
@@ -160,8 +160,15 @@ class AttemptRun {
     if (result.kind === 'lease') return result.lease;
     this.#endSuspicion('held');
     this.#request.context.record.passedOver = result.selectionLog;
-    const nothing = moreHopeful(this.#nothing, result);
+    const nothing = moreHopeful(this.#nothing, this.#hopeOf(result));
     throw this.#withRest(exhaustedError(nothing, this.#choice, this.#lastError));
+  }
+
+  /** Accounts that were asked and do not know the model are as good as those that never offered it. */
+  #hopeOf(nothing: NothingLeft): NothingLeft {
+    const isUnknown =
+      nothing.reason === 'all-tried' && this.#lastError?.failure?.kind === 'model-not-found';
+    return isUnknown ? { ...nothing, reason: 'not-offered' } : nothing;
   }
 
   get #choice(): RouteChoice {
@@ -402,6 +409,10 @@ class AttemptRun {
   /** Trouble of several accounts is told as the pool's: with its soonest recovery, and without their names. */
   #finalError(error: unknown, { kind }: UpstreamFailure): unknown {
     if (!(error instanceof GatewayError)) return error;
+    // The model of an earlier route has only to be waited for.
+    if (kind === 'model-not-found' && this.#nothing !== undefined) {
+      return exhaustedError(this.#nothing, this.#choice, error);
+    }
     if (!isAccountTrouble(kind)) return this.#withRest(error);
     const rest = this.#lookAhead(new Set(this.#tried?.keys()));
     if (rest.kind === 'none') return exhaustedError(rest, this.#choice, error);
