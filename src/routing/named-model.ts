@@ -96,7 +96,8 @@ function catalogModel(step: RouteStep): NamedModel {
 }
 
 function offeredModel(step: RouteStep): NamedModel {
-  return { target: step.target, implies: {}, step, siblingFor: () => undefined };
+  const implies = findCatalogModel(neutralModelName(step.target.toLowerCase()))?.implies ?? {};
+  return { target: step.target, implies, step, siblingFor: () => undefined };
 }
 
 /** `-low` of a model that has a low sibling, thinking of one that has a thinking sibling. */

@@ -117,6 +117,16 @@ test('names imply reasoning', () => {
   expect(route('alpha-3-flash')).not.toHaveProperty('thinking');
 });
 
+test.each([
+  ['alpha-3-pro-low', { effort: 'low' }],
+  ['beta-opus-4-6-thinking', { thinking: 'on' }],
+])('names imply the same where accounts offer them in the other spelling: %s', (id, implied) => {
+  const real = realModelName(id);
+  for (const name of [id, real, real.toUpperCase()]) {
+    expect(route(name, {}, [real])).toMatchObject({ target: real, ...implied });
+  }
+});
+
 test('variant words at the end are taken off and kept (V118)', () => {
   expect(route('alpha-3-flash-online')).toMatchObject({ target: 'alpha-3-flash', webSearch: true });
   expect(route('gemini-3-flash-thinking-online')).toMatchObject({
