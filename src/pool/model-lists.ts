@@ -2,7 +2,7 @@
 
 import type { Account } from '../accounts/account.ts';
 import { GatewayError } from '../canonical/error.ts';
-import type { UpstreamModel } from '../upstreams/upstream.ts';
+import type { Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { OwnId } from './eligibility.ts';
 import { type LeaseRequest, type PoolOptions, placeOf } from './pool.ts';
 
@@ -205,6 +205,21 @@ export class OfferedNames {
     return this.#served.get(place);
   }
 
+  /**
+   * False where none could serve the model but accounts without a list, of upstreams that have names of their own, and
+   * the operator names none of its family.
+   */
+  knows(model: string, upstreamId?: string): boolean {
+    const isNamed = this.#options.families?.().unlisted(model) !== undefined;
+    for (const account of this.#accounts.values()) {
+      const upstream = this.#askedFor(account, upstreamId);
+      if (upstream === undefined) continue;
+      const isGuess = account.models === undefined && upstream.hasOwnNames === true && !isNamed;
+      if (!isGuess && this.#ownIdOf(account, model) !== undefined) return true;
+    }
+    return false;
+  }
+
   /** True while an account could take bodies of the wire: of that upstream, or of any that serves without being named. */
   speaks(wire: string | undefined, upstreamId: string | undefined): boolean {
     const { upstreams } = this.#options;
@@ -254,20 +269,23 @@ export class OfferedNames {
   }
 
   #findServed({ model, upstreamId }: Pick<LeaseRequest, 'model' | 'upstreamId'>) {
-    const { clock, upstreams } = this.#options;
-    const now = clock.now();
+    const now = this.#options.clock.now();
     for (const account of this.#accounts.values()) {
-      if (!isReadable(account)) continue;
-      const own = account.record.upstreamId;
-      const isAsked =
-        upstreamId === undefined
-          ? upstreams.get(own)?.servesByNameOnly !== true
-          : upstreamId === own;
-      if (!isAsked) continue;
+      if (!isReadable(account) || this.#askedFor(account, upstreamId) === undefined) continue;
       const id = this.#ownIdOf(account, model);
       if (id !== undefined && !isMissing(account, id, now)) return id;
     }
     return undefined;
+  }
+
+  /** The upstream of an account that serves what is routed to that upstream, or to any; else undefined. */
+  #askedFor({ record }: Account, upstreamId: string | undefined): Upstream | undefined {
+    const upstream = this.#options.upstreams.get(record.upstreamId);
+    const isAsked =
+      upstreamId === undefined
+        ? upstream?.servesByNameOnly !== true
+        : upstreamId === record.upstreamId;
+    return isAsked ? upstream : undefined;
   }
 }
 

@@ -96,8 +96,13 @@ function catalogModel(step: RouteStep): NamedModel {
 }
 
 function offeredModel(step: RouteStep): NamedModel {
-  const implies = findCatalogModel(neutralModelName(step.target.toLowerCase()))?.implies ?? {};
-  return { target: step.target, implies, step, siblingFor: () => undefined };
+  const { target } = step;
+  return { target, implies: impliedBy(target), step, siblingFor: () => undefined };
+}
+
+/** What the id of a model says about reasoning, in either spelling. */
+export function impliedBy(id: string): ImpliedReasoning {
+  return findCatalogModel(neutralModelName(id.toLowerCase()))?.implies ?? {};
 }
 
 /** `-low` of a model that has a low sibling, thinking of one that has a thinking sibling. */

@@ -19,6 +19,7 @@ import {
   findAlias,
   findKnown,
   findNewest,
+  impliedBy,
   type NamedModel,
   type RouteStep,
 } from './named-model.ts';
@@ -171,6 +172,8 @@ interface OfferedNames extends Iterable<string> {
   servedAs(target: string, upstreamId?: string): string | undefined;
   /** True while an upstream of that id has an account. */
   hasUpstream?(id: string): boolean;
+  /** False where only a guess has an account serve the target: one without a list, whose upstream has names of its own. */
+  knows?(target: string, upstreamId?: string): boolean;
   /** False while some list is unknown: a name nobody else knows is then passed on as it is. */
   readonly isComplete: boolean;
   /** Changes with the answers of complete lists; without it no route is remembered. */
@@ -238,8 +241,10 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
       ...currentMapping().exactNames(),
       ...EXACT_ALIASES.keys(),
     ]);
-    const isServed = (name: string): boolean =>
-      explainWith(name, currentMapping()).servedAs !== undefined;
+    const isServed = (name: string): boolean => {
+      const { servedAs, steps } = explainWith(name, currentMapping());
+      return servedAs !== undefined && !isPassedOn(steps);
+    };
     return [...names].filter(isServed).sort(compareCodePoints);
   };
   return {
@@ -302,8 +307,8 @@ interface Search {
   readonly families: Pick<Families, 'newestOf' | 'preferredOf'>;
   readonly targets: TargetDefinitions;
   readonly steps: RouteStep[];
-  /** True for the name behind an upstream, which may know it: no alias replaces it, and nothing is taken off its front. */
-  readonly isWithin?: boolean | undefined;
+  /** Of a name behind an upstream, which may know it, that upstream: no alias replaces it, and nothing is taken off its front. */
+  readonly within?: string | undefined;
 }
 
 /** Targets of several models, by name: `proxy.targets`. */
@@ -329,14 +334,16 @@ function findNamed(search: Search, asked: string): ModelRoute | undefined {
     const mapped = search.mapping?.findExact(base) ?? search.mapping?.findPattern(base);
     if (mapped !== undefined) return followMapping(search, mapped, variant);
     const known = findKnown(base, search.offered);
-    if (known !== undefined) return settle(search, known, variant);
+    if (known !== undefined && !isGuess(search, known)) return settle(search, known, variant);
   }
-  if (search.isWithin === true) return undefined;
+  if (search.within !== undefined) return undefined;
   const within = findWithin(search, asked);
   if (within !== undefined) return within;
   for (const { base, variant } of names.toReversed()) {
     const alias = findAlias(base);
-    if (alias !== undefined) return settle(search, findNewest(base, search) ?? alias, variant);
+    if (alias === undefined) continue;
+    const model = findNewest(base, search) ?? alias;
+    if (!isGuess(search, model)) return settle(search, model, variant);
   }
   const plain = withoutProvider(asked);
   if (plain === undefined) return undefined;
@@ -345,6 +352,11 @@ function findNamed(search: Search, asked: string): ModelRoute | undefined {
   if (found !== undefined)
     search.steps.push({ kind: 'provider', name: asked, target: plain }, ...steps);
   return found;
+}
+
+/** True where the model would be asked of an upstream of which nothing says that it has that one in place of the name. */
+function isGuess({ offered, within }: Search, { target }: NamedModel): boolean {
+  return !offered.isComplete && offered.knows?.(target, within) === false;
 }
 
 /** Undefined for a name that does not begin with an upstream there is. */
@@ -362,7 +374,7 @@ function findWithin(search: Search, asked: string): ModelRoute | undefined {
   if (within === undefined) return undefined;
   const { upstreamId, name } = within;
   search.steps.push({ kind: 'upstream', name: upstreamId, target: name });
-  const inner = { ...search, mapping: undefined, isWithin: true };
+  const inner = { ...search, mapping: undefined, within: upstreamId };
   const found = findNamed(inner, name) ?? passOn(inner, name);
   return found && { ...found, upstreamId };
 }
@@ -394,7 +406,8 @@ function passOn(search: Search, asked: string): ModelRoute | undefined {
   const [name] = namesOf({ ...search, steps: [] }, asked);
   if (name === undefined) return undefined;
   search.steps.push({ kind: 'passed-on', name: asked, target: name.base });
-  return { ...name.variant, target: name.base };
+  const { base: target, variant } = name;
+  return mergeVariants({ ...NO_VARIANT, ...impliedBy(target), target }, variant);
 }
 
 /** The name as it is when somebody knows it so; else without search, image and variant words. */
@@ -527,15 +540,19 @@ export function warnOfTarget(
 ): Sentence | undefined {
   const { route, steps, servedAs } = router.explainTarget(target);
   // An account whose list is unknown may have the model, but hardly one that is nearly the name of another.
-  const isGuess = steps.some(({ kind }) => kind === 'passed-on');
-  if (servedAs !== undefined && !isGuess) return undefined;
+  const mayHave = isPassedOn(steps);
+  if (servedAs !== undefined && !mayHave) return undefined;
   const meant = router.meant(target);
-  if (isGuess && meant === undefined) return undefined;
+  if (mayHave && meant === undefined) return undefined;
   const warning =
     route === undefined
       ? told`"${key}" goes to "${target}", which no account offers and no rule knows: requests for it will fail.`
       : told`"${key}" goes to "${target}", which no enabled account is known to offer now.`;
   return meant === undefined ? warning : told`${warning} Did you mean "${meant}"?`;
+}
+
+function isPassedOn(steps: readonly RouteStep[]): boolean {
+  return steps.some(({ kind }) => kind === 'passed-on');
 }
 
 interface TargetSources {

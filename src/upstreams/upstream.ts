@@ -26,6 +26,8 @@ export interface Upstream {
   modelIds(name: string): readonly string[];
   /** The id to ask for while an account's list is unknown; without one the first of `modelIds`. */
   unlistedId?(name: string): string | undefined;
+  /** True where nothing says that it has the models of the catalogue: without a list it is asked for names as clients send them. */
+  readonly hasOwnNames?: boolean | undefined;
   /** True where it may know models that its list lacks, by their `unlistedId`. */
   readonly servesUnlisted?: boolean | undefined;
   /** What one of its models can do; limits the upstream listed itself win over built-in ones. */

@@ -37,18 +37,11 @@ async function startProvider() {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString();
-    const body = text === '' ? {} : parseJson(text);
+    const parsed = text === '' ? {} : parseJson(text);
+    const body = isJsonObject(parsed) ? parsed : {};
     const path = request.url ?? '';
-    if (isJsonObject(body)) seen.push({ path, headers: request.headers, body });
-    const answer = path.includes('count_tokens')
-      ? { input_tokens: 42 }
-      : messageOf(isJsonObject(body) ? body.model : '');
-    if (request.method === 'GET' && say.models !== undefined) {
-      const data = say.models.map((id) => ({ type: 'model', id, display_name: id }));
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ data, has_more: false }));
-      return;
-    }
+    seen.push({ path, headers: request.headers, body });
+    const answer = answerTo({ path, body }, say);
     const error = { type: 'error', error: { type: 'rate_limit_error', message: 'no more' } };
     if (say.silentAfter === 'nothing') return;
     if (say.silentAfter === 'headers') {
@@ -66,6 +59,15 @@ async function startProvider() {
   });
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, seen, say };
+}
+
+function answerTo(
+  { path, body }: Pick<Seen, 'path' | 'body'>,
+  { models }: { readonly models?: readonly string[] },
+): JsonObject {
+  if (path.includes('count_tokens')) return { input_tokens: 42 };
+  if (!path.startsWith('/v1/models')) return messageOf(body.model);
+  return models === undefined ? {} : { data: models.map((id) => ({ type: 'model', id })) };
 }
 
 function messageOf(model: unknown): JsonObject {

@@ -1,7 +1,9 @@
 // The model lists of a gateway over upstreams of other model lists, and where names go there.
 
+import { createServer } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts';
+import { listen } from '../support/listen.ts';
 import { type PoolApp, startPoolApp } from '../support/pool-app.ts';
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts';
 
@@ -154,3 +156,34 @@ test('C8: the models of a key are the names it sends, wherever the mapping leads
   for (const name of ['alpha-3-flash', 'gemini-4-flash', 'gpt-4o-mini'])
     expect(await ask(name)).toBe(403);
 });
+
+const WELL_KNOWN = ['gpt-4o', 'o4-mini', 'claude-opus-4-6', 'claude-haiku-4-5', 'gemini-2.5-pro'];
+
+test.each(['openai-compatible', 'messages'])(
+  'an upstream of the profile %s that has no list is asked for well-known names as they are',
+  async (profile) => {
+    const asked: string[] = [];
+    const server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const isAsked = request.method === 'POST';
+      if (isAsked) asked.push(String(JSON.parse(Buffer.concat(chunks).toString()).model));
+      response.writeHead(isAsked ? 400 : 404, { 'content-type': 'application/json' });
+      response.end('{"error":{"type":"invalid_request_error","message":"Enough."}}');
+    });
+    const UPSTREAM_BASE_URL = `http://127.0.0.1:${await listen(server)}`;
+    const environment = {
+      ...{ UPSTREAM_PROFILE: profile, UPSTREAM_BASE_URL },
+      UPSTREAM_API_KEYS: 'up-key-0123456789',
+    };
+    const families = { sonnet: ['my-own'] };
+    const file = { proxy: { custom_mapping: { mine: 'gpt-5-mini' }, families } };
+    const app = await startPoolApp({ environment, file });
+    running.push(() => app.close());
+    const names = [`${profile}/claude-opus-4-6`, 'mine', 'a-name-of-its-own', 'claude-sonnet-4'];
+    for (const name of [...WELL_KNOWN, ...names]) expect((await chat(app, name)).status).toBe(400);
+    // The family has a model that the operator names.
+    const served = ['claude-opus-4-6', 'gpt-5-mini', 'a-name-of-its-own', 'my-own'];
+    expect(asked).toEqual([...WELL_KNOWN, ...served]);
+  },
+);

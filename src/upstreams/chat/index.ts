@@ -43,6 +43,7 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
   return {
     ...common,
     wire: CHAT_WIRE,
+    hasOwnNames: true,
     readsUri: (uri) => quirks.images === 'any' && isPictureAddress(uri),
     encode(request, target) {
       const model = profile.findMediaModel(target.modelId);

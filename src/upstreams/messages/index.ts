@@ -33,6 +33,7 @@ export function createMessagesUpstream(options: WireOptions<MessagesProfile>): O
   return {
     ...common,
     wire: MESSAGES_WIRE,
+    hasOwnNames: true,
     readsUri,
     encode,
     typedValues,
