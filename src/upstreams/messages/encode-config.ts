@@ -145,29 +145,39 @@ export function encodeSampling(
   if (seed !== undefined) drop('seed');
   if (presencePenalty) drop('presence_penalty');
   if (frequencyPenalty) drop('frequency_penalty');
-  const isThinking = thinking !== undefined && thinking.type !== 'disabled';
-  const fixed = (path: string): undefined => {
-    receipt.add('dropped', path, told`It cannot be set beside thinking.`);
-  };
   const heat = temperature === undefined ? undefined : fitTemperature(temperature, receipt);
-  const sentHeat = isThinking && heat !== undefined && heat !== 1 ? fixed('temperature') : heat;
-  let share = topP;
-  if (isThinking && share !== undefined && share < MIN_SHARE_BESIDE_THINKING)
-    share = fixed('top_p');
-  if (share !== undefined && sentHeat !== undefined && !traitsOf(modelId).takesBothSamplings) {
-    receipt.add('dropped', 'top_p', told`This model takes a temperature or top_p, not both.`);
-    share = undefined;
-  }
-  return (
-    definedFields({
-      temperature: sentHeat,
-      top_p: share,
-      top_k: isThinking && topK !== undefined ? fixed('top_k') : topK,
-    }) ?? {}
-  );
+  const body: JsonObject = definedFields({ temperature: heat, top_p: topP, top_k: topK }) ?? {};
+  if (thinking !== undefined && thinking.type !== 'disabled') dropBesideThinking(body, receipt);
+  dropSecondSampling(body, { modelId, receipt });
+  return body;
 }
 
 const MIN_SHARE_BESIDE_THINKING = 0.95;
+
+export function dropBesideThinking(body: JsonObject, receipt: Receipt): void {
+  const heat = readNumber(body.temperature);
+  const share = readNumber(body.top_p);
+  const lost = [
+    heat === undefined || heat === 1 ? [] : ['temperature'],
+    share === undefined || share >= MIN_SHARE_BESIDE_THINKING ? [] : ['top_p'],
+    readNumber(body.top_k) === undefined ? [] : ['top_k'],
+  ].flat();
+  for (const field of lost) {
+    receipt.add('dropped', field, told`It cannot be set beside thinking.`);
+    delete body[field];
+  }
+}
+
+/** Newer models refuse two ways to sample at once. */
+export function dropSecondSampling(
+  body: JsonObject,
+  { modelId, receipt }: Pick<EncodeTarget, 'modelId' | 'receipt'>,
+): void {
+  const hasBoth = (body.temperature ?? null) !== null && (body.top_p ?? null) !== null;
+  if (!hasBoth || traitsOf(modelId).takesBothSamplings) return;
+  receipt.add('dropped', 'top_p', told`This model takes a temperature or top_p, not both.`);
+  delete body.top_p;
+}
 
 function fitTemperature(temperature: number, receipt: Receipt): number {
   if (temperature <= 1) return temperature;

@@ -238,6 +238,23 @@ test('the name of the model speaks only where the body is silent', () => {
   expect(said.thinking).toEqual({ type: 'disabled' });
 });
 
+test.each([MANUAL, 'claude-opus-4-6'])(
+  'where the name asks for thinking, %s gets no sampling that cannot be set beside it',
+  (modelId) => {
+    const variant = { webSearch: false, thinking: 'on' } as const;
+    const odd = patched({ temperature: 0.2, top_k: 5 }, modelId, { variant });
+    expect(odd.body).not.toHaveProperty('temperature');
+    expect(odd.body).not.toHaveProperty('top_k');
+    expect(odd.receipt).toEqual(expect.arrayContaining(['dropped temperature', 'dropped top_k']));
+    expect(patched({ top_p: 0.5 }, modelId, { variant }).body).not.toHaveProperty('top_p');
+    expect(patched({ temperature: 1 }, modelId, { variant }).body).toMatchObject({
+      temperature: 1,
+    });
+    const own = { temperature: 0.2, thinking: { type: 'disabled' } };
+    expect(patched(own, modelId, { variant }).body).toMatchObject(own);
+  },
+);
+
 test('the name of the model asks for no thinking where the client has begun the answer', () => {
   const variant = { webSearch: false, thinking: 'on' } as const;
   const messages = [

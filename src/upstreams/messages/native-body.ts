@@ -17,6 +17,8 @@ import { SERVER_TOOLS } from '../../wire/messages.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { PatchTarget } from '../upstream.ts';
 import {
+  dropBesideThinking,
+  dropSecondSampling,
   encodeThinking,
   manualBudget,
   nearestEffort,
@@ -42,8 +44,8 @@ export function patch(body: JsonObject, target: PatchTarget): JsonObject {
   if (Array.isArray(body.tools)) patched.tools = patchTools(body.tools, target);
   if (variant.webSearch) patched.tools = withSearch(patched.tools);
   patchLimit(patched, target);
-  patchSampling(patched, target);
   patchThinking(patched, target);
+  dropSecondSampling(patched, target);
   if (usesPlaceholders && objectOf(patched.thinking)?.type === 'enabled') {
     receipt.add('approximated', 'thinking', told`Off: the upstream misses earlier thoughts.`);
     delete patched.thinking;
@@ -81,14 +83,6 @@ function patchLimit(body: JsonObject, { capabilities, receipt }: PatchTarget): v
   if (asked === undefined || asked <= outputTokenLimit) return;
   receipt.add('capped', 'max_tokens', told`This model writes at most ${outputTokenLimit} tokens.`);
   body.max_tokens = outputTokenLimit;
-}
-
-/** Newer models refuse two ways to sample at once. */
-function patchSampling(body: JsonObject, { modelId, receipt }: PatchTarget): void {
-  const hasBoth = (body.temperature ?? null) !== null && (body.top_p ?? null) !== null;
-  if (!hasBoth || traitsOf(modelId).takesBothSamplings) return;
-  receipt.add('dropped', 'top_p', told`This model takes a temperature or top_p, not both.`);
-  delete body.top_p;
 }
 
 /** An amount of thinking is changed where the model takes another form of it, or the operator decides. */
@@ -249,7 +243,10 @@ function addVariant(body: JsonObject, variant: PatchTarget['variant'], room: Roo
   }
   const space = { limit: roomFor(limit), isForced };
   const { thinking, effort } = encodeThinking({ amount, showThoughts: true }, space, target);
-  if (thinking !== undefined) body.thinking = thinking;
+  if (thinking !== undefined) {
+    body.thinking = thinking;
+    dropBesideThinking(body, target.receipt);
+  }
   if (effort !== undefined) setEffort(body, effort);
 }
 
