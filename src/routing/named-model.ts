@@ -20,20 +20,40 @@ interface SiblingModel {
   readonly implies: ImpliedReasoning;
 }
 
-/** What accounts offer under the name, or under its twin in the other vocabulary; else the catalogue's models. */
+/**
+ * What accounts offer under the name, under its twin in the other vocabulary, or under one of these with a date; else the
+ * catalogue's models.
+ */
 export function findKnown(
   name: string,
-  offered: Pick<ReadonlySet<string>, 'has'>,
+  offered: Pick<ReadonlySet<string>, 'has'> & Iterable<string>,
 ): NamedModel | undefined {
   const lower = name.toLowerCase();
-  const twins = [realModelName(lower), neutralModelName(lower)];
-  for (const spelling of new Set([name, lower, ...twins])) {
+  const spellings = new Set([name, lower, realModelName(lower), neutralModelName(lower)]);
+  for (const spelling of spellings) {
     if (!offered.has(spelling)) continue;
     if (findCatalogModel(spelling) !== undefined) return findOwn(lower);
     const kind = spelling.toLowerCase() === lower ? 'offered' : 'offered-twin';
     return offeredModel({ kind, name, target: spelling });
   }
-  return findOwn(lower);
+  const dated = findDated(spellings, offered);
+  if (dated === undefined) return findOwn(lower);
+  const model = offeredModel({ kind: 'offered-twin', name, target: dated });
+  return { ...model, implies: impliedBy(lower) };
+}
+
+const DATED = /^(.+)[-@](\d{4}-?\d\d-?\d\d)$/;
+
+/** Services list models with their date, and take the name without it, too. Of several dates the latest. */
+function findDated(names: ReadonlySet<string>, offered: Iterable<string>): string | undefined {
+  let latest: { readonly id: string; readonly date: string } | undefined;
+  for (const id of offered) {
+    const [, name = '', digits = ''] = DATED.exec(id) ?? [];
+    if (!names.has(name.toLowerCase())) continue;
+    const date = digits.replaceAll('-', '');
+    if (latest === undefined || date > latest.date) latest = { id, date };
+  }
+  return latest?.id;
 }
 
 /** A model of the catalogue, by its id or another of its names. */
@@ -178,7 +198,7 @@ export function sayRouteStep({ kind, name, target, detail = '' }: RouteStep): st
     case 'offered':
       return `"${target}" is offered by an account`;
     case 'offered-twin':
-      return `"${target}" is offered by an account, as "${name}"`;
+      return `"${name}" is offered by an account, as "${target}"`;
     case 'own-name':
       return `"${name}" is a name of "${target}"`;
     case 'alias':

@@ -99,6 +99,23 @@ test('a model an account really offers is not replaced by an alias (P133)', () =
   expect(route('alpha-2.5-pro', {}, ['gemini-2.5-pro']).target).toBe('gemini-2.5-pro');
 });
 
+test.each([
+  ['claude-opus-4-5', 'claude-opus-4-5-20251101'],
+  ['beta-opus-4-5', 'claude-opus-4-5-20251101'],
+  ['Claude-Sonnet-4-6', 'claude-sonnet-4-6@20260217'],
+  ['gpt-4o', 'gpt-4o-2024-11-20'],
+  ['house-1', 'house-1'],
+])('%s is the model that an account offers under that name and its date, %s', (name, id) => {
+  const offered = [
+    ...['gpt-4o-2024-08-06', 'gpt-4o-2024-11-20', 'gpt-4o-mini-2024-07-18', 'claude-opus-4-6'],
+    ...['claude-opus-4-5-20251101', 'claude-sonnet-4-6@20260217', 'house-1', 'house-1-20260101'],
+  ];
+  const found = route(name, {}, offered);
+  expect(found.target).toBe(id);
+  expect(found).not.toHaveProperty('thinking');
+  expect(route(`${name}-low`, {}, offered)).toMatchObject({ target: id, effort: 'low' });
+});
+
 test.each([{}, { 'draw*': 'gemini-nano-banana-2.1' }])(
   'a drawing model of another word that accounts offer has ratio and size in its name: %j',
   (mapping) => {
