@@ -203,7 +203,11 @@ function setType(schema: JsonObject): void {
   if (types.includes('array') && isOpenList) schema.items = {};
 }
 
-const NOT_STRICT = ['oneOf', 'allOf', 'not', 'patternProperties', 'dependentRequired', 'if'];
+const NOT_STRICT = [
+  ...['oneOf', 'allOf', 'not', 'if', 'dependentRequired', 'dependentSchemas'],
+  ...['patternProperties', 'propertyNames', 'minProperties', 'maxProperties'],
+  ...['prefixItems', 'contains', 'uniqueItems'],
+];
 
 /**
  * Whether a schema follows the rules of strict ones (platform.openai.com, "Structured Outputs"): every object names

@@ -229,6 +229,19 @@ test('a schema is strict where it follows the rules of strict ones', () => {
   expect(good.body.tools).toMatchObject([{ function: { strict: true } }]);
   const open = made(asked({ tools: [strict({ type: 'object', properties: {} })] }));
   expect(JSON.stringify(open.body.tools)).not.toContain('strict');
+  const text = { type: 'string' };
+  for (const odd of [
+    { type: 'array', prefixItems: [text] },
+    { type: 'array', items: text, uniqueItems: true },
+    { type: 'array', items: text, contains: text },
+    { ...closed, minProperties: 1 },
+    { ...closed, propertyNames: { pattern: '^a' } },
+    { ...closed, dependentSchemas: { a: closed } },
+  ]) {
+    const parameters = { ...closed, properties: { a: odd }, required: ['a'] };
+    const { body } = made(asked({ tools: [strict(parameters)] }));
+    expect(JSON.stringify(body.tools)).not.toContain('strict');
+  }
   expect(open.notes).toEqual(['approximated tools[0]']);
   const none = made(asked({ tools: [strict(closed)] }), { profile: compatible });
   expect(none.notes).toEqual(['approximated tools[0]']);
