@@ -26,6 +26,7 @@ import {
   withoutLostThinking,
 } from './encode-config.ts';
 import { traitsOf } from './models.ts';
+import { pairResults } from './native-results.ts';
 import { toInputSchema } from './schema.ts';
 
 /** What only this gateway understands, at the top of a body. */
@@ -40,7 +41,9 @@ export function patch(body: JsonObject, target: PatchTarget): JsonObject {
     receipt.add('dropped', field, told`This model draws no images.`);
     delete patched[field];
   }
-  if (Array.isArray(body.messages)) patched.messages = patchMessages(body.messages, target);
+  if (Array.isArray(body.messages)) {
+    patched.messages = patchMessages(pairResults(body.messages, receipt), target);
+  }
   if (Array.isArray(body.tools)) patched.tools = patchTools(body.tools, target);
   if (variant.webSearch) patched.tools = withSearch(patched.tools);
   patchLimit(patched, target);

@@ -1,0 +1,134 @@
+// Pairs the calls and results of a native history: the wire wants all results of a turn's calls first in the next user turn.
+
+import type { Receipt } from '../../canonical/receipt.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+
+/** Late results are moved up, missing ones told as such. Results to no call are the client's mistake, which the upstream names. */
+export function pairResults(messages: JsonValue[], receipt: Receipt): JsonValue[] {
+  const turns = turnsOf(messages);
+  const called = new Set(turns.flatMap(callIdsOf));
+  if (called.size === 0) return messages;
+  const results = resultsById(messages, called);
+  const paired: JsonValue[] = [];
+  let open: readonly string[] = [];
+  const answer = (): void => {
+    if (open.length === 0) return;
+    const content = open.map((id) => takeResult(id, results, receipt));
+    paired.push({ role: 'user', content });
+  };
+  for (const turn of turns) {
+    const isInPlace = turn.role === 'user' && answersFirst(turn, open, called);
+    if (isInPlace) for (const id of open) results.get(id)?.shift();
+    else answer();
+    for (const message of isInPlace ? turn.messages : withoutResults(turn.messages, called)) {
+      paired.push(message);
+    }
+    open = callIdsOf(turn);
+  }
+  answer();
+  for (const [id, left] of results) {
+    if (left.length > 0)
+      receipt.add('dropped', 'messages', told`A second result of tool call ${id} was dropped.`);
+  }
+  const isSame =
+    paired.length === messages.length && paired.every((one, at) => one === messages[at]);
+  return isSame ? messages : paired;
+}
+
+/** Neighbouring messages of one role, which the wire takes for one turn. */
+interface Turn {
+  readonly role: string | undefined;
+  readonly messages: readonly JsonValue[];
+}
+
+function turnsOf(messages: readonly JsonValue[]): readonly Turn[] {
+  const turns: { readonly role: string | undefined; readonly messages: JsonValue[] }[] = [];
+  for (const message of messages) {
+    const role = textOf(objectOf(message)?.role);
+    const last = turns.at(-1);
+    if (last?.role === role) last?.messages.push(message);
+    else turns.push({ role, messages: [message] });
+  }
+  return turns;
+}
+
+function blocksOf({ messages }: Turn): readonly JsonValue[] {
+  return messages.flatMap((message) => {
+    const content = objectOf(message)?.content;
+    return typeof content === 'string' ? [content] : itemsOf(content);
+  });
+}
+
+function callIdsOf(turn: Turn): readonly string[] {
+  if (turn.role !== 'assistant') return [];
+  return blocksOf(turn).flatMap((block) => {
+    const { type, id } = objectOf(block) ?? {};
+    return type === 'tool_use' ? (textOf(id) ?? []) : [];
+  });
+}
+
+/** The call that a block is the result of, if it is there. */
+function answeredBy(block: JsonValue, called: ReadonlySet<string>): string | undefined {
+  const { type, tool_use_id: given } = objectOf(block) ?? {};
+  const id = type === 'tool_result' ? textOf(given) : undefined;
+  return id !== undefined && called.has(id) ? id : undefined;
+}
+
+/** True where the turn begins with one result to each of the calls, and has no other of theirs. */
+function answersFirst(turn: Turn, ids: readonly string[], called: ReadonlySet<string>): boolean {
+  const blocks = blocksOf(turn);
+  const given = blocks.map((block) => answeredBy(block, called));
+  const known = given.filter((id) => id !== undefined);
+  const end = blocks.findLastIndex((_block, at) => given[at] !== undefined);
+  const isFirst = blocks
+    .slice(0, end + 1)
+    .every((block) => objectOf(block)?.type === 'tool_result');
+  const answered = new Set(known);
+  return isFirst && known.length === ids.length && ids.every((id) => answered.has(id));
+}
+
+function resultsById(
+  messages: readonly JsonValue[],
+  called: ReadonlySet<string>,
+): ReadonlyMap<string, JsonObject[]> {
+  const results = new Map<string, JsonObject[]>();
+  for (const message of messages) {
+    for (const block of objectsOf(objectOf(message)?.content)) {
+      const id = answeredBy(block, called);
+      if (id === undefined) continue;
+      const known = results.get(id);
+      if (known === undefined) results.set(id, [block]);
+      else known.push(block);
+    }
+  }
+  return results;
+}
+
+function takeResult(
+  id: string,
+  results: ReadonlyMap<string, JsonObject[]>,
+  receipt: Receipt,
+): JsonObject {
+  const found = results.get(id)?.shift();
+  if (found !== undefined) {
+    receipt.add('repaired', 'messages', told`The result of ${id} was moved behind its call.`);
+    return found;
+  }
+  receipt.add('repaired', 'messages', told`Tool call ${id} has no result; "no result" was sent.`);
+  return { type: 'tool_result', tool_use_id: id, is_error: true, content: 'no result' };
+}
+
+/** Messages of which nothing is left go as well. */
+function withoutResults(
+  messages: readonly JsonValue[],
+  called: ReadonlySet<string>,
+): readonly JsonValue[] {
+  return messages.flatMap((message) => {
+    if (!isJsonObject(message) || !Array.isArray(message.content)) return [message];
+    const content = message.content.filter((block) => answeredBy(block, called) === undefined);
+    if (content.length === message.content.length) return [message];
+    return content.length === 0 ? [] : [{ ...message, content }];
+  });
+}
