@@ -115,6 +115,35 @@ test('chunks go out as they came; the usage alone only to who asked for it', () 
   expect(write({}, end)).toContain('"stop"');
 });
 
+test.each([false, true])(
+  'P085 usage that a server tells in every chunk comes once, at the end, and to who asked (alone=%s)',
+  (isAlone) => {
+    const chunk = (content: string, total_tokens: number, more: JsonObject = {}) => ({
+      ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' },
+      choices: [{ index: 0, delta: { role: 'assistant', content }, finish_reason: null, ...more }],
+      usage: { total_tokens },
+    });
+    const last = { ...chunk('', 4), choices: [] };
+    const chunks = [chunk('a', 1), chunk('b', 2), chunk('', 3, { finish_reason: 'stop' })];
+    const sent = (body: JsonObject): JsonObject[] => {
+      const writer = relayOf({ stream: true, ...body }).relay.createStreamWriter(CONTEXT);
+      const frames = isAlone ? [...chunks, last] : chunks;
+      const text = frames.map((frame) => writer.write(frame, JSON.stringify(frame))).join('');
+      return `${text}${writer.end()}`
+        .split('\n\n')
+        .filter((frame) => frame !== '' && frame !== 'data: [DONE]')
+        .map((frame) => JSON.parse(frame.slice(6)));
+    };
+    const bare = chunks.map(({ usage: _usage, ...frame }) => frame);
+    expect(sent({})).toEqual(bare);
+    const usage = { total_tokens: isAlone ? 4 : 3 };
+    expect(sent({ stream_options: { include_usage: true } })).toEqual([
+      ...bare,
+      { ...last, usage },
+    ]);
+  },
+);
+
 test('a chunk that repeats one goes out unread where that one went out as it came', () => {
   const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
   const frame = { choices: [{ index: 0, delta: { role: 'assistant', content: 'a' } }] };

@@ -111,7 +111,8 @@ function askedOf(body: JsonObject): Asked {
 const NO_USAGE = /,\s*"usage":\s*null/;
 
 /**
- * Usage is asked of every upstream; the chunk that has nothing else is for clients that asked for it. Choices begin
+ * Usage is asked of every upstream; the chunk that has nothing else is for clients that asked for it, and the only one
+ * with usage: clients add up what several say (DeepSeek, vLLM tell it in each chunk). Choices begin
  * with a role, and calls have places, ids and a type, without which the official accumulator gives up (`openai`
  * lib/ChatCompletionStream); an answer with calls finishes with them: some servers say `stop`, at which agents end
  * their turn.
@@ -126,6 +127,8 @@ class ChunkRelay implements RelayWriter {
   #isVerbatim = false;
   /** True when the last chunk said that it has no usage, to a client that asked for none. */
   #deniesUsage = false;
+  /** The last usage that came beside choices, as the chunk of its own that a client gets who asked for it. */
+  #usage: JsonObject | undefined;
 
   constructor(asked: Asked, context: ReplyContext) {
     this.#asked = asked;
@@ -134,8 +137,11 @@ class ChunkRelay implements RelayWriter {
 
   write(frame: JsonObject, text: string): string {
     this.#isVerbatim = false;
-    if (!this.#asked.includesUsage && isUsageAlone(frame)) return '';
-    const plain = mapMessages(inOneForm(frame, this.#asked), withoutParts);
+    const isAlone = isUsageAlone(frame);
+    if (isAlone && !this.#asked.includesUsage) return '';
+    const said = isAlone ? frame : this.#withoutUsage(frame);
+    if (isAlone) this.#usage = undefined;
+    const plain = mapMessages(inOneForm(said, this.#asked), withoutParts);
     const begun = mapMessages(plain, (delta, choice) => this.#begun(delta, choice));
     const placed = mapCalls(begun, (call, choice) => this.#placed(call, choice));
     const whole = this.#finished(placed);
@@ -149,7 +155,8 @@ class ChunkRelay implements RelayWriter {
   }
 
   end(): string {
-    return dataFrame('[DONE]');
+    const usage = this.#usage === undefined ? '' : dataFrame(JSON.stringify(this.#usage));
+    return `${usage}${dataFrame('[DONE]')}`;
   }
 
   error(error: GatewayError): string {
@@ -162,6 +169,13 @@ class ChunkRelay implements RelayWriter {
 
   #write(text: string): string {
     return dataFrame(this.#deniesUsage ? text.replace(NO_USAGE, '') : text);
+  }
+
+  #withoutUsage(frame: JsonObject): JsonObject {
+    if (!isJsonObject(frame.usage)) return frame;
+    const { usage, ...rest } = frame;
+    this.#usage = this.#asked.includesUsage ? { ...rest, choices: [], usage } : undefined;
+    return rest;
   }
 
   #finished(frame: JsonObject): JsonObject {
