@@ -113,6 +113,24 @@ test('a slow list holds nobody up for more than five seconds', async () => {
   await bench.pool.close();
 });
 
+test('a list that is too slow is told as that, not as a fault of the gateway', async () => {
+  const failures: unknown[] = [];
+  const clock = createFakeClock();
+  const upstream = {
+    ...createFakeUpstream(() => ({ frames: [] })),
+    listModels: () => Promise.reject(new DOMException('Too slow', 'TimeoutError')),
+  };
+  const { pool } = createSeedPool({
+    ...{ accounts: [{ id: 'a' }], upstream, clock },
+    onModelListFailure: (_label, error) => failures.push(error),
+  });
+  await pool.ensureModels();
+  expect(failures).toMatchObject([
+    { kind: 'timeout', message: 'The upstream did not answer in time.' },
+  ]);
+  await pool.close();
+});
+
 test('the slow list of an account that comes later holds nobody up for more than a second', async () => {
   const bench = benchOf(
     (id) => (id === 'b' ? new Promise(() => {}) : Promise.resolve([{ id: 'm' }])),

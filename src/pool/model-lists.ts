@@ -2,6 +2,7 @@
 
 import type { Account } from '../accounts/account.ts';
 import { GatewayError } from '../canonical/error.ts';
+import { told } from '../lib/localized-message.ts';
 import type { Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { OwnId } from './eligibility.ts';
 import { type LeaseRequest, type PoolOptions, placeOf } from './pool.ts';
@@ -117,7 +118,7 @@ export class ModelLists {
       if (failure?.kind === 'credential-revoked') {
         book.apply(id, { kind: 'failure', model: '', failure });
       }
-      onModelListFailure(account.record.label, error, id);
+      onModelListFailure(account.record.label, isTimeout(error) ? tooSlow(error) : error, id);
     }
   }
 
@@ -139,6 +140,18 @@ export class ModelLists {
     const timer = this.#options.clock.startTimer(limitMs, end);
     return { promise, end };
   }
+}
+
+/** What `AbortSignal.timeout` ends a call with. */
+const isTimeout = (error: unknown): boolean =>
+  error instanceof DOMException && error.name === 'TimeoutError';
+
+function tooSlow(cause: unknown): GatewayError {
+  const message = told`The upstream did not answer in time.`;
+  return new GatewayError({
+    ...{ kind: 'timeout', source: 'upstream', message, cause },
+    failure: { kind: 'path' },
+  });
 }
 
 /** A disabled account is not called, not even for its list. */

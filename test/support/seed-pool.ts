@@ -41,6 +41,7 @@ export interface SeedPoolOptions {
   readonly callLimitOf?: PoolOptions['callLimitOf'];
   readonly families?: PoolOptions['families'];
   readonly onOutcome?: PoolOptions['onOutcome'];
+  readonly onModelListFailure?: PoolOptions['onModelListFailure'];
   readonly concurrency?: PoolOptions['concurrency'];
   readonly sessionStore?: PoolOptions['sessionStore'];
   readonly notices?: PoolOptions['notices'];
@@ -95,7 +96,7 @@ export function createSeedPool(options: SeedPoolOptions): SeedPool {
     sharing: options.sharing,
     clock,
     random,
-    onModelListFailure: () => {},
+    onModelListFailure: options.onModelListFailure ?? (() => {}),
   });
   return { pool, book };
 }
