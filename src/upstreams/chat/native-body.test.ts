@@ -343,6 +343,11 @@ test('what clients write where they say nothing is left out', () => {
     { role: 'user', content: 'go', name: null },
     { role: 'assistant', content: [], tool_calls: [call] },
     { role: 'tool', tool_call_id: 'a', content: [] },
+    ...[
+      { role: 'assistant', content: null },
+      { role: 'user', content: 'on' },
+    ],
+    { role: 'assistant', content: null, refusal: 'No.' },
   ];
   const { body, notes } = patched({ messages });
   expect(body.messages).toEqual([
@@ -350,6 +355,11 @@ test('what clients write where they say nothing is left out', () => {
     { role: 'user', content: 'go' },
     { role: 'assistant', content: '', tool_calls: [call] },
     { role: 'tool', tool_call_id: 'a', content: '' },
+    ...[
+      { role: 'assistant', content: '' },
+      { role: 'user', content: 'on' },
+    ],
+    { role: 'assistant', content: null, refusal: 'No.' },
   ]);
   expect(notes).toEqual([]);
 });

@@ -40,10 +40,15 @@ function isPicture({ type }: JsonObject): boolean {
   return type === 'image_url';
 }
 
+/** What a message may hold in place of a content. */
+const INSTEAD = ['tool_calls', 'function_call', 'refusal', 'audio'];
+
 /** Hugging Face's clients write null, and Mistral's a list without parts, which strict servers refuse. */
 function withoutNothing(message: JsonObject): JsonObject {
   const { name, tool_calls: calls, content, ...rest } = message;
-  const isEmpty = Array.isArray(content) && content.length === 0;
+  const isEmpty = Array.isArray(content)
+    ? content.length === 0
+    : content === null && INSTEAD.every((field) => (message[field] ?? null) === null);
   if (name !== null && calls !== null && !isEmpty) return message;
   return {
     ...rest,

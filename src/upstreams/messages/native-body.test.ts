@@ -277,6 +277,35 @@ test("the operator's amount wins", () => {
   expect(adaptive.thinking).toEqual({ type: 'adaptive' });
 });
 
+test('P062 texts that are blank, and messages of nothing else, are left out', () => {
+  const blank = { type: 'text', text: ' \n', cache_control: { type: 'ephemeral' } };
+  const said = { type: 'text', text: 'So.' };
+  const results = [{ ...result, content: [{ type: 'text', text: '' }, said] }];
+  const messages = [
+    { role: 'user', content: [blank, said] },
+    ...[
+      { role: 'assistant', content: '' },
+      { role: 'user', content: [blank] },
+    ],
+    { role: 'assistant', content: [{ type: 'text', text: '' }, call] },
+    ...[
+      { role: 'user', content: results },
+      { role: 'assistant', content: [] },
+    ],
+  ];
+  const { body, receipt } = patched({ messages, system: [blank, said], tools: [TOOL] });
+  expect(body.system).toEqual([said]);
+  expect(body.messages).toEqual([
+    { role: 'user', content: [said] },
+    { role: 'assistant', content: [call] },
+    { role: 'user', content: [{ ...result, content: [said] }] },
+  ]);
+  expect(receipt).toEqual([]);
+  expect(patched({ system: ' ' }).body).not.toHaveProperty('system');
+  const nothing = [{ role: 'user', content: '' }];
+  expect(patched({ messages: nothing }).body.messages).toBe(nothing);
+});
+
 test('patching a patched body changes nothing', () => {
   const block = fc.constantFrom(
     ...[thinking('c2ln'), thinking('gw1:anthropic:thinking:c2ln'), thinking('gw1:a:thinking:c2ln')],

@@ -42,7 +42,13 @@ export function patch(body: JsonObject, target: PatchTarget): JsonObject {
     delete patched[field];
   }
   if (Array.isArray(body.messages)) {
-    patched.messages = patchMessages(pairResults(body.messages, receipt), target);
+    const said = withoutNothing(body.messages);
+    patched.messages = patchMessages(pairResults(said, receipt), target);
+  }
+  if (body.system !== undefined) {
+    const said = saidIn(body.system);
+    if (said === undefined) delete patched.system;
+    else patched.system = said;
   }
   if (Array.isArray(body.tools)) patched.tools = patchTools(body.tools, target);
   if (variant.webSearch) patched.tools = withSearch(patched.tools);
@@ -54,6 +60,48 @@ export function patch(body: JsonObject, target: PatchTarget): JsonObject {
     delete patched.thinking;
   }
   return withoutLostThinking(patched, receipt);
+}
+
+/** Without messages that say nothing: the wire refuses them, and a client sends them again with each turn. */
+function withoutNothing(messages: JsonValue[]): JsonValue[] {
+  const said = mapList(messages, (message) => {
+    if (!isJsonObject(message) || message.content === undefined) return message;
+    const content = saidIn(message.content);
+    if (content === message.content) return message;
+    return content === undefined ? undefined : { ...message, content };
+  });
+  return said.length === 0 ? messages : said;
+}
+
+/** What is left without blank texts, also in results of tools; undefined when that is nothing. */
+function saidIn(content: JsonValue): JsonValue | undefined {
+  if (typeof content === 'string') return content.trim() === '' ? undefined : content;
+  if (!Array.isArray(content)) return content;
+  const said = withoutBlanks(content);
+  return said.length === 0 ? undefined : said;
+}
+
+function withoutBlanks(blocks: JsonValue[]): JsonValue[] {
+  return mapList(blocks, (block) => {
+    if (!isJsonObject(block)) return block;
+    const { type, text, content } = block;
+    if (type === 'text')
+      return text !== undefined && saidIn(text) === undefined ? undefined : block;
+    if (type !== 'tool_result' || !Array.isArray(content)) return block;
+    const inner = withoutBlanks(content);
+    return inner === content ? block : { ...block, content: inner };
+  });
+}
+
+/** What is left of each; the list itself where nothing changed. */
+function mapList(list: JsonValue[], map: (one: JsonValue) => JsonValue | undefined): JsonValue[] {
+  const mapped: JsonValue[] = [];
+  for (const one of list) {
+    const next = map(one);
+    if (next !== undefined) mapped.push(next);
+  }
+  const isSame = mapped.length === list.length && mapped.every((one, at) => one === list[at]);
+  return isSame ? list : mapped;
 }
 
 /** Drafts before 2020-12, which is the one the wire takes. */
@@ -269,15 +317,9 @@ function patchMessages(messages: JsonValue[], target: PatchTarget): JsonValue[] 
       }),
     );
   const walk: Walk = { target, trust: trustOf(signatures, { carried, recall }) };
-  const patched: JsonValue[] = [];
-  for (const message of messages) {
-    const next = isJsonObject(message) ? patchMessage(message, walk) : message;
-    if (next !== undefined) patched.push(next);
-  }
-  return patched.every((message, index) => message === messages[index]) &&
-    patched.length === messages.length
-    ? messages
-    : patched;
+  return mapList(messages, (message) =>
+    isJsonObject(message) ? patchMessage(message, walk) : message,
+  );
 }
 
 /** The same object where nothing changes; undefined when nothing is left of it. */
@@ -285,13 +327,10 @@ function patchMessage(message: JsonObject, walk: Walk): JsonObject | undefined {
   const { role, content } = message;
   if (role !== 'assistant' || !Array.isArray(content)) return message;
   const madeUp = madeUpCalls(content);
-  const patched: JsonValue[] = [];
-  for (const block of content) {
-    const next = isJsonObject(block) ? patchBlock(block, madeUp, walk) : block;
-    if (next !== undefined) patched.push(next);
-  }
-  const isSame =
-    patched.length === content.length && patched.every((block, index) => block === content[index]);
+  const patched = mapList(content, (block) =>
+    isJsonObject(block) ? patchBlock(block, madeUp, walk) : block,
+  );
+  const isSame = patched === content;
   // The wire refuses a turn that ends in a thought.
   const end = patched.findLastIndex((block) => !isThought(block));
   const isEnded = end + 1 === patched.length;
