@@ -14,7 +14,7 @@ export interface RequestFilter {
   readonly protocol?: string | undefined;
   readonly surface?: string | undefined;
   /**
-   * As the client wrote it, or as the upstream calls it; one of several with commas between them. Names may hold `*`:
+   * As the client wrote it, as the upstream calls it, or where it leads if none was asked; one of several with commas between them. Names may hold `*`:
    * any characters, in any case.
    */
   readonly model?: string | undefined;
@@ -35,6 +35,8 @@ export interface RequestFilter {
   readonly team?: string | undefined;
   /** One of the tags that the key had then. */
   readonly tag?: string | undefined;
+  /** Only those that have none of these: what usage sums in the group without a name. */
+  readonly without?: NamedGroup | undefined;
   /** Part of an id, a model, an account, a path or an error, or of a kept body; case does not matter. */
   readonly search?: string | undefined;
   /** False for a reader who may not see kept bodies: a search that finds them tells what they hold. */
@@ -69,6 +71,10 @@ export const USAGE_GROUPS = [
 
 /** Usage of a key with several tags counts in the group of each. */
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+/** Of what a request may have none. */
+export const NAMED_GROUPS = ['model', 'account', 'key', 'owner', 'team', 'tag'] as const;
+export type NamedGroup = (typeof NAMED_GROUPS)[number];
 
 /** Whose usage; absent fields take all of it. Exact names, and the id of a key. */
 export type UsageFilter = {

@@ -22,6 +22,7 @@ import {
 } from '../monitor/record.ts';
 import {
   type MinuteSum,
+  type NamedGroup,
   type PagePosition,
   type PageRequest,
   type RequestFilter,
@@ -234,16 +235,14 @@ export function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Conditi
   const { dialect } = found;
   const { status, protocol, surface, model, account, key, replica, search } = filter;
   const { session, client, error, searchesBodies = true } = filter;
-  const { owner, team, tag } = filter;
+  const { owner, team, tag, without } = filter;
   const all: Expression<SqlBool>[] = [];
   if (status?.kind === 'outcome') all.push(eb('outcome', '=', status.outcome));
   if (status?.kind === 'range') all.push(eb.between('status', status.least, status.most));
   if (protocol !== undefined) all.push(eb('protocol', '=', protocol));
   if (surface !== undefined) all.push(eb('surface', '=', surface));
   if (model !== undefined) {
-    const either = (name: string) =>
-      (['model', 'upstreamModel'] as const).map((column) => isNamed(eb, dialect, column, name));
-    all.push(eb.or(namesIn(model).flatMap(either)));
+    all.push(eb.or(namesIn(model).flatMap((name) => isOfModel(eb, dialect, name))));
   }
   if (account !== undefined) all.push(isNamed(eb, dialect, 'account', account));
   if (key !== undefined)
@@ -255,10 +254,28 @@ export function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Conditi
   if (owner !== undefined) all.push(isNamed(eb, dialect, 'owner', owner));
   if (team !== undefined) all.push(isNamed(eb, dialect, 'team', team));
   if (tag !== undefined) all.push(hasTag(tag));
+  if (without !== undefined) all.push(WITHOUT[without](eb));
   if (search !== undefined) {
     all.push(holds(eb, search, { ...found, hasBodies: found.hasBodies && searchesBodies }));
   }
   return eb.and(all);
+}
+
+/** In what is summed as usage of no model, account, key, owner, team or tag. */
+const WITHOUT: Readonly<Record<NamedGroup, (eb: Place) => Expression<SqlBool>>> = {
+  model: (eb) => eb.and([eb('upstreamModel', 'is', null), eb('routedModel', 'is', null)]),
+  account: (eb) => eb('account', 'is', null),
+  key: (eb) => eb('keyId', '=', ''),
+  owner: (eb) => eb('owner', 'is', null),
+  team: (eb) => eb('team', 'is', null),
+  tag: (eb) => eb.or([eb('tags', 'is', null), eb('tags', '=', '')]),
+};
+
+/** Where its name leads counts, as in usage, for a request that reached no upstream. */
+function isOfModel(eb: Place, dialect: Dialect, name: string): readonly Expression<SqlBool>[] {
+  const named = (column: NameColumn) => isNamed(eb, dialect, column, name);
+  const isRouted = eb.and([eb('upstreamModel', 'is', null), named('routedModel')]);
+  return [named('model'), named('upstreamModel'), isRouted];
 }
 
 /** No name of a model holds a comma. */
@@ -268,7 +285,7 @@ function namesIn(model: string): readonly string[] {
 }
 
 type NameColumn =
-  | ('model' | 'upstreamModel' | 'account' | 'keyName')
+  | ('model' | 'upstreamModel' | 'routedModel' | 'account' | 'keyName')
   | ('replica' | 'session' | 'clientAddress' | 'owner' | 'team');
 
 /** A name as it is, or with `*` for any run of characters, then in any case. */

@@ -167,6 +167,42 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
     }
   });
 
+  test('the requests of each group of usage are found, also of none', async () => {
+    const store = await open();
+    const bare = { account: undefined, upstreamModel: undefined, keyId: '', keyName: undefined };
+    const held = { owner: 'Ann', team: 'Red', tags: ['ci'], upstreamModel: 'u' };
+    await store.save([
+      recordOf({ id: 'a', at: AT, ...held }),
+      recordOf({ id: 'b', at: AT + 1, ...bare, model: 'asked', routedModel: 'u' }),
+      recordOf({ id: 'c', at: AT + 2, ...bare, ...held }),
+      recordOf({ id: 'd', at: AT + 3, ...bare, model: 'asked', tags: [] }),
+      recordOf({ id: 'e', at: AT + 4, ...held, routedModel: 'left', keyId: 'k2' }),
+    ]);
+    const cases: readonly (readonly [RequestFilter, string])[] = [
+      [{ without: 'account' }, 'dcb'],
+      [{ without: 'model' }, 'd'],
+      [{ without: 'key' }, 'dcb'],
+      [{ without: 'owner' }, 'db'],
+      [{ without: 'team' }, 'db'],
+      [{ without: 'tag' }, 'db'],
+      [{ without: 'account', owner: 'Ann' }, 'c'],
+      [{ model: 'u' }, 'ecba'],
+      [{ model: 'left' }, ''],
+      [{ model: 'U*' }, 'ecba'],
+    ];
+    for (const [filter, ids] of cases) {
+      expect([filter, (await idsOf(store, filter)).join('')]).toEqual([filter, ids]);
+    }
+    for (const by of ['account', 'model', 'key', 'owner', 'team', 'tag'] as const) {
+      const groups = await store.usage([{ from: AT - QUARTER_MS, to: AT + QUARTER_MS }], by);
+      for (const { group, requests } of groups) {
+        const filter = group === '' ? { without: by } : { [by]: group };
+        const { total } = await store.list(filter, { limit: 1 });
+        expect([filter, total]).toEqual([filter, requests]);
+      }
+    }
+  });
+
   test('pages neither repeat nor miss a row while others come in', async () => {
     const store = await open();
     // Many of one millisecond, so that time alone does not tell them apart.

@@ -2,13 +2,13 @@
 
 import { createWildcard, foldCase, isWildcard } from '../../src/lib/names.ts';
 import type { RequestRecord, RequestRow } from '../../src/monitor/record.ts';
-import type { RequestFilter, StatusFilter } from '../../src/monitor/request-store.ts';
+import type { NamedGroup, RequestFilter, StatusFilter } from '../../src/monitor/request-store.ts';
 
 export function matchesFilter(record: RequestRecord, filter: RequestFilter): boolean {
   const { row } = record;
   const { from, to, status, protocol, surface, model, account, key, replica, search } = filter;
   const { session, client, error } = filter;
-  const { owner, team, tag } = filter;
+  const { owner, team, tag, without } = filter;
   return (
     (from === undefined || row.at >= from) &&
     (to === undefined || row.at < to) &&
@@ -16,7 +16,9 @@ export function matchesFilter(record: RequestRecord, filter: RequestFilter): boo
     (protocol === undefined || row.protocol === protocol) &&
     (surface === undefined || row.surface === surface) &&
     (model === undefined ||
-      model.split(',').some((name) => isNamed([row.model, row.upstreamModel], name.trim()))) &&
+      model
+        .split(',')
+        .some((name) => isNamed([row.model, row.upstreamModel ?? row.routedModel], name.trim()))) &&
     (account === undefined || isNamed([row.account], account)) &&
     (key === undefined || row.keyId === key || isNamed([row.keyName], key)) &&
     (replica === undefined || isNamed([row.replica], replica)) &&
@@ -26,8 +28,16 @@ export function matchesFilter(record: RequestRecord, filter: RequestFilter): boo
     (owner === undefined || isNamed([row.owner], owner)) &&
     (team === undefined || isNamed([row.team], team)) &&
     (tag === undefined || row.tags?.includes(tag) === true) &&
+    (without === undefined || lacks(row, without)) &&
     (search === undefined || holds(record, search))
   );
+}
+
+function lacks(row: RequestRow, group: NamedGroup): boolean {
+  const { upstreamModel, routedModel, account, keyId, owner, team, tags = [] } = row;
+  const model = upstreamModel ?? routedModel;
+  const has = { model, account, key: keyId || undefined, owner, team, tag: tags[0] };
+  return has[group] === undefined;
 }
 
 function isNamed(names: readonly (string | undefined)[], wanted: string): boolean {

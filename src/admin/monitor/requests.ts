@@ -5,7 +5,11 @@ import { clientError, type GatewayError, invalidRequest } from '../../canonical/
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { partial } from '../../lib/object-schema.ts';
 import type { RequestRecord } from '../../monitor/record.ts';
-import type { RequestFilter, StatusFilter } from '../../monitor/request-store.ts';
+import {
+  NAMED_GROUPS,
+  type RequestFilter,
+  type StatusFilter,
+} from '../../monitor/request-store.ts';
 import type { ClientProtocol, ProtocolRoute } from '../../protocols/protocol.ts';
 import type { AdminCaller } from '../../server/admin-route.ts';
 import type { MonitorRouteOptions } from '../options.ts';
@@ -45,6 +49,10 @@ export const FILTER_QUERY = {
   owner: { ...QUERY_NAME, description: `Whose key it was then. ${STARS}` },
   team: { ...QUERY_NAME, description: `The team of the key then. ${STARS}` },
   tag: { ...QUERY_NAME, description: 'A tag that the key had then.' },
+  without: {
+    enum: NAMED_GROUPS,
+    description: 'Only requests that have none: usage sums them in the group without a name.',
+  },
   search: {
     ...QUERY_NAME,
     description:
@@ -175,7 +183,8 @@ export function findRoute(
 /** Absent fields of records are undefined, and lists read-only; both are the same in JSON. */
 type Loose<Shape> = { readonly [Key in keyof Shape]?: unknown };
 
-type FilterQuery = Readonly<Partial<Record<keyof typeof FILTER_QUERY, string>>>;
+type FilterQuery = Readonly<Partial<Record<keyof typeof FILTER_QUERY, string>>> &
+  Pick<RequestFilter, 'without'>;
 
 /** What people asked the models, and were answered, is for who runs the gateway. */
 export function maySeeBodies({ role }: Pick<AdminCaller, 'role'>): boolean {

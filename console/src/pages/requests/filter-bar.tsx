@@ -108,7 +108,7 @@ export function FilterBar({ filters, replicas, onChange }: FilterBarProps) {
 }
 
 /** Those that have no field: links set them. */
-const MARKS = ['session', 'client', 'error', 'owner', 'team', 'tag'] as const;
+const MARKS = ['session', 'client', 'error', 'owner', 'team', 'tag', 'without'] as const;
 
 function FilterMarks({ filters, onChange }: Pick<FilterBarProps, 'filters' | 'onChange'>) {
   const { t } = useTranslation();
@@ -118,12 +118,13 @@ function FilterMarks({ filters, onChange }: Pick<FilterBarProps, 'filters' | 'on
     <ul className="filter-marks">
       {set.map((name) => {
         const value = filters[name] ?? '';
+        const label = t(`requests.${name === 'without' ? (filters.without ?? 'key') : name}`);
         const shown = name === 'session' ? shortSession(value) : value;
         return (
           <li key={name}>
-            <span className="dimmed">{t(`requests.${name}`)}</span>{' '}
+            <span className="dimmed">{label}</span>{' '}
             <span className="one-line" title={value}>
-              {shown}
+              {name === 'without' ? t('usage.noGroup') : shown}
             </span>
             {name === 'session' && (
               <Link to="/requests/session" search={{ session: value }}>
@@ -132,7 +133,7 @@ function FilterMarks({ filters, onChange }: Pick<FilterBarProps, 'filters' | 'on
             )}
             <CloseButton
               size="xs"
-              aria-label={t('requests.clearFilter', { name: t(`requests.${name}`) })}
+              aria-label={t('requests.clearFilter', { name: label })}
               onClick={() => onChange({ [name]: undefined })}
             />
           </li>

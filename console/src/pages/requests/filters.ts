@@ -8,6 +8,8 @@ export type Range = (typeof RANGES)[number];
 /** As records have them. */
 export const PROTOCOLS = ['chat', 'responses', 'messages', 'generate'] as const;
 
+const WITHOUT = ['model', 'account', 'key', 'owner', 'team', 'tag'] as const;
+
 export interface RequestFilters {
   readonly status?: string | undefined;
   readonly protocol?: string | undefined;
@@ -22,6 +24,8 @@ export interface RequestFilters {
   readonly owner?: string | undefined;
   readonly team?: string | undefined;
   readonly tag?: string | undefined;
+  /** Only those that have none of these. */
+  readonly without?: (typeof WITHOUT)[number] | undefined;
   readonly search?: string | undefined;
   readonly range?: Range | undefined;
   /** A time that stays where it is, in milliseconds since the epoch; a range goes with the time. */
@@ -32,7 +36,7 @@ export interface RequestFilters {
 
 const TEXT_FILTERS = [
   ...(['status', 'protocol', 'model', 'account', 'key', 'replica', 'search'] as const),
-  ...(['session', 'client', 'error', 'owner', 'team', 'tag'] as const),
+  ...(['session', 'client', 'error', 'owner', 'team', 'tag', 'without'] as const),
 ] as const;
 
 /** All that narrows the list, none of it set. */
@@ -56,6 +60,7 @@ export function readFilters(search: Readonly<Record<string, unknown>>): RequestF
     const text = typeof value === 'number' ? String(value) : value;
     if (typeof text !== 'string' || text === '') continue;
     if (name === 'status' && !STATUS.test(text)) continue;
+    if (name === 'without' && !WITHOUT.some((one) => one === text)) continue;
     filters[name] = text.slice(0, MAX_CHARACTERS);
   }
   const [from, to] = [readTime(search.from), readTime(search.to)];

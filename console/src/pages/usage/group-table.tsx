@@ -55,11 +55,11 @@ export function GroupTable({ usage, view, latencies }: GroupTableProps) {
                 latency={latencyOf.get(row.group) ?? {}}
                 name={nameOf(row.group)}
                 most={most}
-                search={
-                  row.group === ''
-                    ? undefined
-                    : { ...filter, ...searchOfGroup(by, row.group), from: String(spans[0] ?? 0) }
-                }
+                search={{
+                  ...filter,
+                  ...searchOfGroup(by, row.group),
+                  from: String(spans[0] ?? 0),
+                }}
                 modelSearch={
                   by === 'model' && row.group !== ''
                     ? { ...texts, model: row.group, by: 'account' }
@@ -87,8 +87,8 @@ interface GroupRowProps {
   readonly latency: LatencyFigures;
   readonly name: string;
   readonly most: number;
-  /** Leads to its requests; no filter finds those that are in no group. */
-  readonly search: Readonly<Record<string, string>> | undefined;
+  /** Leads to its requests. */
+  readonly search: Readonly<Record<string, string>>;
   /** Leads to the usage of the model that it is. */
   readonly modelSearch: Readonly<Record<string, string>> | undefined;
 }
@@ -102,30 +102,30 @@ function GroupRow({ row: sum, latency, name, most, search, modelSearch }: GroupR
   return (
     <tr>
       <td className="group-name">
-        {search === undefined ? (
-          name
-        ) : (
-          <Link
-            to={modelSearch === undefined ? '/requests' : '/usage'}
-            search={modelSearch ?? search}
-            className="wrap-anywhere"
-          >
-            {name}
-          </Link>
-        )}
+        <Link
+          to={modelSearch === undefined ? '/requests' : '/usage'}
+          search={modelSearch ?? search}
+          className="wrap-anywhere"
+        >
+          {name}
+        </Link>
         <span className="group-bar" aria-hidden="true">
           <span style={{ inlineSize: `${width}%` }} />
         </span>
       </td>
       <td className="numeric">
-        <RequestsLink search={search}>{format.number(sum.requests)}</RequestsLink>
+        <Link to="/requests" search={search}>
+          {format.number(sum.requests)}
+        </Link>
       </td>
       <td className={sum.errors > 0 ? 'numeric is-bad' : 'numeric dimmed'}>
-        <RequestsLink
-          search={search === undefined || sum.errors === 0 ? undefined : { ...search, ...FAILED }}
-        >
-          {format.number(sum.errors)}
-        </RequestsLink>
+        {sum.errors === 0 ? (
+          format.number(0)
+        ) : (
+          <Link to="/requests" search={{ ...search, status: 'error' }}>
+            {format.number(sum.errors)}
+          </Link>
+        )}
       </td>
       <td className="numeric" title={format.number(sum.inputTokens)}>
         {format.compact(sum.inputTokens)}
@@ -147,21 +147,5 @@ function GroupRow({ row: sum, latency, name, most, search, modelSearch }: GroupR
         {latency.tokensPerSecond === undefined ? '–' : format.number(latency.tokensPerSecond)}
       </td>
     </tr>
-  );
-}
-
-const FAILED = { status: 'error' } as const;
-
-interface RequestsLinkProps {
-  readonly search: GroupRowProps['search'];
-  readonly children: string;
-}
-
-function RequestsLink({ search, children }: RequestsLinkProps) {
-  if (search === undefined) return children;
-  return (
-    <Link to="/requests" search={search}>
-      {children}
-    </Link>
   );
 }

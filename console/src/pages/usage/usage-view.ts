@@ -84,7 +84,8 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** What narrows the list of requests to those of a group; nothing where they reached none. */
+/** What narrows the list of requests to those of a group, or to those that are in none. */
 export function searchOfGroup(by: UsageGroup, group: string): Readonly<Record<string, string>> {
-  return by === 'none' || group === '' ? {} : { [by]: group };
+  if (by === 'none') return {};
+  return group === '' ? { without: by } : { [by]: group };
 }
