@@ -133,11 +133,15 @@ function isKept({ keepsBodies, bodiesUntil = 0 }: MonitorSettings, now: number):
 /** What is under way, listed as records are written. */
 function openRunning(
   context: MonitorOptions &
-    Pick<ConstructorParameters<typeof RunningRequests>[0], 'redactorFor' | 'recordingOf'>,
+    Pick<
+      ConstructorParameters<typeof RunningRequests>[0],
+      'redactorFor' | 'recordingOf' | 'holderOf'
+    >,
 ): RunningRequests {
-  const { clock, keyName, replica, redactorFor, recordingOf, createId, sharing } = context;
+  const { clock, keyName, replica, redactorFor, recordingOf, holderOf, createId, sharing } =
+    context;
   return new RunningRequests({
-    ...{ clock, keyName, replica, redactorFor, recordingOf },
+    ...{ clock, keyName, replica, redactorFor, recordingOf, holderOf },
     process: createId('').replaceAll('-', '_').slice(0, PROCESS_LENGTH),
     cluster: sharing?.cluster,
   });

@@ -9,7 +9,7 @@ import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema
 import type { Redactor } from '../lib/redact.ts';
 import type { RunningRequest } from './record.ts';
 import { surfaceOf } from './surface.ts';
-import type { Recording } from './write-record.ts';
+import type { KeyHolder, Recording } from './write-record.ts';
 
 const RUNNING_FIELDS = {
   id: { ...TEXT, description: 'Names it while it runs.' },
@@ -23,6 +23,9 @@ const RUNNING_FIELDS = {
   attempt: { ...COUNT, description: 'Which attempt is under way; 0 before the first.' },
   keyId: TEXT,
   keyName: optional(TEXT),
+  owner: optional(TEXT),
+  team: optional(TEXT),
+  tags: optional({ type: 'array', items: TEXT }),
   clientAddress: TEXT,
   session: optional(TEXT),
   replica: optional({ ...TEXT, description: 'Absent where there is one alone.' }),
@@ -50,6 +53,7 @@ interface RunningOptions {
   readonly cluster?: Pick<Cluster, 'replica' | 'notices' | 'state'> | undefined;
   redactorFor(credentials: readonly string[]): Redactor;
   keyName(keyId: string): string | undefined;
+  holderOf(keyId: string): KeyHolder;
   recordingOf(keyId: string): Recording | undefined;
 }
 
@@ -201,10 +205,11 @@ export class RunningRequests {
   }
 
   #row(running: RunningRequest): RunningRow {
-    const { clock, replica, keyName, recordingOf, redactorFor } = this.#options;
+    const { clock, replica, keyName, holderOf, recordingOf, redactorFor } = this.#options;
     const { facts, call, clientKeyId, startedAt } = running;
     const { text } = redactorFor(running.credentials());
     const isCounted = recordingOf(clientKeyId) === 'counts';
+    const { owner, team, tags } = holderOf(clientKeyId);
     const known = facts.answers?.flatMap(({ usage }) => (usage === undefined ? [] : [usage]));
     return {
       id: this.#idOf(running),
@@ -218,6 +223,7 @@ export class RunningRequests {
       attempt: facts.accountLabel === undefined ? 0 : attemptOf(facts),
       keyId: clientKeyId,
       keyName: keyName(clientKeyId),
+      ...{ owner, team, tags },
       clientAddress: isCounted ? '' : running.clientAddress,
       session: isCounted || facts.session === undefined ? undefined : text(facts.session),
       replica,

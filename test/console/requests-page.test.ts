@@ -5,6 +5,7 @@ import { endsOf, moveBrush, partAt } from '../../console/src/pages/requests/brus
 import { columnsFor, readChoice } from '../../console/src/pages/requests/columns.ts';
 import { compareBodies, joinLines } from '../../console/src/pages/requests/compare-bodies.ts';
 import { readFilters, writeFilters, writeQuery } from '../../console/src/pages/requests/filters.ts';
+import { matchesRunning } from '../../console/src/pages/requests/matches-running.ts';
 import { readViews, withView } from '../../console/src/pages/requests/saved-views.ts';
 import { shortSession } from '../../console/src/pages/requests/short-session.ts';
 import { writeCurl } from '../../console/src/pages/requests/write-curl.ts';
@@ -53,6 +54,19 @@ test('the address holds a marked time, which goes before a range', () => {
   expect(filters).toEqual({ from: 5, session: 'run 7' });
   expect(writeFilters(filters)).toEqual({ from: '5', session: 'run 7' });
   expect(writeQuery({ range: '1h', key: 'a' }, 3_600_009)).toEqual({ from: 9, key: 'a' });
+});
+
+test('a filter of owner, team or tag takes the running requests of those alone', () => {
+  const row = {
+    ...{ id: 'r', requestId: 'r', protocol: 'chat', surface: 'chat', model: 'm', attempt: 1 },
+    ...{ keyId: 'k', clientAddress: '', owner: 'Ann', tags: ['ci'], startedAt: 0 },
+  };
+  const taken = [{ owner: 'ann*' }, { tag: 'ci' }, { owner: 'Bob' }, { team: 'Red' }, { tag: 'c' }];
+  expect(taken.map((filters) => matchesRunning(row, filters))).toEqual([
+    ...[true, true, false, false, false],
+  ]);
+  expect(matchesRunning(row, readFilters({ without: 'team' }))).toBe(false);
+  expect(readFilters({ without: 'anything' })).toEqual({});
 });
 
 test('saved views are kept by name', () => {

@@ -4,7 +4,7 @@ import type { RunningRequest } from '../../../../src/admin/contract.ts';
 import type { RequestFilters } from './filters.ts';
 
 /** What only the end of a request tells. */
-const AT_THE_END = ['status', 'error', 'search', 'to'] as const;
+const AT_THE_END = ['status', 'error', 'search', 'to', 'without'] as const;
 
 export function matchesRunning(
   row: Omit<RunningRequest, 'elapsedMs'>,
@@ -12,6 +12,7 @@ export function matchesRunning(
 ): boolean {
   if (AT_THE_END.some((name) => filters[name] !== undefined)) return false;
   const { protocol, model, account, key, replica, session, client } = filters;
+  const { owner, team, tag } = filters;
   return (
     (protocol === undefined || row.protocol === protocol) &&
     isOneOf([row.model, row.upstreamModel], model) &&
@@ -19,7 +20,10 @@ export function matchesRunning(
     isOneOf([row.keyId, row.keyName], key) &&
     isOneOf([row.replica], replica) &&
     isOneOf([row.session], session) &&
-    isOneOf([row.clientAddress], client)
+    isOneOf([row.clientAddress], client) &&
+    isOneOf([row.owner], owner) &&
+    isOneOf([row.team], team) &&
+    (tag === undefined || row.tags?.includes(tag) === true)
   );
 }
 
