@@ -115,6 +115,28 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     await page.emulateMedia({ media: 'screen' });
   });
 
+  test.each([
+    ['beside the list', 1440],
+    ['over the list', 700],
+  ])('prints a request that is open %s alone and whole', async (_, width) => {
+    const page = await openAt('/requests');
+    await page.setViewportSize({ width, height: 400 });
+    await page.locator('.request-line').first().click();
+    await page.getByText('Timing', { exact: true }).waitFor();
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.locator('.request-line').first().isVisible()).toBe(false);
+    expect(await page.getByRole('heading', { name: 'Requests', exact: true }).isVisible()).toBe(
+      false,
+    );
+    const [bottom, sheet] = await page.evaluate<[number, number]>(`[
+      [...document.querySelectorAll('.facts > dd')].at(-1).getBoundingClientRect().bottom,
+      document.documentElement.scrollHeight,
+    ]`);
+    expect(bottom).toBeGreaterThan(400);
+    expect(sheet).toBeGreaterThanOrEqual(Math.floor(bottom));
+    await page.emulateMedia({ media: 'screen' });
+  });
+
   test('keeps the focus on a row that is scrolled away, and that new ones push down', async () => {
     const page = await open();
     await page.keyboard.press('ArrowDown');
