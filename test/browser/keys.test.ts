@@ -60,10 +60,17 @@ describe.skipIf(isWithoutBrowser)('budgets and owners', () => {
       await page.getByRole('button', { name: 'Create budget' }).click();
       await page.getByText('Team Research', { exact: true }).waitFor();
       await page.getByRole('meter', { name: '$0.00 of $12.50 per month' }).waitFor();
+      const focused = (name: string | RegExp) =>
+        page.getByRole('button', { name }).and(page.locator(':focus')).waitFor();
+      await focused('Add budget');
       await page.getByRole('button', { name: /^Edit budget/ }).click();
+      await page.getByText('Team Research', { exact: true }).waitFor();
+      await page.getByRole('meter', { name: '$0.00 of $12.50 per month' }).waitFor();
       await page.getByLabel('Amount in US dollars').fill('20');
+      await page.keyboard.press('Tab');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('meter', { name: '$0.00 of $20.00 per month' }).waitFor();
+      await focused(/^Edit budget/);
       const { budgets } = await console.api('GET', '/api/budgets');
       expect(budgets).toMatchObject([{ amount: 20_000_000_000, scope: 'team', isHard: true }]);
       await page.getByRole('button', { name: /^Remove budget/ }).click();

@@ -64,6 +64,8 @@ export function BudgetForm(props: BudgetFormProps) {
       <div className="form-row">
         {isNew && (
           <Select
+            autoFocus={owner !== undefined}
+            openOnFocus={false}
             label={t('budgets.unit')}
             data={BUDGET_UNITS.map((value) => ({ value, label: t(`budgets.units.${value}`) }))}
             allowDeselect={false}
@@ -71,6 +73,7 @@ export function BudgetForm(props: BudgetFormProps) {
           />
         )}
         <AmountInput
+          autoFocus={!isNew}
           label={t(values.unit === 'money' ? 'budgets.dollars' : 'budgets.amount')}
           range={amountRange(values.unit)}
           value={values.amount}
@@ -140,6 +143,8 @@ function OwnerFields({ values: { scope, subject }, error, onChange }: OwnerField
   return (
     <div className="form-row">
       <Select
+        autoFocus
+        openOnFocus={false}
         label={t('budgets.scope')}
         data={BUDGET_SCOPES.map((value) => ({ value, label: t(`budgets.scopes.${value}`) }))}
         value={scope}

@@ -27,7 +27,8 @@ import { sayAmount } from './budget-values.ts';
 export function BudgetList({ keyId }: { readonly keyId?: string | undefined }) {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(budgetsQuery);
-  const [isNew, setNew] = useState(false);
+  /** Once it was closed, the button that opened it has the focus again. */
+  const [isNew, setNew] = useState<boolean>();
   const may = useMay('operator');
   if (data === undefined) {
     if (error === null) return <Skeleton height={120} />;
@@ -43,6 +44,7 @@ export function BudgetList({ keyId }: { readonly keyId?: string | undefined }) {
   const add = (
     <Button
       disabled={!may}
+      autoFocus={isNew === false}
       variant={isBare ? 'filled' : 'default'}
       size={keyId === undefined ? 'sm' : 'xs'}
       leftSection={<IconPlus size={16} />}
@@ -113,7 +115,7 @@ function BudgetRow({ budget, isOfKey }: BudgetRowProps) {
   const change = useChangeBudget();
   const remove = useRemoveBudget();
   const may = useMay('operator');
-  const [isEdited, setEdited] = useState(false);
+  const [isEdited, setEdited] = useState<boolean>();
   const { id, scope, subject = '', subjectName = subject, isHard, timeZone, period } = budget;
   const owner = scope === 'gateway' ? t('budgets.scopes.gateway') : subjectName;
   const name = `${owner}, ${sayAmount(budget, budget.amount, { t, format })} ${t(`budgets.periods.${period}`)}`;
@@ -125,9 +127,44 @@ function BudgetRow({ budget, isOfKey }: BudgetRowProps) {
       onConfirm: () =>
         void remove.mutateAsync(id).then(() => toasts.done(t('budgets.removed')), toasts.failed),
     });
-  if (isEdited) {
-    return (
-      <div className="budget-row">
+  return (
+    <div className="budget-row">
+      <div className="budget-head">
+        {!isOfKey && (
+          <strong className="wrap-anywhere">
+            {scope === 'gateway' ? owner : t(`budgets.of.${scope}`, { name: owner })}
+          </strong>
+        )}
+        <Badge variant="default" tt="none" fw={500} radius="sm">
+          {t(isHard ? 'budgets.hard' : 'budgets.soft')}
+        </Badge>
+        <span className="sub-line">{timeZone}</span>
+        {!isEdited && (
+          <span className="budget-actions">
+            <ActionIcon
+              disabled={!may}
+              autoFocus={isEdited === false}
+              variant="subtle"
+              color="gray"
+              aria-label={t('budgets.edit', { name })}
+              onClick={() => setEdited(true)}
+            >
+              <IconEdit size={18} />
+            </ActionIcon>
+            <ActionIcon
+              disabled={!may}
+              variant="subtle"
+              color="gray"
+              aria-label={t('budgets.remove', { name })}
+              onClick={onRemove}
+            >
+              <IconTrash size={18} />
+            </ActionIcon>
+          </span>
+        )}
+      </div>
+      <BudgetBar budget={budget} />
+      {isEdited && (
         <BudgetForm
           edited={budget}
           isSaving={change.isPending}
@@ -143,43 +180,7 @@ function BudgetRow({ budget, isOfKey }: BudgetRowProps) {
             )
           }
         />
-      </div>
-    );
-  }
-  return (
-    <div className="budget-row">
-      <div className="budget-head">
-        {!isOfKey && (
-          <strong className="wrap-anywhere">
-            {scope === 'gateway' ? owner : t(`budgets.of.${scope}`, { name: owner })}
-          </strong>
-        )}
-        <Badge variant="default" tt="none" fw={500} radius="sm">
-          {t(isHard ? 'budgets.hard' : 'budgets.soft')}
-        </Badge>
-        <span className="sub-line">{timeZone}</span>
-        <span className="budget-actions">
-          <ActionIcon
-            disabled={!may}
-            variant="subtle"
-            color="gray"
-            aria-label={t('budgets.edit', { name })}
-            onClick={() => setEdited(true)}
-          >
-            <IconEdit size={18} />
-          </ActionIcon>
-          <ActionIcon
-            disabled={!may}
-            variant="subtle"
-            color="gray"
-            aria-label={t('budgets.remove', { name })}
-            onClick={onRemove}
-          >
-            <IconTrash size={18} />
-          </ActionIcon>
-        </span>
-      </div>
-      <BudgetBar budget={budget} />
+      )}
     </div>
   );
 }
