@@ -54,3 +54,22 @@ test('a note beside the things that need attention is none of them', () => {
   const said = { status: 'attention' as const, attention, series: [], isSandbox: true };
   expect(sayHeadline(said, texts.t)).toBe('1 item needs attention');
 });
+
+test('items below are told as many as there are, and nothing is called served past a spent budget', () => {
+  const entry = { wayOut: '', link: '/', message: '', about: {}, severity: 'warning' as const };
+  const hint = (...kinds: readonly ('quota-low' | 'budget-spent' | 'sandbox')[]) => {
+    const attention = kinds.map((kind) => ({
+      ...{ ...entry, kind },
+      ...(kind === 'sandbox' ? { severity: 'info' as const } : {}),
+    }));
+    const said = { status: 'attention' as const, attention, series: [], isSandbox: false };
+    return sayHint(said, texts.t);
+  };
+  expect(hint('quota-low', 'sandbox')).toBe(
+    'Requests are served. Check the item below when you have time.',
+  );
+  expect(hint('quota-low', 'quota-low')).toBe(
+    'Requests are served. Check the items below when you have time.',
+  );
+  expect(hint('budget-spent')).toBe('Start with the first item below.');
+});

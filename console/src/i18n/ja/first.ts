@@ -169,7 +169,8 @@ export const first: PartlyTranslated<typeof english> = {
     ok: 'すべて正常に動作しています',
     okHint: 'アカウントにクォータがあり、リクエストは成功しています。',
     attention_other: '{{count}} 件の確認が必要です',
-    attentionHint: 'リクエストは処理されています。時間のあるときに下の項目を確認してください。',
+    attentionHint_other:
+      'リクエストは処理されています。時間のあるときに下の項目を確認してください。',
     away: 'ゲートウェイが応答しません',
     awayHint: '下の値は最後に受信したものです。',
     served: 'リクエストは処理されています',

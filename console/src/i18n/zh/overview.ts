@@ -12,7 +12,7 @@ export const overview: Translated<typeof english> = {
   ok: '一切正常',
   okHint: '账号有配额，请求成功。',
   attention_other: '{{count}} 项需要关注',
-  attentionHint: '请求正常处理。有空时请查看下面的事项。',
+  attentionHint_other: '请求正常处理。有空时请查看下面的事项。',
   away: '网关没有响应',
   awayHint: '以下是最后收到的数据。',
   served: '请求处理正常',

@@ -19,9 +19,7 @@ export function sayHeadline({ status, attention, series }: Said, t: TFunction): 
     return t('overview.served');
   }
   if (status === 'attention') {
-    // A note, such as that of the sandbox, wants nothing.
-    const wanting = attention.filter(({ severity }) => severity !== 'info');
-    return t('overview.attention', { count: wanting.length });
+    return t('overview.attention', { count: wanting(attention).length });
   }
   const isOpen = attention.some(({ kind }) => kind === 'open-to-all');
   const isFailing = attention.some(
@@ -32,12 +30,22 @@ export function sayHeadline({ status, attention, series }: Said, t: TFunction): 
 }
 
 /** Failures that are few, or over, are told in a quiet line. */
-export function sayHint({ status, isSandbox, series }: Said, t: TFunction): string {
+export function sayHint({ status, attention, isSandbox, series }: Said, t: TFunction): string {
   const recent = sumErrors(series.slice(-RECENT_MINUTES));
   const lastHour = sumErrors(series);
   if (status !== 'trouble' && recent.count > 0) return t('overview.errorsHint', recent);
   if (status === 'ok' && lastHour.count > 0) return t('overview.pastErrorsHint', lastHour);
+  if (status === 'attention') {
+    // What is beyond a budget is not served.
+    if (attention.some(({ kind }) => kind === 'budget-spent')) return t('overview.troubleHint');
+    return t('overview.attentionHint', { count: wanting(attention).length });
+  }
   return t(isSandbox && status === 'ok' ? 'overview.sandboxHint' : `overview.${status}Hint`);
+}
+
+/** A note, such as that of the sandbox, wants nothing. */
+function wanting(attention: Said['attention']): Said['attention'] {
+  return attention.filter(({ severity }) => severity !== 'info');
 }
 
 function sumErrors(minutes: Overview['series']) {
