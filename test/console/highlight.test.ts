@@ -50,6 +50,8 @@ test.each([
   ['no language', 'let a = 1;', ''],
   ['a name of every object', 'let a = 1;', 'constructor'],
   ['code too long to be read at once', 'let a = 1;\n'.repeat(1_000), 'js'],
+  ['a line too long to be read at once', `let a = 1;\n${'a<'.repeat(260)}\n`, 'js'],
+  ['code with too many tags that are not closed', 'a<\n b <c '.repeat(60), 'js'],
   ['JSON too long to be read at once', JSON.stringify('a '.repeat(30_000)), 'json'],
 ])('%s stays one plain piece', (_what, code, language) => {
   expect(highlight(code, language)).toEqual([{ text: code, kind: undefined }]);

@@ -9,18 +9,27 @@ export interface Piece {
   readonly kind: string | undefined;
 }
 
-/** Time grows with the length of JSON, of other code with its square at worst: what is longer stays plain. */
+/** Time grows with the length of JSON, of other code with the square of a line and with each tag that is not closed. */
 const MAX_JSON = 50_000;
 const MAX_OTHER = 10_000;
+const LONG_LINE = /[^\n]{501}/;
+const OPEN_TAG = /<[^<>]*(?=<)/g;
+const MAX_OPEN_TAGS = 100;
+
+function takesLong(code: string): boolean {
+  if (code.length > MAX_OTHER || LONG_LINE.test(code)) return true;
+  return (code.match(OPEN_TAG) ?? []).length > MAX_OPEN_TAGS;
+}
 
 const COLOURED = new Set(['keyword', 'string', 'class', 'property', 'entity', 'comment']);
 
-/** One piece for code that is too long, or of a language that is not known. */
+/** One piece for code that would take too long, or of a language that is not known. */
 export function highlight(code: string, language: string): readonly Piece[] {
   const id = lang(language);
   const found = languages.find((one) => one.id === id);
   const plain = [{ text: code, kind: undefined }];
-  if (found === undefined || code.length > (id === 'json' ? MAX_JSON : MAX_OTHER)) return plain;
+  if (found === undefined || (id === 'json' ? code.length > MAX_JSON : takesLong(code)))
+    return plain;
   const pieces: Piece[] = [];
   const add = (text: string, kind: string | undefined): void => {
     if (text === '') return;
