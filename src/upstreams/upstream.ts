@@ -41,7 +41,11 @@ export interface Upstream {
   /** Of an encoded body: the most tokens its answer may have, thinking included; undefined where it says none. */
   outputLimit(body: JsonObject): number | undefined;
   /** An encoded or patched body whose answer has so many tokens at most, thinking included. */
-  limitOutput(body: JsonObject, most: number, target: Pick<EncodeTarget, 'modelId'>): JsonObject;
+  limitOutput(
+    body: JsonObject,
+    most: number,
+    target: Pick<EncodeTarget, 'modelId'> & Partial<Pick<EncodeTarget, 'capabilities'>>,
+  ): JsonObject;
   /** The wire body of a native client body: only what this upstream needs different is edited. */
   patch(body: JsonObject, target: PatchTarget): JsonObject;
   /**

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Effort, ReasoningAmount } from '../../canonical/request.ts';
 import { encode } from './encode.ts';
+import { limitOutput } from './encode-config.ts';
 import { requestOf, sandbox, targetOf } from './requests.test-support.ts';
 
 const configFor = (modelId: string, amount: ReasoningAmount, maxOutputTokens?: number) =>
@@ -161,3 +162,22 @@ test.each([100_000, 5])('a verbatim budget of %i is sent as it is', (tokens) => 
   const amount: ReasoningAmount = { kind: 'budget', tokens, isVerbatim: true };
   expect(thinkingFor('gemini-2.5-flash', amount)).toMatchObject({ thinkingBudget: tokens });
 });
+
+test.each([
+  ['alpha-3-pro-high', 4096, 2048],
+  // It cannot stop thinking, and half the limit is less than it takes.
+  ['gemini-2.5-pro', 81, -1],
+  ['gemini-2.5-flash', 1, 0],
+  ['alpha-3-pro-high', 30_000, 8192],
+])(
+  'a limit set on a body of %s lowers thinking below it: %i tokens leave %i',
+  (modelId, most, left) => {
+    const target = targetOf(modelId);
+    const reasoning = { amount: budget(8192) };
+    const body = encode(requestOf({ reasoning, maxOutputTokens: 32_000 }), target, sandbox);
+    expect(limitOutput(body, most, target).generationConfig).toEqual({
+      maxOutputTokens: most,
+      thinkingConfig: { includeThoughts: true, thinkingBudget: left },
+    });
+  },
+);

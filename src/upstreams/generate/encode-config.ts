@@ -318,13 +318,35 @@ export function outputLimit({ generationConfig }: JsonObject): number | undefine
   return isJsonObject(generationConfig) ? readNumber(generationConfig.maxOutputTokens) : undefined;
 }
 
-/** The same body with a limit of so many tokens at most. */
-export function limitOutput(body: JsonObject, most: number): JsonObject {
+/** The same body with a limit of so many tokens at most, above the thinking it has to hold. */
+export function limitOutput(
+  body: JsonObject,
+  most: number,
+  { capabilities }: Partial<Pick<EncodeTarget, 'capabilities'>>,
+): JsonObject {
   const limit = outputLimit(body);
   if (limit !== undefined && limit <= most) return body;
   const { generationConfig } = body;
   const config = isJsonObject(generationConfig) ? generationConfig : {};
-  return { ...body, generationConfig: { ...config, maxOutputTokens: most } };
+  const limited: JsonObject = { ...config, maxOutputTokens: most };
+  const { thinkingConfig } = config;
+  if (isJsonObject(thinkingConfig) && (readNumber(thinkingConfig.thinkingBudget) ?? 0) >= most) {
+    limited.thinkingConfig = {
+      ...thinkingConfig,
+      thinkingBudget: budgetWithin(most, capabilities),
+    };
+  }
+  return { ...body, generationConfig: limited };
+}
+
+/** As the model decides, where it can neither think so little nor stop. */
+const OWN_BUDGET = -1;
+
+function budgetWithin(limit: number, capabilities: ModelCapabilities | undefined): number {
+  const half = Math.floor(limit / 2);
+  const thinking = capabilities?.thinking;
+  if (thinking?.kind !== 'budget' || half >= thinking.minTokens) return half;
+  return thinking.canDisable ? 0 : OWN_BUDGET;
 }
 
 /** What models draw that know no other size. */
