@@ -83,7 +83,7 @@ test('a budget says what it is and when it begins anew, and begins anew then', a
   expect(attempt(keys, id)).toMatchObject({
     ...{ kind: 'quota-exhausted', retryAfterMs: 12 * HOUR },
     message:
-      'The team Lab has used its budget of 1 request a day. It begins anew at 2026-11-28T00:00:00.000Z (days of UTC), in 12 h 0 min.',
+      'The team Lab has used its budget of 1 request a day. It resets at 2026-11-28T00:00:00Z (days of UTC), in 12 h 0 min.',
   });
   await clock.advance(12 * HOUR - 1);
   expect(isAdmitted(attempt(keys, id))).toBe(false);

@@ -522,8 +522,8 @@ function refuseSpent(budget: Budget, { left, retryAfterMs, until }: Spent) {
     left > 0
       ? told`${sayWho(budget)} has ${AMOUNTS[budget.unit](left)} left of its budget of ${sayBudget(budget)}, too little for this request.`
       : told`${sayWho(budget)} has used its budget of ${sayBudget(budget)}.`;
-  const end = new Date(until).toISOString();
-  const message = told`${spent} It begins anew at ${end} (days of ${budget.timeZone}), in ${sayWait(retryAfterMs)}.`;
+  const end = new Date(until).toISOString().replace('.000Z', 'Z');
+  const message = told`${spent} It resets at ${end} (days of ${budget.timeZone}), in ${sayWait(retryAfterMs)}.`;
   return clientError('quota-exhausted', message, { retryAfterMs });
 }
 

@@ -35,7 +35,7 @@ const COMMANDS: readonly AddCommand[] = [
     name: 'list',
     description: 'list the budgets with what is used of them',
     isDefault: true,
-    examples: [['budgets', 'All budgets, with when each begins anew.']],
+    examples: [['budgets', 'All budgets, with when each resets.']],
     load: async () => listBudgets,
   }),
   gatewayCommand<AddFlags>({

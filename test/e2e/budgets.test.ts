@@ -81,7 +81,7 @@ test('of two hundred requests at once exactly as many pass as a budget has, and 
     error: {
       ...{ type: 'insufficient_quota', code: 'insufficient_quota' },
       message: expect.stringMatching(
-        /^This key has used its budget of 37 requests a day\. It begins anew at /,
+        /^This key has used its budget of 37 requests a day\. It resets at /,
       ),
     },
   });

@@ -40,7 +40,7 @@ export const budgets = {
   hard: 'hard',
   soft: 'soft',
   usedOf: '{{used}} of {{amount}} {{period}}',
-  renews: 'renews {{time}}',
+  renews: 'resets {{time}}',
   reserved: '{{amount}} reserved by running requests',
   whenMade: 'Budgets can be added once the key is created.',
   problems: {

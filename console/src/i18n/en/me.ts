@@ -12,7 +12,7 @@ export const me = {
   budgets: 'Budgets and limits',
   noBudgets: 'No budgets apply to this key.',
   of: (used: string, amount: string, period: string) => `${used} of ${amount} ${period}`,
-  left: (left: string, end: string) => `${left} left · renews ${end}`,
+  left: (left: string, end: string) => `${left} left · resets ${end}`,
   scopes: { key: 'This key', team: 'Your team', gateway: 'Everybody' },
   periods: { day: 'per day', week: 'per week', month: 'per month' },
   units: { requests: 'requests', images: 'images', tokens: 'tokens' },

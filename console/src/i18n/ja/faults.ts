@@ -372,7 +372,7 @@ export const faults: SentenceTexts = {
   'timeZone: must be the name of a time zone such as Europe/Berlin or UTC':
     'timeZone: Europe/Berlin や UTC のようなタイムゾーンの名前を指定してください',
   'whole gateway, {}: {} %': 'ゲートウェイ全体（{1}）：{2} %',
-  '{} It begins anew at {} (days of {}), in {}.':
+  '{} It resets at {} (days of {}), in {}.':
     '{1}{4}後の {2}（タイムゾーン {3}）にリセットされます。',
   '{} USD': '{1} 米ドル',
   '{} a day': '{1}/日',

@@ -325,7 +325,7 @@ export const faults: SentenceTexts = {
   'timeZone: must be the name of a time zone such as Europe/Berlin or UTC':
     'timeZone：必须是时区名称，例如 Europe/Berlin 或 UTC',
   'whole gateway, {}: {} %': '整个网关，{1}：{2} %',
-  '{} It begins anew at {} (days of {}), in {}.': '{1}将于 {2}（按 {3} 的日期）重新计算，还有{4}。',
+  '{} It resets at {} (days of {}), in {}.': '{1}将于 {2}（按 {3} 的日期）重新计算，还有{4}。',
   '{} USD': '{1} 美元',
   '{} a day': '每天 {1}',
   '{} a month': '每月 {1}',
