@@ -171,6 +171,25 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     expect(await search.inputValue()).toBe('');
   });
 
+  test('shows whole what its filters are set to', async () => {
+    const page = await openAt('/requests?status=ok&protocol=chat');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole('button', { name: 'Clear', exact: true }).waitFor();
+    const clipped = await page.evaluate<string[]>(`
+      [...document.querySelectorAll('.filter-bar input:not([type=hidden])')].filter((input) => {
+        const { fontSize, fontFamily, paddingLeft } = getComputedStyle(input);
+        const font = fontSize + ' ' + fontFamily;
+        const pen = Object.assign(document.createElement('canvas').getContext('2d'), { font });
+        const end = input.parentElement.querySelector('[data-position=right]') ?? input;
+        const start = input.getBoundingClientRect().left + parseFloat(paddingLeft);
+        const { left, right } = end.getBoundingClientRect();
+        const room = (end === input ? right : left) - start;
+        return pen.measureText(input.value).width > room;
+      }).map(({ value }) => value)
+    `);
+    expect(clipped).toEqual([]);
+  });
+
   test('moves a range of time on with the time', async () => {
     const page = await openAt('/requests');
     await page.clock.install();

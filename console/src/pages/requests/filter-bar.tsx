@@ -67,6 +67,7 @@ export function FilterBar({ filters, replicas, onChange }: FilterBarProps) {
             onChange({ range: range ?? undefined, from: undefined, to: undefined })
           }
           clearable
+          clearSectionMode="clear"
         />
         <Select
           aria-label={t('requests.status')}
@@ -78,6 +79,7 @@ export function FilterBar({ filters, replicas, onChange }: FilterBarProps) {
           value={filters.status ?? null}
           onChange={(status) => onChange({ status: status ?? undefined })}
           clearable
+          clearSectionMode="clear"
         />
         <Select
           aria-label={t('requests.protocol')}
@@ -86,6 +88,7 @@ export function FilterBar({ filters, replicas, onChange }: FilterBarProps) {
           value={filters.protocol ?? null}
           onChange={(protocol) => onChange({ protocol: protocol ?? undefined })}
           clearable
+          clearSectionMode="clear"
         />
         <NameFilters key={`names-${clears}`} {...{ filters, replicas, isShared, onChange }} />
         {countFilters(filters) > 0 && (
