@@ -208,6 +208,8 @@ describe.skipIf(isWithoutBrowser)('the playground', () => {
     const page = await open();
     const bodies = await answerWith(page, [[text('One.')], [text('Two.')]]);
     await page.getByRole('switch', { name: 'Compare two models' }).check({ force: true });
+    await say(page, 'Hello');
+    await page.getByText('Choose a second model first.').waitFor();
     await page.getByRole('combobox', { name: 'Second model' }).fill('alpha-3-pro-high');
     await page.keyboard.press('Escape');
     await say(page, 'Hello');

@@ -89,5 +89,6 @@ export const playground = {
   unreachable: 'The gateway does not respond, or the connection was lost.',
   stopped: 'Stopped.',
   noModel: 'Choose a model first.',
+  noSecondModel: 'Choose a second model first.',
   badAmount: 'A number under Settings is invalid or out of range. Fix it first.',
 } as const;

@@ -138,6 +138,7 @@ export const rest: PartlyTranslated<typeof english> = {
     unreachable: 'ゲートウェイが応答しないか、接続が切れました。',
     stopped: '停止しました。',
     noModel: '先にモデルを選択してください。',
+    noSecondModel: '先に 2 つ目のモデルを選択してください。',
     badAmount: '設定の数値が無効か範囲外です。先に修正してください。',
   },
   clients: {

@@ -89,5 +89,6 @@ export const playground: Translated<typeof english> = {
   unreachable: '网关没有响应，或连接中断。',
   stopped: '已停止。',
   noModel: '请先选择模型。',
+  noSecondModel: '请先选择第二个模型。',
   badAmount: '设置中有一个数字无效或超出范围，请先改正。',
 };

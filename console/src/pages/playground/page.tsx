@@ -239,7 +239,8 @@ function findTrouble(
   hasBadAmount: boolean,
   areToolsBad: boolean,
 ) {
-  if (model.trim() === '' || other?.trim() === '') return 'noModel';
+  if (model.trim() === '') return 'noModel';
+  if (other?.trim() === '') return 'noSecondModel';
   if (hasBadAmount) return 'badAmount';
   return areToolsBad ? 'badTools' : undefined;
 }

@@ -23,7 +23,7 @@ export interface PromptFormProps {
   readonly protocol: WireProtocol;
   readonly isBusy: boolean;
   /** Why nothing can be sent yet. */
-  readonly trouble: 'noModel' | 'badAmount' | 'badTools' | undefined;
+  readonly trouble: 'noModel' | 'noSecondModel' | 'badAmount' | 'badTools' | undefined;
   readonly files: readonly Attachment[];
   readonly onFiles: (files: readonly Attachment[]) => void;
   readonly onAdd: (files: readonly File[]) => void;
