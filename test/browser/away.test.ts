@@ -41,6 +41,17 @@ describe.skipIf(isWithoutBrowser)('while the gateway is away', () => {
     await away.waitFor({ state: 'detached' });
   });
 
+  test('what failed to load meanwhile is loaded as soon as the gateway is back', async () => {
+    const page = await console.open('/usage');
+    await page.route(/\/api\/(?:events|usage|latency)/, (route) => route.abort());
+    await page.reload();
+    await page.locator('.feed-mark').getByText('Disconnected').waitFor();
+    await page.getByText('Failed to load').waitFor();
+    await page.unrouteAll();
+    await page.locator('.feed-mark').getByText('Live').waitFor();
+    await page.getByText('Failed to load').waitFor({ state: 'detached', timeout: 3000 });
+  });
+
   test('a page whose code is gone for good is not loaded over and over', async () => {
     const page = await console.open('/keys');
     let loads = 0;

@@ -173,6 +173,8 @@ describe.each([
       ['of an account', { account: ACCOUNT }],
       ['of a key', { key: 'key_77' }],
       ['of a key by its name', { key: 'Person 77' }],
+      ['without an account', { without: 'account' }],
+      ['without an owner', { without: 'owner' }],
       ['with an id', { search: 'req_777777' }],
       ['with a word in the last thousand', { search: 'refused', from: LATE }],
     ];

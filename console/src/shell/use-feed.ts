@@ -1,6 +1,6 @@
 // Keeps the live feed open while the console is, and asks anew for what it says is old.
 
-import { useQueryClient } from '@tanstack/react-query';
+import { type Query, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { type FeedState, openFeed } from '../api/events.ts';
 import { refreshTopics } from '../api/queries/overview.ts';
@@ -16,10 +16,15 @@ export function useFeed(): FeedState {
         setState(next);
         // Why it broke, the feed cannot say: the gateway may be away, or the session over.
         void client.invalidateQueries({ queryKey: SESSION_KEY });
+        if (next === 'open') void client.refetchQueries({ type: 'active', predicate: hasFailed });
       },
       onTopics: (topics) => refreshTopics(client, topics),
     });
     return () => feed.close();
   }, [client]);
   return state;
+}
+
+function hasFailed({ state }: Query): boolean {
+  return state.status === 'error';
 }
