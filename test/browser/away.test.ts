@@ -47,9 +47,12 @@ describe.skipIf(isWithoutBrowser)('while the gateway is away', () => {
     await page.reload();
     await page.locator('.feed-mark').getByText('Disconnected').waitFor();
     await page.getByText('Failed to load').waitFor();
+    const icons = page.locator('.shell-foot-icons');
+    const before = await icons.boundingBox();
     await page.unrouteAll();
     await page.locator('.feed-mark').getByText('Live').waitFor();
     await page.getByText('Failed to load').waitFor({ state: 'detached', timeout: 3000 });
+    expect(await icons.boundingBox()).toEqual(before);
   });
 
   test('a page whose code is gone for good is not loaded over and over', async () => {
