@@ -2,7 +2,7 @@
 
 export const alerts = {
   title: 'Webhooks',
-  hint: 'They are told what the overview says needs attention: when it begins, again while it lasts, and when it is over.',
+  hint: 'They receive what needs attention on the overview: when it begins, again while it lasts, and when it is resolved.',
   name: 'Name',
   nameHint: 'For example ops',
   webhook: 'Webhook URL',
@@ -20,7 +20,7 @@ export const alerts = {
   tested: 'The test arrived at {{name}}',
   testFailed: 'The test did not arrive at {{name}}: {{reason}}',
   firing: 'Active alerts',
-  firingHint: 'What was sent and is not over.',
+  firingHint: 'Alerts that are not resolved yet.',
   deliveries: 'Last deliveries',
   deliveriesHint: 'The last 50 since the gateway started.',
   outcomes: { delivered: 'Delivered', retried: 'Retrying', failed: 'Failed' },

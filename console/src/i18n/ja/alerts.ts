@@ -23,7 +23,7 @@ export const alerts: PartlyTranslated<typeof english> = {
   tested: 'テストは {{name}} に届きました',
   testFailed: 'テストは {{name}} に届きませんでした：{{reason}}',
   firing: '発生中のアラート',
-  firingHint: '通知済みで、まだ終わっていないもの。',
+  firingHint: 'まだ解消していないアラート。',
   deliveries: '最近の配信',
   deliveriesHint: 'ゲートウェイ起動後の直近 50 件。',
   outcomes: { delivered: '配信済み', retried: '再試行中', failed: '失敗' },

@@ -23,7 +23,7 @@ export const alerts: Translated<typeof english> = {
   tested: '测试已送达 {{name}}',
   testFailed: '测试未能送达 {{name}}：{{reason}}',
   firing: '活动告警',
-  firingHint: '已发送且尚未结束。',
+  firingHint: '尚未解除的告警。',
   deliveries: '最近的发送',
   deliveriesHint: '网关启动以来的最近 50 次。',
   outcomes: { delivered: '已送达', retried: '重试中', failed: '失败' },

@@ -159,7 +159,9 @@ function AuditRow({ entry, onShow }: AuditRowProps) {
       <td className="dimmed access-when">
         <RelativeTime at={at} />
       </td>
-      <td className="mono wrap-anywhere">{address}</td>
+      <td className="mono">
+        <span className="access-address wrap-anywhere">{address}</span>
+      </td>
       <td className="mono">
         <span className="access-path wrap-anywhere">
           {actor === 'file' ? subject : `${method} ${subject}`}
