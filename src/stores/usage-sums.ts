@@ -361,7 +361,7 @@ function* sumTable<Column extends SummedColumn>(
   const rows = yield* rowsOf(sql<SumsRow>`
     with pieces as materialized ${list}
     select span, max(at) as last, ${name} as ${sql.ref('group')}, ${keyName} as ${sql.ref('groupName')}, ${sql.join(
-      columns.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`),
+      columns.map((column) => sql`${sumOf(column)} as ${sql.ref(column)}`),
     )}
     from pieces cross join ${sql.table(table)}
     where ${sql.join(conditions, sql` and `)}
@@ -370,6 +370,11 @@ function* sumTable<Column extends SummedColumn>(
     ...{ span, last, group, groupName },
     sums: sums as Sums<Column>['sums'],
   }));
+}
+
+/** SQLite gives no whole number beyond 2^53, as which costs of many requests may add up. */
+function sumOf(column: SummedColumn) {
+  return sql<number>`cast(sum(${sql.ref(column)}) as double precision)`;
 }
 
 type SumsRow = Omit<Sums<SummedColumn>, 'sums'>;
@@ -524,7 +529,7 @@ export function* breakDown(
     builder
       .selectFrom('usage_sums')
       .select(KINDS_OF_USE)
-      .select(({ fn }) => USAGE_FIGURES.map((name) => fn.sum<number>(name).as(name)))
+      .select(USAGE_FIGURES.map((name) => sumOf(name).as(name)))
       .select(latest('keyName', 'at').as('keyName'))
       .where('at', '>=', from)
       .where('at', '<', to)

@@ -203,6 +203,17 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
     }
   });
 
+  test('sums beyond the whole numbers of JavaScript are read', async () => {
+    const store = await open();
+    const costNanos = 4_000_000_000_000_000;
+    const cost = { costNanos, costBasis: 'own' } as const;
+    await store.save(['a', 'b', 'c'].map((id) => recordOf({ id, at: AT, session: 's', ...cost })));
+    const span = { from: AT - (AT % QUARTER_MS), to: AT + QUARTER_MS };
+    expect(await store.usage([span], 'model')).toMatchObject([{ costNanos: 3 * costNanos }]);
+    expect(await store.usage([span], 'none')).toMatchObject([{ costNanos: 3 * costNanos }]);
+    expect(await store.breakdown(span)).toMatchObject([{ costNanos: 3 * costNanos }]);
+  });
+
   test('pages neither repeat nor miss a row while others come in', async () => {
     const store = await open();
     // Many of one millisecond, so that time alone does not tell them apart.
