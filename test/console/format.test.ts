@@ -7,7 +7,7 @@ import { regionOf } from '../../console/src/i18n/region.ts';
 const NOW = Date.UTC(2026, 10, 21, 14, 5);
 const DAY = 86_400_000;
 
-const { duration, relative, date, money } = createFormat('en', 'en-US', 'just now');
+const { duration, relative, date, money, percent } = createFormat('en', 'en-US', 'just now');
 
 test('durations below a minute keep tenths, for they are compared by them', () => {
   expect([1000, 1049, 1909, 1960, 59_900].map(duration)).toEqual([
@@ -32,6 +32,12 @@ test('money has cents, and where they say too little two figures', () => {
   const written = [0, 3e8, 2.96e8, 9.96e7, 9.94e7, 1.738e6, 2.97e9, -3e8].map(money);
   expect(written).toEqual([
     ...['$0.00', '$0.30', '$0.30', '$0.10', '$0.099', '$0.0017', '$2.97', '-$0.30'],
+  ]);
+});
+
+test('a share is all only of all, and none only of none', () => {
+  expect([0, 0.0312, 0.6, 1.4, 42, 99, 99.96, 100].map(percent)).toEqual([
+    ...['0%', '0.03%', '0.6%', '1%', '42%', '99%', '99.9%', '100%'],
   ]);
 });
 

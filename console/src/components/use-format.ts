@@ -10,7 +10,7 @@ export interface Format {
   number(value: number): string;
   /** 12K */
   compact(value: number): string;
-  /** 42%, of a value from 0 to 100. */
+  /** 42%, of a value from 0 to 100; 0.3% and 99.9% where the whole number would say none or all. */
   percent(value: number): string;
   /** $1.23, of billionths of a dollar; small amounts to the digit that says something. */
   money(nanos: number): string;
@@ -55,7 +55,14 @@ export function createFormat(language: string, region: string, justNow: string):
     notation: 'compact',
     maximumFractionDigits: 1,
   });
-  const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 });
+  const share = { style: 'percent', maximumFractionDigits: 0 } as const;
+  const percent = new Intl.NumberFormat(language, share);
+  const nearlyNone = new Intl.NumberFormat(language, { ...share, maximumSignificantDigits: 1 });
+  const nearlyAll = new Intl.NumberFormat(language, {
+    ...share,
+    maximumFractionDigits: 1,
+    roundingMode: 'floor',
+  });
   const currency = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
   const money = new Intl.NumberFormat(language, currency);
   const smallMoney = new Intl.NumberFormat(language, { ...currency, maximumSignificantDigits: 2 });
@@ -81,7 +88,10 @@ export function createFormat(language: string, region: string, justNow: string):
   return {
     number: (value) => plain.format(value),
     compact: (value) => compact.format(value),
-    percent: (value) => percent.format(value / 100),
+    percent(value) {
+      if (value > 0 && value < 1) return nearlyNone.format(value / 100);
+      return (value > 99 && value < 100 ? nearlyAll : percent).format(value / 100);
+    },
     money(nanos) {
       const amount = nanos / 1e9;
       const isSmall = amount !== 0 && Math.abs(amount) < CENTS_FROM;
