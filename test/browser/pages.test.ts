@@ -286,7 +286,13 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     const subject = isJsonObject(key) ? (key.id ?? '') : '';
     const budget = { unit: 'tokens', amount: 5000, period: 'week', timeZone: 'UTC' };
     await console.api('POST', '/api/budgets', { scope: 'team', subject: 'Lab', ...budget });
-    await console.api('POST', '/api/budgets', { scope: 'key', subject, ...budget, unit: 'images' });
+    await console.api('POST', '/api/budgets', {
+      scope: 'key',
+      subject,
+      ...budget,
+      unit: 'images',
+      amount: 1,
+    });
     await console.ask({}, { authorization: `Bearer ${secret}` });
     const page = await console.openPage();
     await page.goto(`${console.url}/me`);
@@ -300,6 +306,7 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     await page
       .getByRole('progressbar', { name: /^Your team: .* of 5,000 tokens per week/ })
       .waitFor();
+    await page.getByText(/^1 image left/).waitFor();
     await page.getByRole('cell', { name: 'alpha-3-flash' }).waitFor();
     expect(page.url()).toBe(`${console.url}/me`);
     expect(await page.evaluate('localStorage.length + document.cookie.length')).toBe(0);

@@ -101,18 +101,22 @@ function makeBudgets({ budgets, limits }: OwnUsage): HTMLElement {
   for (const budget of budgets) panel.append(makeBudget(budget));
   if (requests !== null || tokens !== null) {
     const rates = texts.perMinute(
-      requests === null ? texts.unlimitedRequests : texts.requestsCount(number.format(requests)),
-      tokens === null ? texts.unlimitedTokens : texts.tokensCount(number.format(tokens)),
+      requests === null ? texts.unlimitedRequests : sayCount('requests', requests),
+      tokens === null ? texts.unlimitedTokens : sayCount('tokens', tokens),
     );
     panel.append(make('p', {}, rates));
   }
   return panel;
 }
 
+function sayCount(unit: keyof typeof texts.counts, value: number): string {
+  return texts.counts[unit](number.format(value), value === 1);
+}
+
 function makeBudget(budget: OwnBudget): HTMLElement {
   const { scope, unit, period, amount, used, remaining, hard, ends_at: end } = budget;
   const say = (value: number): string =>
-    unit === 'money' ? sayMoney(value) : `${number.format(value)} ${texts.units[unit]}`;
+    unit === 'money' ? sayMoney(value) : sayCount(unit, value);
   const words = texts.of(say(used), say(amount), texts.periods[period]);
   const share = amount === 0 ? 100 : Math.min(100, (used / amount) * 100);
   const level = share >= 100 ? 'spent' : share >= 80 ? 'warning' : 'ok';
