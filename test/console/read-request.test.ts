@@ -58,3 +58,32 @@ test('the last message waits to be sent, and what was not recorded is told', () 
   const cut = { ...request, clientRequest: { text: '{"mess', isWhole: false } };
   expect(startFrom(cut)).toMatchObject({ turns: [], isInPart: true });
 });
+
+const CALLS = [
+  { id: 'c1', name: 'get', text: '{"a":1}' },
+  { id: 'c2', name: 'put', text: '{"b":2}' },
+];
+
+test.each(['chat', 'messages', 'generate', 'responses'] as const)(
+  'parallel calls of %s are one turn, and their named results wait to be sent',
+  (protocol) => {
+    const results = CALLS.map(({ id, name }) => ({ id, name, text: `of ${name}` }));
+    const turns = [
+      { role: 'user', text: 'Do both' },
+      { role: 'assistant', text: '', calls: CALLS },
+      { role: 'user', text: '', results },
+    ] as const;
+    const { body } = writeRequest({ ...DRAFT, protocol, turns });
+    const surface = protocol === 'responses' ? 'responses' : protocol;
+    const request = { protocol: protocol === 'responses' ? 'chat' : protocol, surface, model: 'm' };
+    const clientRequest = { text: JSON.stringify(body), isWhole: true };
+    const start = startFrom({ ...request, clientRequest });
+    expect(start.turns).toEqual(turns.slice(0, 2));
+    expect(start.next).toMatchObject({
+      role: 'user',
+      results: CALLS.map(({ id, name }) => ({
+        ...{ id, name, text: expect.stringContaining(`of ${name}`) },
+      })),
+    });
+  },
+);

@@ -4,7 +4,7 @@ import type { Attachment } from './attachments.ts';
 import { at, listAt, textAt } from './json-at.ts';
 import { readTools } from './tools.ts';
 import type { WireProtocol } from './wire-protocol.ts';
-import type { Draft, Turn } from './write-request.ts';
+import { type Draft, joinTurns, type ToolResult, type Turn } from './write-request.ts';
 
 export interface ReadRequest {
   readonly draft: Partial<Draft>;
@@ -41,7 +41,7 @@ export function readRequest(
       ...(maxTokens === undefined ? {} : { maxTokens }),
       ...(temperature === undefined ? {} : { temperature }),
     },
-    turns: turns.filter(isSaid),
+    turns: nameResults(joinCalls(turns.filter(isSaid))),
     tools: isKnown ? JSON.stringify(tools, null, 2) : '',
   };
 }
@@ -196,6 +196,36 @@ function wordsOf(content: unknown): string {
 
 function isSaid({ text, files = [], calls = [], results = [] }: Turn): boolean {
   return text !== '' || files.length > 0 || calls.length > 0 || results.length > 0;
+}
+
+/** Calls at once, and what they gave, are several messages in some protocols. */
+function joinCalls(turns: readonly Turn[]): readonly Turn[] {
+  const joined: Turn[] = [];
+  for (const turn of turns) {
+    const last = joined.at(-1);
+    const isOne =
+      last?.role === turn.role &&
+      (turn.role === 'assistant' || (hasResultsAlone(last) && hasResultsAlone(turn)));
+    if (isOne) joined[joined.length - 1] = joinTurns(last, turn);
+    else joined.push(turn);
+  }
+  return joined;
+}
+
+function hasResultsAlone({ text, files = [], results = [] }: Turn): boolean {
+  return text === '' && files.length === 0 && results.length > 0;
+}
+
+/** Most protocols name a result by its call alone. */
+function nameResults(turns: readonly Turn[]): readonly Turn[] {
+  const calls = turns.flatMap((turn) => turn.calls ?? []);
+  const named = (result: ToolResult): ToolResult => ({
+    ...result,
+    name: result.name || (calls.findLast(({ id }) => id === result.id)?.name ?? ''),
+  });
+  return turns.map((turn) =>
+    turn.results === undefined ? turn : { ...turn, results: turn.results.map(named) },
+  );
 }
 
 function numberAt(value: unknown, key: string): number | undefined {

@@ -28,6 +28,30 @@ export interface Turn {
   readonly results?: readonly ToolResult[];
 }
 
+type Parts = Required<Pick<Turn, 'files' | 'calls' | 'results'>>;
+
+/** Without what there is none of. */
+export function withParts({ files, calls, results }: Parts): Partial<Turn> {
+  return {
+    ...(files.length === 0 ? {} : { files }),
+    ...(calls.length === 0 ? {} : { calls }),
+    ...(results.length === 0 ? {} : { results }),
+  };
+}
+
+export function joinTurns(first: Turn, second: Turn): Turn {
+  const texts = [first.text, second.text].filter((text) => text !== '');
+  return {
+    role: first.role,
+    text: texts.join('\n\n'),
+    ...withParts({
+      files: [...(first.files ?? []), ...(second.files ?? [])],
+      calls: [...(first.calls ?? []), ...(second.calls ?? [])],
+      results: [...(first.results ?? []), ...(second.results ?? [])],
+    }),
+  };
+}
+
 export interface Draft {
   readonly protocol: WireProtocol;
   readonly model: string;

@@ -29,11 +29,13 @@ export interface ConversationViewProps {
   readonly label: string;
   readonly onRegenerate: () => void;
   readonly onEdit: (index: number, text: string) => void;
+  /** What the calls gave, as far as that is known already. */
+  readonly results: readonly ToolResult[] | undefined;
   readonly onResults: (results: readonly ToolResult[]) => void;
 }
 
 export function ConversationView(props: ConversationViewProps) {
-  const { talk, label, onRegenerate, onEdit, onResults } = props;
+  const { talk, label, onRegenerate, onEdit, results, onResults } = props;
   const { t } = useTranslation();
   const { said, trouble, isBusy } = talk;
   const end = useRef<HTMLDivElement>(null);
@@ -76,7 +78,9 @@ export function ConversationView(props: ConversationViewProps) {
           onEdit={isBusy ? undefined : (text) => onEdit(index, text)}
         />
       ))}
-      {calls.length > 0 && <ToolResults key={said.length} calls={calls} onSend={onResults} />}
+      {calls.length > 0 && (
+        <ToolResults key={said.length} {...{ calls, results }} onSend={onResults} />
+      )}
       {trouble !== undefined && !(SAID_IN_PLACE.has(trouble) && isSaid) && (
         <TroubleNote trouble={trouble} />
       )}

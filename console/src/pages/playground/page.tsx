@@ -172,6 +172,9 @@ function Playground({ start: kept }: PlaygroundProps) {
                   onEdit={(at, text) => {
                     for (const [one, itsDraft] of views) void one.edit(itsDraft, at, text, key);
                   }}
+                  results={
+                    conversation.said.length === kept?.turns.length ? kept.next?.results : undefined
+                  }
                   onResults={(results) =>
                     void conversation.send(withDraft, { text: '', results }, key)
                   }

@@ -7,7 +7,7 @@ import type { Turn } from '../../wire/write-request.ts';
 import type { KeptDraft } from './draft-store.ts';
 
 export interface Start extends KeptDraft {
-  /** The message that waits to be sent. */
+  /** The message, or the results of tools, that wait to be sent. */
   readonly next?: Turn;
   /** Not all of the request was recorded, or is of a kind that the playground has no field for. */
   readonly isInPart?: boolean;
@@ -28,7 +28,7 @@ export function startFrom(request: Recorded): Start {
     return { draft: { ...known, model }, turns: [], isInPart: protocol !== '' };
   }
   const last = read.turns.at(-1);
-  const isNext = last?.role === 'user' && last.results === undefined;
+  const isNext = last?.role === 'user';
   return {
     draft: read.draft,
     turns: isNext ? read.turns.slice(0, -1) : read.turns,

@@ -7,12 +7,19 @@ import type { ToolCall, ToolResult } from '../../wire/write-request.ts';
 
 export interface ToolResultsProps {
   readonly calls: readonly ToolCall[];
+  /** As far as they are known already. */
+  readonly results: readonly ToolResult[] | undefined;
   readonly onSend: (results: readonly ToolResult[]) => void;
 }
 
-export function ToolResults({ calls, onSend }: ToolResultsProps) {
+export function ToolResults({ calls, results = [], onSend }: ToolResultsProps) {
   const { t } = useTranslation();
-  const [texts, setTexts] = useState<readonly string[]>(calls.map(() => ''));
+  const [texts, setTexts] = useState<readonly string[]>(
+    // Where the protocol names no calls, by their place.
+    calls.map(
+      ({ id }, index) => (results.find((one) => one.id === id) ?? results[index])?.text ?? '',
+    ),
+  );
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     onSend(calls.map(({ id, name }, index) => ({ id, name, text: texts[index] ?? '' })));

@@ -4,7 +4,13 @@ import type { Attachment } from '../../wire/attachments.ts';
 import type { AnswerPiece } from '../../wire/read-answer.ts';
 import type { Exchange } from '../../wire/send-request.ts';
 import type { WireProtocol } from '../../wire/wire-protocol.ts';
-import type { ToolCall, ToolResult, Turn } from '../../wire/write-request.ts';
+import {
+  joinTurns,
+  type ToolCall,
+  type ToolResult,
+  type Turn,
+  withParts,
+} from '../../wire/write-request.ts';
 
 export interface Said {
   readonly role: Turn['role'];
@@ -56,7 +62,7 @@ export function turnsOf(said: readonly Said[]): readonly Turn[] {
     const last = turns.at(-1);
     if (turn === undefined) continue;
     // Two in a row of one person: the answer between them failed.
-    if (last?.role === turn.role) turns[turns.length - 1] = join(last, turn);
+    if (last?.role === turn.role) turns[turns.length - 1] = joinTurns(last, turn);
     else turns.push(turn);
   }
   return turns;
@@ -70,30 +76,5 @@ function toTurn(one: Said, before: Said | undefined, next: Said | undefined): Tu
   const given = before !== undefined && callsOf(before).length > 0 ? results : [];
   if (text === '' && files.length === 0 && calls.length === 0 && given.length === 0)
     return undefined;
-  return { role, text, ...withParts(files, calls, given) };
-}
-
-function withParts(
-  files: readonly Attachment[],
-  calls: readonly ToolCall[],
-  results: readonly ToolResult[],
-): Partial<Turn> {
-  return {
-    ...(files.length === 0 ? {} : { files }),
-    ...(calls.length === 0 ? {} : { calls }),
-    ...(results.length === 0 ? {} : { results }),
-  };
-}
-
-function join(first: Turn, second: Turn): Turn {
-  const texts = [first.text, second.text].filter((text) => text !== '');
-  return {
-    role: first.role,
-    text: texts.join('\n\n'),
-    ...withParts(
-      [...(first.files ?? []), ...(second.files ?? [])],
-      [...(first.calls ?? []), ...(second.calls ?? [])],
-      [...(first.results ?? []), ...(second.results ?? [])],
-    ),
-  };
+  return { role, text, ...withParts({ files, calls, results: given }) };
 }
