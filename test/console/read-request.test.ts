@@ -59,6 +59,31 @@ test('the last message waits to be sent, and what was not recorded is told', () 
   expect(startFrom(cut)).toMatchObject({ turns: [], isInPart: true });
 });
 
+test.each(['chat', 'messages', 'generate', 'responses'] as const)(
+  'the thinking that a request of %s asks for is kept',
+  (protocol) => {
+    for (const thinkingTokens of [8192, 16_384, 24_576]) {
+      const { body } = writeRequest({ ...DRAFT, protocol, thinkingTokens });
+      const { draft } = readRequest(protocol, 'm', JSON.stringify(body)) ?? {};
+      expect(draft).toMatchObject({ thinkingTokens, maxTokens: 100 });
+    }
+  },
+);
+
+test.each([
+  ['chat', { reasoning_effort: 'minimal' }, 8192],
+  ['chat', { reasoning_effort: 'none' }, undefined],
+  ['responses', { reasoning: { effort: 'xhigh' } }, 24_576],
+  ['messages', { thinking: { type: 'enabled', budget_tokens: 20_000 } }, 16_384],
+  ['messages', { thinking: { type: 'adaptive' }, output_config: { effort: 'max' } }, 24_576],
+  ['messages', { thinking: { type: 'disabled' } }, undefined],
+  ['generate', { generationConfig: { thinkingConfig: { thinkingLevel: 'LOW' } } }, 8192],
+  ['generate', { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } }, undefined],
+] as const)('thinking of %s in words or tokens is the step below: %o', (protocol, body, tokens) => {
+  const { draft } = readRequest(protocol, 'm', JSON.stringify(body)) ?? {};
+  expect(draft?.thinkingTokens).toBe(tokens);
+});
+
 const CALLS = [
   { id: 'c1', name: 'get', text: '{"a":1}' },
   { id: 'c2', name: 'put', text: '{"b":2}' },

@@ -4,7 +4,14 @@ import type { Attachment } from './attachments.ts';
 import { at, listAt, textAt } from './json-at.ts';
 import { readTools } from './tools.ts';
 import type { WireProtocol } from './wire-protocol.ts';
-import { type Draft, joinTurns, type ToolResult, type Turn } from './write-request.ts';
+import {
+  type Draft,
+  effortOf,
+  joinTurns,
+  THINKING_TOKENS,
+  type ToolResult,
+  type Turn,
+} from './write-request.ts';
 
 export interface ReadRequest {
   readonly draft: Partial<Draft>;
@@ -30,7 +37,11 @@ export function readRequest(
   const tools = at(body, 'tools');
   const isKnown = tools !== undefined && readTools(JSON.stringify(tools)) !== undefined;
   const settings = protocol === 'generate' ? at(body, 'generationConfig') : body;
-  const maxTokens = MAX_TOKENS.map((name) => numberAt(settings, name)).find(Boolean);
+  const thinkingTokens = readThinking(settings);
+  // The answer of a Messages request comes on top of the thinking.
+  const beside = numberAt(at(settings, 'thinking'), 'budget_tokens') ?? 0;
+  const limit = MAX_TOKENS.map((name) => numberAt(settings, name)).find(Boolean);
+  const maxTokens = limit !== undefined && limit > beside ? limit - beside : limit;
   const temperature = numberAt(settings, 'temperature');
   return {
     draft: {
@@ -40,6 +51,7 @@ export function readRequest(
       stream: protocol === 'generate' || at(body, 'stream') === true,
       ...(maxTokens === undefined ? {} : { maxTokens }),
       ...(temperature === undefined ? {} : { temperature }),
+      ...(thinkingTokens === undefined ? {} : { thinkingTokens }),
     },
     turns: nameResults(joinCalls(turns.filter(isSaid))),
     tools: isKnown ? JSON.stringify(tools, null, 2) : '',
@@ -52,6 +64,28 @@ const MAX_TOKENS = [
   'max_output_tokens',
   'maxOutputTokens',
 ] as const;
+
+/** The step of the playground that is asked for, in the words or the tokens of any of the protocols. */
+function readThinking(settings: unknown): number | undefined {
+  const config = at(settings, 'thinkingConfig');
+  const tokens =
+    numberAt(at(settings, 'thinking'), 'budget_tokens') ?? numberAt(config, 'thinkingBudget') ?? 0;
+  if (tokens > 0) return THINKING_TOKENS[effortOf(tokens)];
+  const words = [
+    textAt(settings, 'reasoning_effort'),
+    textAt(at(settings, 'reasoning'), 'effort'),
+    textAt(at(settings, 'output_config'), 'effort'),
+    textAt(config, 'thinkingLevel').toLowerCase(),
+  ];
+  return WORDS.get(words.find((word) => word !== '') ?? '');
+}
+
+const WORDS = new Map<string, number>([
+  ['minimal', THINKING_TOKENS.low],
+  ...Object.entries(THINKING_TOKENS),
+  ['xhigh', THINKING_TOKENS.high],
+  ['max', THINKING_TOKENS.high],
+]);
 
 interface Read {
   readonly system: string;

@@ -321,12 +321,11 @@ function readArguments(text: string): unknown {
 }
 
 /** The words of the protocols that know no tokens for thinking; the steps the specification names. */
-const MEDIUM_TOKENS = 16_384;
-const HIGH_TOKENS = 24_576;
+export const THINKING_TOKENS = { low: 8192, medium: 16_384, high: 24_576 } as const;
 
-function effortOf(tokens: number): string {
-  if (tokens >= HIGH_TOKENS) return 'high';
-  return tokens >= MEDIUM_TOKENS ? 'medium' : 'low';
+export function effortOf(tokens: number): keyof typeof THINKING_TOKENS {
+  if (tokens >= THINKING_TOKENS.high) return 'high';
+  return tokens >= THINKING_TOKENS.medium ? 'medium' : 'low';
 }
 
 function present(values: Readonly<Record<string, number | undefined>>): Record<string, number> {

@@ -7,7 +7,7 @@ import { modelsQuery } from '../../api/queries/models.ts';
 import { AmountInput } from '../../components/amount-input.tsx';
 import { SecretInput } from '../../components/secret-input.tsx';
 import type { WireProtocol } from '../../wire/wire-protocol.ts';
-import type { Draft } from '../../wire/write-request.ts';
+import { type Draft, THINKING_TOKENS } from '../../wire/write-request.ts';
 import { type AmountField, rangeOf, type TypedAmounts, textOf } from './draft-amounts.ts';
 import '../../components/form.css';
 
@@ -136,14 +136,13 @@ function DraftAmount({
   );
 }
 
-/** Steps the specification names. */
-const THINKING = { low: 8192, medium: 16_384, high: 24_576 } as const;
 const AMOUNTS = ['usual', 'low', 'medium', 'high'] as const;
 
 function TextFields({ draft, onChange, typed, onType }: FieldsProps) {
   const { t } = useTranslation();
   const amount =
-    AMOUNTS.find((one) => one !== 'usual' && THINKING[one] === draft.thinkingTokens) ?? 'usual';
+    AMOUNTS.find((one) => one !== 'usual' && THINKING_TOKENS[one] === draft.thinkingTokens) ??
+    'usual';
   const amounts = { draft, typed, onType };
   return (
     <>
@@ -168,7 +167,7 @@ function TextFields({ draft, onChange, typed, onType }: FieldsProps) {
           data={AMOUNTS.map((value) => ({ value, label: t(`playground.thinkings.${value}`) }))}
           value={amount}
           onChange={(value) =>
-            onChange({ thinkingTokens: value === 'usual' ? undefined : THINKING[value] })
+            onChange({ thinkingTokens: value === 'usual' ? undefined : THINKING_TOKENS[value] })
           }
         />
       </div>
