@@ -209,6 +209,24 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     await page.getByText('Nothing was sent').waitFor();
   });
 
+  test('says when the first token came of streams alone, as usage does', async () => {
+    await console.ask();
+    const page = await open();
+    await page.keyboard.press('Enter');
+    await page.getByText('Upstream time').waitFor();
+    expect(await page.getByText('Time to first token').count()).toBe(0);
+    const question = { model: 'alpha-3-flash', messages: [{ role: 'user', content: 'Hi' }] };
+    const streamed = await fetch(`${console.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...question, stream: true }),
+    });
+    await streamed.text();
+    await page.goto(`${console.url}/requests`);
+    await page.locator('.request-line').first().click();
+    await page.getByText('Time to first token').waitFor();
+  });
+
   test('leads from a request to the account that served it, alone', async () => {
     await console.ask();
     const page = await open();

@@ -84,7 +84,7 @@ function Cell({ id, row }: { readonly id: ColumnId; readonly row: RequestRow }) 
     case 'first':
       return (
         <span className="request-first is-figure dimmed">
-          {row.firstEventMs === undefined ? '–' : format.duration(row.firstEventMs)}
+          {row.stream && row.firstEventMs !== undefined ? format.duration(row.firstEventMs) : '–'}
         </span>
       );
     case 'cost':

@@ -7,9 +7,9 @@ import { useFormat } from '../../components/use-format.ts';
 export function Timings({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const format = useFormat();
-  const { totalMs, timings, firstEventMs } = detail;
-  // A request that failed before has no first token.
-  const hasFirst = firstEventMs !== undefined;
+  const { totalMs, timings, stream, firstEventMs } = detail;
+  // A request that failed before has no first token, and a whole answer comes with all of them.
+  const hasFirst = stream && firstEventMs !== undefined;
   const firstMs = Math.min(firstEventMs ?? 0, totalMs);
   const restMs = totalMs - firstMs;
   const first = format.duration(firstMs);
