@@ -10,6 +10,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/query-client.ts';
 import { App } from './app.tsx';
+import { keepFocusPlace } from './components/focus-place.ts';
 import { loadPartsOnFirstSign } from './components/later.tsx';
 import { loadRest, startTexts } from './i18n/start.ts';
 import { createConsoleRouter } from './routes.tsx';
@@ -22,6 +23,7 @@ const isJoining = window.location.pathname === '/join';
 // Its page shows what only pages of the signed-in console do otherwise.
 if (isJoining) await loadRest(texts);
 loadPartsOnFirstSign(window);
+keepFocusPlace();
 createRoot(host).render(
   <StrictMode>
     <App

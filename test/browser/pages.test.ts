@@ -459,6 +459,26 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('a dialog that an entry of a menu opened gives the focus back to its button', async () => {
+    await console.api('POST', '/api/keys', { name: 'Of a menu' });
+    const page = await console.open('/keys');
+    for (const [entry, dialog] of [
+      ['Rotate', /^Rotate/],
+      ['Edit limits', 'Limits of Of a menu'],
+      ['Remove', /^Remove/],
+    ] as const) {
+      await page.getByRole('button', { name: 'Actions for Of a menu' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('menuitem', { name: entry }).press('Enter');
+      const opened = page.getByRole('dialog', { name: dialog });
+      await opened.waitFor();
+      await page.keyboard.press('Escape');
+      await opened.waitFor({ state: 'hidden' });
+      await expect.poll(() => focused(page), { message: entry }).toBe('Actions for Of a menu');
+    }
+    expect(console.problems).toEqual([]);
+  });
+
   test('speaks Chinese, in the theme that was chosen, and stays so', async () => {
     const page = await console.open('/keys');
     await page.getByRole('button', { name: 'Appearance' }).click();
