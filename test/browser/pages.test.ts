@@ -479,6 +479,20 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('an entry of a menu that changes an account leaves the focus at its button', async () => {
+    const page = await console.open('/accounts');
+    for (const entry of ['Disable', 'Enable']) {
+      await page.getByRole('button', { name: 'Actions for mary@sandbox.example' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('menuitem', { name: entry }).press('Enter');
+      await page.getByRole('menu').waitFor({ state: 'detached' });
+      await expect
+        .poll(() => focused(page), { message: entry })
+        .toBe('Actions for mary@sandbox.example');
+    }
+    expect(console.problems).toEqual([]);
+  });
+
   test('speaks Chinese, in the theme that was chosen, and stays so', async () => {
     const page = await console.open('/keys');
     await page.getByRole('button', { name: 'Appearance' }).click();

@@ -1,6 +1,6 @@
 // Everything that can be done to one account.
 
-import { ActionIcon, Menu } from '@mantine/core';
+import { ActionIcon, Loader, Menu } from '@mantine/core';
 import {
   IconArrowBarToUp,
   IconArrowDown,
@@ -35,16 +35,18 @@ export function AccountMenu(props: AccountMenuProps) {
   const { t } = useTranslation();
   const { account, work, onOpen } = props;
   const may = useMay('operator');
+  // Disabled meanwhile, the button would lose the focus that the menu gives back.
+  const isBusy = work.busyId === account.id;
   return (
     <Menu position="bottom-end">
       <Menu.Target>
         <ActionIcon
           variant="subtle"
           color="gray"
-          loading={work.busyId === account.id}
+          aria-busy={isBusy}
           aria-label={t('accounts.actionsOf', { name: account.label })}
         >
-          <IconDots size={18} />
+          {isBusy ? <Loader size={16} /> : <IconDots size={18} />}
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
