@@ -195,7 +195,8 @@ const CONDITIONS: readonly Condition[] = [
   {
     kind: 'account-failing',
     severity: 'warning',
-    wayOut: 'Open the account: give it a new key or sign in again, then test it.',
+    wayOut:
+      'Open the account and test it. Where the upstream refuses it, give it a new key or sign in again.',
     link: '/accounts',
     find: findFailingAccounts,
   },

@@ -60,7 +60,8 @@ export const overview = {
     },
     'account-failing': {
       message: 'Failing accounts: {{problems}}',
-      wayOut: 'Open the account: give it a new key or sign in again, then test it.',
+      wayOut:
+        'Open the account and test it. Where the upstream refuses it, give it a new key or sign in again.',
     },
     'setting-unused': {
       message: '{{problems}}',

@@ -57,7 +57,7 @@ export const overview: Translated<typeof english> = {
     },
     'account-failing': {
       message: '失败的账号：{{problems}}',
-      wayOut: '请打开该账号：更换密钥或重新登录，然后测试。',
+      wayOut: '请打开该账号并测试。如果上游拒绝它，请更换密钥或重新登录。',
     },
     'setting-unused': {
       message: '{{problems}}',
