@@ -10,10 +10,9 @@ const STORED = 'isthmus-me-key';
 const { language, texts } = chooseTexts(navigator.languages);
 const timeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 const number = new Intl.NumberFormat(language);
-const money = new Intl.NumberFormat(language, { style: 'currency', currency: 'USD' });
-const smallMoney = new Intl.NumberFormat(language, {
-  ...{ style: 'currency', currency: 'USD', maximumSignificantDigits: 3 },
-});
+const currency = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
+const money = new Intl.NumberFormat(language, currency);
+const smallMoney = new Intl.NumberFormat(language, { ...currency, maximumSignificantDigits: 3 });
 const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
 const moment = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
 

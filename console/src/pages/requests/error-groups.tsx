@@ -77,7 +77,7 @@ function GroupRow({ group, search }: { readonly group: Group; readonly search: S
       <td className="is-lead error-message">
         <Link
           to="/requests"
-          search={{ ...search, view: '', error: group.group }}
+          search={{ ...search, view: undefined, error: group.group }}
           className="wrap-anywhere"
         >
           {latest.error === undefined ? group.group : say(latest.error)}
