@@ -239,11 +239,15 @@ function lacksThought(messages: readonly JsonObject[]): boolean {
   const start = messages.findLastIndex(
     ({ role, content }) => role === 'user' && !hasBlock(content, 'tool_result'),
   );
-  const step = messages
-    .slice(start + 1)
-    .find(({ role, content }) => role === 'assistant' && hasBlock(content, 'tool_use'));
-  const first = textOf(objectsOf(step?.content)[0]?.type);
-  return step !== undefined && first !== 'thinking' && first !== 'redacted_thinking';
+  const turns = messages.slice(start + 1);
+  const call = turns.findIndex(
+    ({ role, content }) => role === 'assistant' && hasBlock(content, 'tool_use'),
+  );
+  if (call < 0) return false;
+  // Its turn may have begun in a message before it.
+  const before = turns.slice(0, call).findLastIndex(({ role }) => role !== 'assistant');
+  const first = textOf(objectsOf(turns[before + 1]?.content)[0]?.type);
+  return first !== 'thinking' && first !== 'redacted_thinking';
 }
 
 function hasBlock(content: JsonObject[string] | undefined, type: string): boolean {

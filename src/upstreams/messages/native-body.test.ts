@@ -87,6 +87,20 @@ test('a thought without an answer behind it stays here: cut answers leave it in 
   expect(alone.receipt).toEqual(['dropped messages']);
 });
 
+test('a thought stays where the next message goes on with its turn: some clients send each block alone', () => {
+  const alone = (block: JsonObject): JsonObject => ({ role: 'assistant', content: [block] });
+  const messages = [
+    { role: 'user', content: 'Go' },
+    ...[thinking('c2ln'), call].map(alone),
+    { role: 'user', content: [result] },
+  ];
+  const enabled = { type: 'enabled', budget_tokens: 2000 };
+  const { body, given, receipt } = patched({ messages, tools: [TOOL], thinking: enabled });
+  expect(body.messages).toBe(given.messages);
+  expect(body.thinking).toBe(enabled);
+  expect(receipt).toEqual([]);
+});
+
 test('a bare signature is judged by who is known to have issued it', () => {
   const issuedBy = (family: string) => ({
     recall: {

@@ -1,6 +1,7 @@
 // Edits a native body for one upstream model: only what that model, or this upstream, needs different is touched.
 
 import { amountOfWord, applyThinkingMode, tokensOfAmount } from '../../canonical/effort.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
 import type { Effort, ReasoningAmount } from '../../canonical/request.ts';
 import {
   inputAsIssued,
@@ -94,10 +95,13 @@ function withoutBlanks(blocks: JsonValue[]): JsonValue[] {
 }
 
 /** What is left of each; the list itself where nothing changed. */
-function mapList(list: JsonValue[], map: (one: JsonValue) => JsonValue | undefined): JsonValue[] {
+function mapList(
+  list: JsonValue[],
+  map: (one: JsonValue, at: number) => JsonValue | undefined,
+): JsonValue[] {
   const mapped: JsonValue[] = [];
-  for (const one of list) {
-    const next = map(one);
+  for (const [at, one] of list.entries()) {
+    const next = map(one, at);
     if (next !== undefined) mapped.push(next);
   }
   const isSame = mapped.length === list.length && mapped.every((one, at) => one === list[at]);
@@ -317,26 +321,38 @@ function patchMessages(messages: JsonValue[], target: PatchTarget): JsonValue[] 
       }),
     );
   const walk: Walk = { target, trust: trustOf(signatures, { carried, recall }) };
-  return mapList(messages, (message) =>
-    isJsonObject(message) ? patchMessage(message, walk) : message,
-  );
+  return mapList(messages, (message, at) => {
+    if (!isJsonObject(message) || message.role !== 'assistant') return message;
+    const patched = patchMessage(message, walk);
+    // Its turn goes on.
+    if (objectOf(messages[at + 1])?.role === 'assistant') return patched;
+    return withoutTrailingThoughts(patched, target.receipt);
+  });
 }
 
 /** The same object where nothing changes; undefined when nothing is left of it. */
 function patchMessage(message: JsonObject, walk: Walk): JsonObject | undefined {
-  const { role, content } = message;
-  if (role !== 'assistant' || !Array.isArray(content)) return message;
+  const { content } = message;
+  if (!Array.isArray(content)) return message;
   const madeUp = madeUpCalls(content);
   const patched = mapList(content, (block) =>
     isJsonObject(block) ? patchBlock(block, madeUp, walk) : block,
   );
-  const isSame = patched === content;
-  // The wire refuses a turn that ends in a thought.
-  const end = patched.findLastIndex((block) => !isThought(block));
-  const isEnded = end + 1 === patched.length;
-  if (isSame && isEnded) return message;
-  if (isSame) walk.target.receipt.add('dropped', 'messages', THOUGHT_ALONE);
-  return end < 0 ? undefined : { ...message, content: patched.slice(0, end + 1) };
+  if (patched === content) return message;
+  return patched.length === 0 ? undefined : { ...message, content: patched };
+}
+
+/** The wire refuses a turn that ends in a thought. */
+function withoutTrailingThoughts(
+  message: JsonObject | undefined,
+  receipt: Receipt,
+): JsonObject | undefined {
+  const content = message?.content;
+  if (!Array.isArray(content)) return message;
+  const end = content.findLastIndex((block) => !isThought(block));
+  if (end + 1 === content.length) return message;
+  receipt.add('dropped', 'messages', THOUGHT_ALONE);
+  return end < 0 ? undefined : { ...message, content: content.slice(0, end + 1) };
 }
 
 function isThought(block: JsonValue): boolean {
