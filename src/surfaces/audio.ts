@@ -299,7 +299,7 @@ function createTranscriptionWriter(): StreamWriter {
       whole += delta;
       return { type: 'transcript.text.delta', delta };
     },
-    last: (usage) => ({ type: 'transcript.text.done', text: whole, usage: writeUsage(usage) }),
+    last: (usage) => [{ type: 'transcript.text.done', text: whole, usage: writeUsage(usage) }],
   });
 }
 

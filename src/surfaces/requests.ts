@@ -92,8 +92,8 @@ interface Pieces {
   readonly unfinished: Unfinished;
   /** What is sent of an event; undefined for nothing. */
   pieceOf(event: CanonicalEvent): Piece | undefined;
-  /** The last event, or why the answer is none. */
-  last(usage: Usage): Piece | GatewayError;
+  /** The last events, or why the answer is none. */
+  last(usage: Usage): readonly Piece[] | GatewayError;
 }
 
 /** Events named by their type, as the streams of recordings and speech are. */
@@ -109,7 +109,7 @@ export function createPieceWriter({ unfinished, pieceOf, last }: Pieces): Stream
         return '';
       case 'finish': {
         const end = unfinishedError(event.choices, unfinished) ?? last(usage);
-        return end instanceof GatewayError ? fail(end) : frame(end);
+        return end instanceof GatewayError ? fail(end) : end.map(frame).join('');
       }
       case 'error':
         return fail(event.error);

@@ -78,6 +78,29 @@ test('an answer without sound, or with a part of it, is an error', () => {
   expect(ends(answered(L16, 'safety'))).toThrow('refused to speak');
 });
 
+test.each(['whole', 'stream'])('sound in several pieces is one sound (%s)', (form) => {
+  const piece = (index: number, ...samples: number[]): CanonicalEvent => {
+    const base64 = Buffer.from(samples).toString('base64');
+    const block = { kind: 'media', mediaType: L16, base64 } as const;
+    return { kind: 'block-start', index, choice: 0, block };
+  };
+  const events: CanonicalEvent[] = [
+    { kind: 'start' },
+    ...[piece(0, 1, 2), { kind: 'block-end', index: 0 } as const],
+    ...[piece(1, 3, 4), { kind: 'block-end', index: 1 } as const],
+    { kind: 'finish', choices: [{ choice: 0, reason: 'stop' }] },
+  ];
+  const expected = String(reply({}, L16).base64);
+  const call = readCall();
+  if (form === 'whole') {
+    expect(call.writeReply(fold(events), CONTEXT).base64).toBe(expected);
+    return;
+  }
+  const writer = call.createStreamWriter(CONTEXT);
+  const text = events.map((event) => writer.write(event)).join('');
+  expect(text.match(/"audio":"[^"]*"/g)).toEqual([`"audio":"${expected}"`]);
+});
+
 test('a stream is the sound, and its usage at the end', () => {
   const call = readCall({ stream_format: 'sse', response_format: 'pcm' });
   expect(call.stream).toBe(true);

@@ -70,16 +70,23 @@ function writeSpeech({ choices }: Reply, { format }: SpokenText): JsonObject {
     UNFINISHED,
   );
   if (error !== undefined) throw error;
-  const sound = soundIn(choices[0]?.blocks ?? []);
+  const sound = joined(soundsIn(choices[0]?.blocks ?? []));
   if (sound === undefined) throw silent();
   return { ...soundAs(format, sound) };
 }
 
-function soundIn(blocks: readonly (ReplyBlock | BlockOpening)[]): Sound | undefined {
-  for (const block of blocks) {
-    if (block.kind === 'media' && block.mediaType.startsWith('audio/')) return block;
-  }
-  return undefined;
+function soundsIn(blocks: readonly (ReplyBlock | BlockOpening)[]): readonly Sound[] {
+  return blocks.flatMap((block) =>
+    block.kind === 'media' && block.mediaType.startsWith('audio/') ? [block] : [],
+  );
+}
+
+/** Samples come in several pieces, and a file is written of all of them. */
+function joined(sounds: readonly Sound[]): Sound | undefined {
+  const [first] = sounds;
+  if (first === undefined || sounds.length === 1) return first;
+  const bytes = sounds.map(({ base64 }) => Buffer.from(base64, 'base64'));
+  return { ...first, base64: Buffer.concat(bytes).toString('base64') };
 }
 
 function silent(): GatewayError {
@@ -125,17 +132,21 @@ function wavHeader(length: number, rate: number): Buffer {
 }
 
 function createSpeechWriter({ format }: SpokenText): StreamWriter {
-  let hasSpoken = false;
+  const sounds: Sound[] = [];
   return createPieceWriter({
     unfinished: UNFINISHED,
     pieceOf(event) {
-      const sound = event.kind === 'block-start' ? soundIn([event.block]) : undefined;
-      if (sound === undefined) return undefined;
-      hasSpoken = true;
-      return { type: 'speech.audio.delta', audio: soundAs(format, sound).base64 };
+      if (event.kind === 'block-start') sounds.push(...soundsIn([event.block]));
+      return undefined;
     },
-    last: (usage) =>
-      hasSpoken ? { type: 'speech.audio.done', usage: writeUsage(usage) } : silent(),
+    last(usage) {
+      const sound = joined(sounds);
+      if (sound === undefined) return silent();
+      return [
+        { type: 'speech.audio.delta', audio: soundAs(format, sound).base64 },
+        { type: 'speech.audio.done', usage: writeUsage(usage) },
+      ];
+    },
   });
 }
 
