@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { readToldLimit } from './output-limit.ts';
+import { GatewayError } from '../canonical/error.ts';
+import { createReceipt } from '../canonical/receipt.ts';
+import { textOf } from '../lib/localized-message.ts';
+import { OutputLimits, readToldLimit } from './output-limit.ts';
 
 test.each([
   [
@@ -38,4 +41,32 @@ test.each([
   ['temperature must be less than or equal to 2', undefined],
 ])('%s', (said, limit) => {
   expect(readToldLimit(said)).toEqual(limit);
+});
+
+test('the receipt tells what the prompt leaves apart from what the model writes', async () => {
+  const limits = new OutputLimits({
+    outputLimit: ({ max_tokens: asked }) => Number(asked),
+    limitOutput: (body, most) => ({ ...body, max_tokens: most }),
+  });
+  const receipt = createReceipt();
+  const call = {
+    ...{ modelId: 'm', body: { max_tokens: 32_000 }, stream: false, receipt },
+    access: { accountId: 'a', credential: 'k', credentialKind: 'api-key' as const },
+    signal: new AbortController().signal,
+  };
+  const refuses = (detail: string) => (sent: { body: { max_tokens?: unknown } }) => {
+    const isRefused = Number(sent.body.max_tokens) > 20_000;
+    const failure = { kind: 'rejected', detail } as const;
+    if (isRefused)
+      throw new GatewayError({ kind: 'internal', source: 'upstream', message: '', failure });
+    return Promise.resolve(sent.body.max_tokens);
+  };
+  expect(await limits.open(call, refuses('(32000 > 16384 - 12)'))).toBe(16_372);
+  expect(
+    await limits.open(call, refuses('This model supports at most 16384 completion tokens')),
+  ).toBe(16_384);
+  expect(receipt.entries.map(({ reason }) => textOf(reason))).toEqual([
+    'The prompt leaves 16372 tokens for the answer.',
+    'This model writes at most 16384 tokens.',
+  ]);
 });

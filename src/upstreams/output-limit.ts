@@ -54,7 +54,7 @@ const MAX_MODELS = 1000;
 /** What the service of one upstream said of its models. */
 export class OutputLimits {
   readonly #wire: Pick<Upstream, 'outputLimit' | 'limitOutput'>;
-  readonly #known = new Map<string, number>();
+  readonly #known = new Map<string, ToldLimit>();
 
   constructor(wire: Pick<Upstream, 'outputLimit' | 'limitOutput'>) {
     this.#wire = wire;
@@ -75,25 +75,28 @@ export class OutputLimits {
       return await send(first);
     } catch (error) {
       const limit = limitIn(error);
-      const next = limit && this.#within(limit.tokens, first);
+      const next = limit && this.#within(limit, first);
       if (next === undefined || next === first) throw error;
-      if (limit?.isOfModel === true) this.#learn(call.modelId, limit.tokens);
+      if (limit?.isOfModel === true) this.#learn(call.modelId, limit);
       return await send(next);
     }
   }
 
   /** The same call where it asks for no more, or may not be changed. */
-  #within(tokens: number, call: UpstreamCall): UpstreamCall {
+  #within({ tokens, isOfModel }: ToldLimit, call: UpstreamCall): UpstreamCall {
     const { modelId, body, receipt } = call;
     const asked = this.#wire.outputLimit(body);
     if (asked === undefined || asked <= tokens || receipt === undefined) return call;
-    receipt.add('capped', 'max_tokens', told`This model writes at most ${tokens} tokens.`);
+    const reason = isOfModel
+      ? told`This model writes at most ${tokens} tokens.`
+      : told`The prompt leaves ${tokens} tokens for the answer.`;
+    receipt.add('capped', 'max_tokens', reason);
     return { ...call, body: this.#wire.limitOutput(body, tokens, { modelId }) };
   }
 
-  #learn(modelId: string, tokens: number): void {
+  #learn(modelId: string, limit: ToldLimit): void {
     if (this.#known.size >= MAX_MODELS) this.#known.clear();
-    this.#known.set(modelId, tokens);
+    this.#known.set(modelId, limit);
   }
 }
 

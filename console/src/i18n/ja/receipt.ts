@@ -399,4 +399,6 @@ export const receipt: SentenceTexts = {
   '{} says something else and wins.': '{1} の指定が異なり、そちらが優先されます。',
   '{}: "{}" stands for an absent value.': '{1}: 「{2}」は値がないことを表します。',
   'A budget leaves {} tokens for the answer.': '予算により、応答に残るのは {1} トークンです。',
+  'The prompt leaves {} tokens for the answer.':
+    'プロンプトの長さにより、応答に残るのは {1} トークンです。',
 };

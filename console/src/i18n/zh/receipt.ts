@@ -327,4 +327,5 @@ export const receipt: SentenceTexts = {
   '{} says something else and wins.': '{1} 的说法不同，以它为准。',
   '{}: "{}" stands for an absent value.': '{1}：“{2}”代表没有值。',
   'A budget leaves {} tokens for the answer.': '预算为回答只留下 {1} 个 token。',
+  'The prompt leaves {} tokens for the answer.': '提示词为回答只留下 {1} 个 token。',
 };
