@@ -137,10 +137,8 @@ test.each([false, true])(
     const bare = chunks.map(({ usage: _usage, ...frame }) => frame);
     expect(sent({})).toEqual(bare);
     const usage = { total_tokens: isAlone ? 4 : 3 };
-    expect(sent({ stream_options: { include_usage: true } })).toEqual([
-      ...bare,
-      { ...last, usage },
-    ]);
+    for (const asked of [{ stream_options: { include_usage: true } }, { usage: { include: true } }])
+      expect(sent(asked)).toEqual([...bare, { ...last, usage }]);
   },
 );
 

@@ -76,8 +76,12 @@ function declaredNames({ tools, functions }: JsonObject): ReadonlySet<string> {
   return new Set([...names, ...older].filter((name) => typeof name === 'string'));
 }
 
-function asksForUsage({ stream_options: options }: JsonObject): boolean {
-  return isJsonObject(options) && options.include_usage === true;
+/** `usage: {include: true}` is OpenRouter's own way (openrouter.ai/docs, "Usage Accounting"). */
+function asksForUsage({ stream_options: options, usage }: JsonObject): boolean {
+  return (
+    (isJsonObject(options) && options.include_usage === true) ||
+    (isJsonObject(usage) && usage.include === true)
+  );
 }
 
 /** Such an answer finishes with `stop` (platform.openai.com, "Function calling"). */
