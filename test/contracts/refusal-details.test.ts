@@ -79,3 +79,22 @@ test('what is no text of the Chat wire does not stand in the place of the own wo
   const error = classifyChat({ status: 400, headers: {}, body, now: 0 });
   expect(writeChatError(error).body.error).toMatchObject({ param: null, code: 'invalid_value' });
 });
+
+test('a prompt that is too long has the code that clients know it by, whatever the service says (DeepSeek)', () => {
+  const message =
+    "This model's maximum context length is 65536 tokens. You requested 70000 tokens.";
+  const said = {
+    message,
+    type: 'invalid_request_error',
+    param: 'messages',
+    code: 'invalid_request_error',
+  };
+  const error = classifyChat({
+    status: 400,
+    headers: {},
+    body: JSON.stringify({ error: said }),
+    now: 0,
+  });
+  const code = 'context_length_exceeded';
+  expect(writeChatError(error).body.error).toMatchObject({ param: 'messages', code });
+});

@@ -82,17 +82,20 @@ export function writeImageErrorBody(error: GatewayError): ChatErrorBody | ImageQ
   return { error: { message, type: 'quota_exceeded' } };
 }
 
-/** The body, also used in-band in streams. `param` and `code` are always present; an upstream's own words come first. */
+/**
+ * The body, also used in-band in streams. `param` and `code` are always present; those of the upstream come first, but for
+ * the codes of reasons, which clients act on.
+ */
 export function writeErrorBody(error: GatewayError): ChatErrorBody {
   const { type, code } = ROWS[error.kind];
   const reason = REASONED.has(error.kind) ? error.reason : undefined;
-  const own = reason === undefined ? code : REASON_CODES[reason];
   return {
     error: {
       message: error.message,
       type,
-      ...{ param: error.field ?? null, code: own },
+      ...{ param: error.field ?? null, code },
       ...detailsOn(error, CHAT_WIRE),
+      ...(reason === undefined ? {} : { code: REASON_CODES[reason] }),
     },
   };
 }
