@@ -20,14 +20,21 @@ interface SiblingModel {
   readonly implies: ImpliedReasoning;
 }
 
+interface Offer {
+  readonly offered: Iterable<string> & {
+    has(name: string): boolean;
+    servedAs(name: string, upstreamId: string): string | undefined;
+  };
+  /** The upstream that alone is asked. */
+  readonly within?: string | undefined;
+}
+
 /**
  * What accounts offer under the name, under its twin in the other vocabulary, or under one of these with a date; else the
  * catalogue's models.
  */
-export function findKnown(
-  name: string,
-  offered: Pick<ReadonlySet<string>, 'has'> & Iterable<string>,
-): NamedModel | undefined {
+export function findKnown(name: string, offer: Offer): NamedModel | undefined {
+  const { offered } = offer;
   const lower = name.toLowerCase();
   const spellings = new Set([name, lower, realModelName(lower), neutralModelName(lower)]);
   for (const spelling of spellings) {
@@ -36,7 +43,7 @@ export function findKnown(
     const kind = spelling.toLowerCase() === lower ? 'offered' : 'offered-twin';
     return offeredModel({ kind, name, target: spelling });
   }
-  const dated = findDated(spellings, offered);
+  const dated = findDated(spellings, offer);
   if (dated === undefined) return findOwn(lower);
   const model = offeredModel({ kind: 'offered-twin', name, target: dated });
   return { ...model, implies: impliedBy(lower) };
@@ -45,11 +52,12 @@ export function findKnown(
 const DATED = /^(.+)[-@](\d{4}-?\d\d-?\d\d)$/;
 
 /** Services list models with their date, and take the name without it, too. Of several dates the latest. */
-function findDated(names: ReadonlySet<string>, offered: Iterable<string>): string | undefined {
+function findDated(names: ReadonlySet<string>, { offered, within }: Offer): string | undefined {
   let latest: { readonly id: string; readonly date: string } | undefined;
   for (const id of offered) {
     const [, name = '', digits = ''] = DATED.exec(id) ?? [];
     if (!names.has(name.toLowerCase())) continue;
+    if (within !== undefined && offered.servedAs(id, within) === undefined) continue;
     const date = digits.replaceAll('-', '');
     if (latest === undefined || date > latest.date) latest = { id, date };
   }

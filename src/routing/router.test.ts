@@ -565,6 +565,23 @@ const offeringUpstreams = (names: readonly string[]) => ({
   hasUpstream: (id: string) => id === 'local' || id === 'anthropic',
 });
 
+test('behind an upstream the date is that of a model which it serves', () => {
+  const lists: Readonly<Record<string, readonly string[]>> = {
+    azure: ['gpt-4o-2024-08-06'],
+    openai: ['gpt-4o-2024-11-20'],
+  };
+  const router = createRouter({
+    mapping: () => ({}),
+    offered: () => ({
+      ...offering(Object.values(lists).flat()),
+      hasUpstream: (id) => id in lists,
+      servedAs: (target, id = '') => lists[id]?.find((listed) => listed === target),
+    }),
+  });
+  expect(router.explain('azure/gpt-4o').servedAs).toBe('gpt-4o-2024-08-06');
+  expect(router.explain('openai/gpt-4o').servedAs).toBe('gpt-4o-2024-11-20');
+});
+
 test('a name as it is offered comes first, then the upstream it names, then the stripped name', () => {
   const offered = () => offeringUpstreams(['anthropic/claude-x', 'claude-y']);
   const router = createRouter({ mapping: () => ({}), offered });

@@ -333,7 +333,7 @@ function findNamed(search: Search, asked: string): ModelRoute | undefined {
   for (const { base, variant } of names) {
     const mapped = search.mapping?.findExact(base) ?? search.mapping?.findPattern(base);
     if (mapped !== undefined) return followMapping(search, mapped, variant);
-    const known = findKnown(base, search.offered);
+    const known = findKnown(base, search);
     if (known !== undefined && !isGuess(search, known)) return settle(search, known, variant);
   }
   if (search.within !== undefined) return undefined;
@@ -413,8 +413,7 @@ function passOn(search: Search, asked: string): ModelRoute | undefined {
 /** The name as it is when somebody knows it so; else without search, image and variant words. */
 function namesOf(search: Search, asked: string): readonly VariantName[] {
   const isWhole =
-    search.mapping?.findExact(asked) !== undefined ||
-    findKnown(asked, search.offered) !== undefined;
+    search.mapping?.findExact(asked) !== undefined || findKnown(asked, search) !== undefined;
   const { base, variant } = isWhole
     ? { base: asked, variant: NO_VARIANT }
     : setAside(search, asked);
@@ -496,7 +495,7 @@ function sayVariant({ webSearch, image }: ModelVariant): string {
 
 function unknownModel({ offered }: Pick<Search, 'offered'>, asked: string): GatewayError {
   const model = /^(.*?(?:^|-)image)-/i.exec(asked)?.[1];
-  const isImage = model !== undefined && (findKnown(model, offered) ?? findAlias(model));
+  const isImage = model !== undefined && (findKnown(model, { offered }) ?? findAlias(model));
   if (isImage) return unreadEnd(asked);
   return modelNotFound(
     told`The model "${asked}" is not known here; see GET /v1/models for the names that are. Other names can be mapped to one of them in custom_mapping.`,
