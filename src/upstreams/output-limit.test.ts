@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import { textOf } from '../lib/localized-message.ts';
-import { OutputLimits, readToldLimit } from './output-limit.ts';
+import { OutputLimits, readReportedLimit } from './output-limit.ts';
 
 test.each([
   [
@@ -40,7 +40,7 @@ test.each([
   ],
   ['temperature must be less than or equal to 2', undefined],
 ])('%s', (said, limit) => {
-  expect(readToldLimit(said)).toEqual(limit);
+  expect(readReportedLimit(said)).toEqual(limit);
 });
 
 test('the receipt tells what the prompt leaves apart from what the model writes', async () => {

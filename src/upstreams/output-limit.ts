@@ -1,17 +1,17 @@
-// How many tokens an answer may have: where no list tells, services do when they refuse more.
+// Limits of answers that no model list has: services state them when they refuse a larger one.
 
 import { GatewayError } from '../canonical/error.ts';
 import { textOf, told } from '../lib/localized-message.ts';
 import type { Upstream, UpstreamCall } from './upstream.ts';
 
-interface ToldLimit {
+interface ReportedLimit {
   readonly tokens: number;
   /** False for what the length of this prompt leaves. */
   readonly isOfModel: boolean;
 }
 
 /** Less room for an answer than this is a prompt that is too long. */
-const LEAST_ROOM = 1024;
+const MIN_ROOM = 1024;
 
 /**
  * "max_tokens is too large: 32000. This model supports at most 16384 completion tokens" (OpenAI, Azure), "the valid
@@ -36,7 +36,7 @@ const OF_PROMPT = [
 ];
 
 /** Undefined for a refusal of something else, and where too little is left for an answer. */
-export function readToldLimit(said: string): ToldLimit | undefined {
+export function readReportedLimit(said: string): ReportedLimit | undefined {
   for (const pattern of OF_MODEL) {
     const tokens = Number(pattern.exec(said)?.[1] ?? 0);
     if (tokens > 0) return { tokens, isOfModel: true };
@@ -44,25 +44,25 @@ export function readToldLimit(said: string): ToldLimit | undefined {
   for (const pattern of OF_PROMPT) {
     const { whole, prompt } = pattern.exec(said)?.groups ?? {};
     const tokens = Number(whole ?? 0) - Number(prompt ?? 0);
-    if (tokens >= LEAST_ROOM) return { tokens, isOfModel: false };
+    if (tokens >= MIN_ROOM) return { tokens, isOfModel: false };
   }
   return undefined;
 }
 
 const MAX_MODELS = 1000;
 
-/** What the service of one upstream said of its models. */
+/** The limits that the service of one upstream stated. */
 export class OutputLimits {
   readonly #wire: Pick<Upstream, 'outputLimit' | 'limitOutput'>;
-  readonly #known = new Map<string, ToldLimit>();
+  readonly #known = new Map<string, ReportedLimit>();
 
   constructor(wire: Pick<Upstream, 'outputLimit' | 'limitOutput'>) {
     this.#wire = wire;
   }
 
   /**
-   * Sends the call, and once more with less where the service says how much it would take. Without a receipt, which
-   * tells the client, it goes as it came.
+   * Sends the call, and once more with a lower limit where the service states one. A call without a receipt, in which the
+   * client reads of that, is sent as it came.
    * @throws GatewayError as `send` does
    */
   async open<Opened>(
@@ -83,7 +83,7 @@ export class OutputLimits {
   }
 
   /** The same call where it asks for no more, or may not be changed. */
-  #within({ tokens, isOfModel }: ToldLimit, call: UpstreamCall): UpstreamCall {
+  #within({ tokens, isOfModel }: ReportedLimit, call: UpstreamCall): UpstreamCall {
     const { modelId, body, receipt } = call;
     const asked = this.#wire.outputLimit(body);
     if (asked === undefined || asked <= tokens || receipt === undefined) return call;
@@ -94,14 +94,14 @@ export class OutputLimits {
     return { ...call, body: this.#wire.limitOutput(body, tokens, { modelId }) };
   }
 
-  #learn(modelId: string, limit: ToldLimit): void {
+  #learn(modelId: string, limit: ReportedLimit): void {
     if (this.#known.size >= MAX_MODELS) this.#known.clear();
     this.#known.set(modelId, limit);
   }
 }
 
-function limitIn(error: unknown): ToldLimit | undefined {
+function limitIn(error: unknown): ReportedLimit | undefined {
   if (!(error instanceof GatewayError) || error.failure?.kind !== 'rejected') return undefined;
   const { detail } = error.failure;
-  return detail === undefined ? undefined : readToldLimit(textOf(detail));
+  return detail === undefined ? undefined : readReportedLimit(textOf(detail));
 }

@@ -43,7 +43,7 @@ export function patch(body: JsonObject, target: PatchTarget): JsonObject {
     delete patched[field];
   }
   if (Array.isArray(body.messages)) {
-    const said = withoutNothing(body.messages);
+    const said = withoutBlankMessages(body.messages);
     patched.messages = patchMessages(pairResults(said, receipt), target);
   }
   if (body.system !== undefined) {
@@ -64,7 +64,7 @@ export function patch(body: JsonObject, target: PatchTarget): JsonObject {
 }
 
 /** Without messages that say nothing: the wire refuses them, and a client sends them again with each turn. */
-function withoutNothing(messages: JsonValue[]): JsonValue[] {
+function withoutBlankMessages(messages: JsonValue[]): JsonValue[] {
   const said = mapList(messages, (message) => {
     if (!isJsonObject(message) || message.content === undefined) return message;
     const content = saidIn(message.content);

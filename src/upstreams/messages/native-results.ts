@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts
 import { told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 
-/** Late results are moved up, missing ones told as such. Results to no call are the client's mistake, which the upstream names. */
+/** Moves late results up, and adds an error for each missing one. A result of no call is the client's mistake, which the upstream names. */
 export function pairResults(messages: JsonValue[], receipt: Receipt): JsonValue[] {
   const turns = turnsOf(messages);
   const called = new Set(turns.flatMap(callIdsOf));
