@@ -221,7 +221,7 @@ export const first: PartlyTranslated<typeof english> = {
       'account-failing': {
         message: '失敗しているアカウント：{{problems}}',
         wayOut:
-          'アカウントを開いてテストしてください。上流に拒否される場合は、新しいキーを設定するか再度サインインしてください。',
+          'アカウントを開いてテストしてください。アップストリームに拒否される場合は、新しいキーを設定するか再度サインインしてください。',
       },
       'setting-unused': {
         message: '{{problems}}',

@@ -254,7 +254,8 @@ export const receipt: SentenceTexts = {
   'The value came in another form.': '値は別の形式で指定されていました。',
   'The value is not base64, so it is no signature.':
     '値が base64 ではないため、署名ではありません。',
-  'The upstream gives samples: sent as WAV.': '上流はサンプルを返すため、WAV で送られます。',
+  'The upstream gives samples: sent as WAV.':
+    'アップストリームはサンプルを返すため、WAV で送られます。',
   'The voices of the upstream have other names: its own was taken.':
     'アップストリームの音声の名前は異なるため、アップストリームの音声を使いました。',
   'Thinking can be switched on and off here, and no amount be said.':
