@@ -24,6 +24,8 @@ interface Offer {
   readonly offered: Iterable<string> & {
     has(name: string): boolean;
     servedAs(name: string, upstreamId: string): string | undefined;
+    /** Another number once other names are offered; absent while that is not known. */
+    readonly revision?: number | undefined;
   };
   /** The upstream that alone is asked. */
   readonly within?: string | undefined;
@@ -53,15 +55,43 @@ const DATED = /^(.+)[-@](\d{4}-?\d\d-?\d\d)$/;
 
 /** Services list models with their date, and take the name without it, too. Of several dates the latest. */
 function findDated(names: ReadonlySet<string>, { offered, within }: Offer): string | undefined {
-  let latest: { readonly id: string; readonly date: string } | undefined;
+  const known = datedIdsOf(offered);
+  return [...names]
+    .flatMap((name) => known.get(name) ?? [])
+    .filter(({ id }) => within === undefined || offered.servedAs(id, within) !== undefined)
+    .reduce<DatedId | undefined>((a, b) => (a === undefined || b.date > a.date ? b : a), undefined)
+    ?.id;
+}
+
+interface DatedId {
+  readonly id: string;
+  /** Its digits. */
+  readonly date: string;
+}
+
+/** Those of one revision of what is offered, by the name without the date, in lower case. */
+interface DatedIds {
+  readonly revision: number;
+  readonly byName: ReadonlyMap<string, readonly DatedId[]>;
+}
+
+const datedIds = new WeakMap<Offer['offered'], DatedIds>();
+
+function datedIdsOf(offered: Offer['offered']): DatedIds['byName'] {
+  const { revision } = offered;
+  const latest = datedIds.get(offered);
+  if (latest !== undefined && latest.revision === revision) return latest.byName;
+  const byName = new Map<string, DatedId[]>();
   for (const id of offered) {
-    const [, name = '', digits = ''] = DATED.exec(id) ?? [];
-    if (!names.has(name.toLowerCase())) continue;
-    if (within !== undefined && offered.servedAs(id, within) === undefined) continue;
-    const date = digits.replaceAll('-', '');
-    if (latest === undefined || date > latest.date) latest = { id, date };
+    const [, name, digits = ''] = DATED.exec(id) ?? [];
+    if (name === undefined) continue;
+    const dated = { id, date: digits.replaceAll('-', '') };
+    const others = byName.get(name.toLowerCase());
+    if (others === undefined) byName.set(name.toLowerCase(), [dated]);
+    else others.push(dated);
   }
-  return latest?.id;
+  if (revision !== undefined) datedIds.set(offered, { revision, byName });
+  return byName;
 }
 
 /** A model of the catalogue, by its id or another of its names. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { textOf } from '../lib/localized-message.ts';
 import { OutputLimits, readReportedLimit } from './output-limit.ts';
 
@@ -43,30 +44,69 @@ test.each([
   expect(readReportedLimit(said)).toEqual(limit);
 });
 
-test('the receipt tells what the prompt leaves apart from what the model writes', async () => {
-  const limits = new OutputLimits({
-    outputLimit: ({ max_tokens: asked }) => Number(asked),
-    limitOutput: (body, most) => ({ ...body, max_tokens: most }),
-  });
+const HOUR_MS = 3_600_000;
+
+function asked(body: JsonObject = { max_tokens: 32_000 }) {
   const receipt = createReceipt();
   const call = {
-    ...{ modelId: 'm', body: { max_tokens: 32_000 }, stream: false, receipt },
+    ...{ modelId: 'm', body, stream: false, receipt },
     access: { accountId: 'a', credential: 'k', credentialKind: 'api-key' as const },
     signal: new AbortController().signal,
   };
-  const refuses = (detail: string) => (sent: { body: { max_tokens?: unknown } }) => {
-    const isRefused = Number(sent.body.max_tokens) > 20_000;
+  return { call, reasons: () => receipt.entries.map(({ reason }) => textOf(reason)) };
+}
+
+/** A service that writes 20,000 tokens at most, and the limits it is sent. */
+function service() {
+  let time = 0;
+  const sent: unknown[] = [];
+  const limits = new OutputLimits(
+    {
+      outputLimit: ({ max_tokens: most }) => Number(most),
+      limitOutput: ({ thinking: _thinking, ...body }, most) => ({ ...body, max_tokens: most }),
+    },
+    { now: () => time },
+  );
+  const refuses = (detail: string) => (call: { body: { max_tokens?: unknown } }) => {
+    const { max_tokens: most } = call.body;
+    sent.push(most);
     const failure = { kind: 'rejected', detail } as const;
-    if (isRefused)
+    if (Number(most) > 20_000)
       throw new GatewayError({ kind: 'internal', source: 'upstream', message: '', failure });
-    return Promise.resolve(sent.body.max_tokens);
+    return Promise.resolve(most);
   };
+  const pass = (ms: number): void => {
+    time += ms;
+  };
+  return { limits, refuses, sent, pass };
+}
+
+const OF_MODEL = 'This model supports at most 16384 completion tokens';
+
+test('the receipt tells what the prompt leaves apart from what the model writes', async () => {
+  const { limits, refuses } = service();
+  const { call, reasons } = asked();
   expect(await limits.open(call, refuses('(32000 > 16384 - 12)'))).toBe(16_372);
-  expect(
-    await limits.open(call, refuses('This model supports at most 16384 completion tokens')),
-  ).toBe(16_384);
-  expect(receipt.entries.map(({ reason }) => textOf(reason))).toEqual([
+  expect(await limits.open(call, refuses(OF_MODEL))).toBe(16_384);
+  expect(reasons()).toEqual([
     'The prompt leaves 16372 tokens for the answer.',
     'This model writes at most 16384 tokens.',
   ]);
+});
+
+test('a limit of the model is known for an hour', async () => {
+  const { limits, refuses, sent, pass } = service();
+  await limits.open(asked().call, refuses(OF_MODEL));
+  pass(HOUR_MS - 1);
+  await limits.open(asked().call, refuses(OF_MODEL));
+  pass(1);
+  await limits.open(asked().call, refuses(OF_MODEL));
+  expect(sent).toEqual([32_000, 16_384, 16_384, 32_000, 16_384]);
+});
+
+test('thinking that has no room in the limit is told as well', async () => {
+  const { limits, refuses } = service();
+  const { call, reasons } = asked({ max_tokens: 32_000, thinking: { budget_tokens: 24_000 } });
+  await limits.open(call, refuses(OF_MODEL));
+  expect(reasons()).toContain('Lowered to leave room for the answer.');
 });

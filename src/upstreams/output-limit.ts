@@ -1,6 +1,7 @@
 // Limits of answers that no model list has: services state them when they refuse a larger one.
 
 import { GatewayError } from '../canonical/error.ts';
+import type { Clock } from '../lib/clock.ts';
 import { textOf, told } from '../lib/localized-message.ts';
 import type { Upstream, UpstreamCall } from './upstream.ts';
 
@@ -50,14 +51,18 @@ export function readReportedLimit(said: string): ReportedLimit | undefined {
 }
 
 const MAX_MODELS = 1000;
+/** Services raise their limits, and routers have several behind one name. */
+const LIFETIME_MS = 3_600_000;
 
 /** The limits that the service of one upstream stated. */
 export class OutputLimits {
   readonly #wire: Pick<Upstream, 'outputLimit' | 'limitOutput'>;
-  readonly #known = new Map<string, ReportedLimit>();
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #known = new Map<string, { readonly limit: ReportedLimit; readonly until: number }>();
 
-  constructor(wire: Pick<Upstream, 'outputLimit' | 'limitOutput'>) {
+  constructor(wire: Pick<Upstream, 'outputLimit' | 'limitOutput'>, clock: Pick<Clock, 'now'>) {
     this.#wire = wire;
+    this.#clock = clock;
   }
 
   /**
@@ -70,7 +75,8 @@ export class OutputLimits {
     send: (call: UpstreamCall) => Promise<Opened>,
   ): Promise<Opened> {
     const known = this.#known.get(call.modelId);
-    const first = known === undefined ? call : this.#within(known, call);
+    const isFresh = known !== undefined && this.#clock.now() < known.until;
+    const first = isFresh ? this.#within(known.limit, call) : call;
     try {
       return await send(first);
     } catch (error) {
@@ -91,12 +97,16 @@ export class OutputLimits {
       ? told`This model writes at most ${tokens} tokens.`
       : told`The prompt leaves ${tokens} tokens for the answer.`;
     receipt.add('capped', 'max_tokens', reason);
-    return { ...call, body: this.#wire.limitOutput(body, tokens, { modelId }) };
+    const limited = this.#wire.limitOutput(body, tokens, { modelId });
+    if (limited.thinking !== body.thinking) {
+      receipt.add('approximated', 'thinking', told`Lowered to leave room for the answer.`);
+    }
+    return { ...call, body: limited };
   }
 
   #learn(modelId: string, limit: ReportedLimit): void {
     if (this.#known.size >= MAX_MODELS) this.#known.clear();
-    this.#known.set(modelId, limit);
+    this.#known.set(modelId, { limit, until: this.#clock.now() + LIFETIME_MS });
   }
 }
 

@@ -39,7 +39,7 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
     limitOutput: (body, most, { modelId }) =>
       isForEndpoint(body) ? body : limitOutput(body, most, traitsOf(quirks, modelId).limitField),
   };
-  const outputLimits = new OutputLimits(limiting);
+  const outputLimits = new OutputLimits(limiting, clock);
   return {
     ...common,
     wire: CHAT_WIRE,

@@ -344,7 +344,7 @@ test('what clients write where they say nothing is left out', () => {
     { role: 'assistant', content: [], tool_calls: [call] },
     { role: 'tool', tool_call_id: 'a', content: [] },
     ...[
-      { role: 'assistant', content: null },
+      { role: 'assistant', content: null, tool_calls: [] },
       { role: 'user', content: 'on' },
     ],
     { role: 'assistant', content: null, refusal: 'No.' },

@@ -46,16 +46,21 @@ const INSTEAD = ['tool_calls', 'function_call', 'refusal', 'audio'];
 /** Hugging Face's clients write null, and Mistral's a list without parts, which strict servers refuse. */
 function withoutNothing(message: JsonObject): JsonObject {
   const { name, tool_calls: calls, content, ...rest } = message;
+  const hasNoCalls = calls !== undefined && isNothing(calls);
   const isEmpty = Array.isArray(content)
     ? content.length === 0
-    : content === null && INSTEAD.every((field) => (message[field] ?? null) === null);
-  if (name !== null && calls !== null && !isEmpty) return message;
+    : content === null && INSTEAD.every((field) => isNothing(message[field]));
+  if (name !== null && !hasNoCalls && !isEmpty) return message;
   return {
     ...rest,
     ...(content !== undefined && { content: isEmpty ? '' : content }),
     ...(name != null && { name }),
-    ...(calls != null && { tool_calls: calls }),
+    ...(calls !== undefined && !hasNoCalls && { tool_calls: calls }),
   };
+}
+
+function isNothing(value: JsonValue | undefined): boolean {
+  return (value ?? null) === null || (Array.isArray(value) && value.length === 0);
 }
 
 /** Marks for caches are other upstreams'; a picture's address may stand bare, as some clients write it. */

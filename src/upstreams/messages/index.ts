@@ -29,7 +29,7 @@ export function createMessagesUpstream(options: WireOptions<MessagesProfile>): O
     modelIds: (name) => profile.modelIds(name),
     capabilitiesOf,
   });
-  const outputLimits = new OutputLimits({ outputLimit, limitOutput });
+  const outputLimits = new OutputLimits({ outputLimit, limitOutput }, clock);
   return {
     ...common,
     wire: MESSAGES_WIRE,

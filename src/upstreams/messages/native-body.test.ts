@@ -291,6 +291,20 @@ test("the operator's amount wins", () => {
   expect(adaptive.thinking).toEqual({ type: 'adaptive' });
 });
 
+test('a failed tool that said nothing is told to have no result', () => {
+  const blank = { type: 'text', text: '' };
+  const failed = { ...result, is_error: true };
+  const messages = [
+    { role: 'user', content: 'Go' },
+    { role: 'assistant', content: [call] },
+    { role: 'user', content: [{ ...failed, content: [blank] }] },
+  ];
+  expect(patched({ messages, tools: [TOOL] }).body.messages).toMatchObject([
+    ...[{}, {}],
+    { content: [{ ...failed, content: 'no result' }] },
+  ]);
+});
+
 test('P062 texts that are blank, and messages of nothing else, are left out', () => {
   const blank = { type: 'text', text: ' \n', cache_control: { type: 'ephemeral' } };
   const said = { type: 'text', text: 'So.' };

@@ -90,7 +90,10 @@ function withoutBlanks(blocks: JsonValue[]): JsonValue[] {
       return text !== undefined && saidIn(text) === undefined ? undefined : block;
     if (type !== 'tool_result' || !Array.isArray(content)) return block;
     const inner = withoutBlanks(content);
-    return inner === content ? block : { ...block, content: inner };
+    if (inner === content) return block;
+    // "content cannot be empty if `is_error` is true"
+    const isBare = inner.length === 0 && block.is_error === true;
+    return { ...block, content: isBare ? 'no result' : inner };
   });
 }
 

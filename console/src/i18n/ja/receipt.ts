@@ -254,6 +254,7 @@ export const receipt: SentenceTexts = {
   'The value came in another form.': '値は別の形式で指定されていました。',
   'The value is not base64, so it is no signature.':
     '値が base64 ではないため、署名ではありません。',
+  'Lowered to leave room for the answer.': '応答の余地を残すため下げられました。',
   'The upstream gives samples: sent as WAV.':
     'アップストリームはサンプルを返すため、WAV で送られます。',
   'The voices of the upstream have other names: its own was taken.':

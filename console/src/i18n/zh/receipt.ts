@@ -201,6 +201,7 @@ export const receipt: SentenceTexts = {
     '上游接受 {1} 个停止序列；其余的由网关截断回答。',
   'The value came in another form.': '值以另一种形式给出。',
   'The value is not base64, so it is no signature.': '值不是 base64，因此不是签名。',
+  'Lowered to leave room for the answer.': '为给回答留出空间而降低。',
   'The upstream gives samples: sent as WAV.': '上游给出的是采样：以 WAV 发送。',
   'The voices of the upstream have other names: its own was taken.':
     '上游的语音名称不同：已采用它自己的语音。',
