@@ -142,6 +142,12 @@ test.each<[SettingsFormat, string, string]>([
   expect(() => setEntries(format, text, [{ path: ['x'], value: 'y' }])).toThrow(message);
 });
 
+test('refuses TOML whose lines end in two ways, where all of them would be written anew', () => {
+  const text = 'a = 1\r\nb = 2\n';
+  const change = [{ path: ['a'], value: 3 }];
+  expect(() => setEntries('toml', text, change)).toThrow('Its lines end in two ways');
+});
+
 test('refuses a file that says one thing twice, since only one of them would be changed', () => {
   expect(() => setEntries('json', '{"a":1,"a":2}', [{ path: ['a'], value: 3 }])).toThrow(
     'cannot be edited without changing more',

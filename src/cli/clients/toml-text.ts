@@ -35,6 +35,10 @@ export function changeToml(text: string, tree: Tree, change: Change): string {
   const cut = change.value === undefined && isTree(before) ? cutTable(text, names) : undefined;
   const plain = whole ?? cut;
   if (plain !== undefined && isWanted(plain, wanted)) return plain;
+  // The library would write all of them in one way.
+  if (/\r\n/.test(text) && /(?<!\r)\n/.test(text)) {
+    throw new SettingsError('Its lines end in two ways: let all end in one, and try again.');
+  }
   return patch(text, wanted);
 }
 
