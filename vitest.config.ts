@@ -21,8 +21,8 @@ export default defineConfig({
           setupFiles: ['test/support/equal-messages.ts'],
           include: ['{src,packages}/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
           exclude: ['**/node_modules/**', 'test/browser/**', ...slow],
-          // Vitest would leave one of two cores to itself, which needs little of it.
-          maxWorkers: Math.max(2, availableParallelism() - 1),
+          // Vitest would leave one of two cores to itself, which needs little of it; some files wait for other programs.
+          maxWorkers: Math.max(3, availableParallelism() - 1),
         },
       },
       {
