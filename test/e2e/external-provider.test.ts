@@ -43,8 +43,10 @@ async function startProvider() {
     seen.push({ path, headers: request.headers, body });
     const answer = answerTo({ path, body }, say);
     const error = { type: 'error', error: { type: 'rate_limit_error', message: 'no more' } };
-    if (say.silentAfter === 'nothing') return;
-    if (say.silentAfter === 'headers') {
+    // Its list would be waited for.
+    const silentAfter = path.startsWith('/v1/models') ? undefined : say.silentAfter;
+    if (silentAfter === 'nothing') return;
+    if (silentAfter === 'headers') {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
       return;
     }
