@@ -97,7 +97,7 @@ const CHOOSING: JsonObject = {
   audioMetadata: { startOffset: '1s', endOffset: '2s' },
 };
 const CHOSEN_MEDIUM: JsonObject = {
-  inlineData: { mimeType: 'application/pdf', data: 'QUJD' },
+  inlineData: { mimeType: 'application/pdf', data: 'QUJD', displayName: 'a.pdf' },
   ...CHOOSING,
 };
 const CHOSEN_BODY: JsonObject = {
@@ -133,7 +133,7 @@ test('what is chosen of a document is dropped by its place elsewhere', () => {
   const within = 'contents[2].parts[0].functionResponse.parts[0]';
   expect(new Set(patched(CHOSEN_BODY, sandbox).dropped)).toEqual(
     new Set([
-      ...Object.keys(CHOOSING).flatMap((key) => [
+      ...['inlineData.displayName', ...Object.keys(CHOOSING)].flatMap((key) => [
         `contents[0].parts[0].${key}`,
         `${within}.${key}`,
       ]),

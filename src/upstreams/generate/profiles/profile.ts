@@ -73,6 +73,10 @@ type CountForm = 'whole-request' | 'request-fields' | 'whole-or-contents';
 /** What both the public API and Vertex AI have, and upstreams with the neutral words not. `@google/genai`, `google-genai`. */
 const EVERYWHERE_FIELDS = [
   'serviceTier',
+  'contents.parts.inlineData.displayName',
+  'contents.parts.fileData.displayName',
+  'contents.parts.functionResponse.parts.inlineData.displayName',
+  'contents.parts.functionResponse.parts.fileData.displayName',
   'contents.parts.audioTranscription',
   'contents.parts.mediaProcessing',
   'contents.parts.speechMetadata',
