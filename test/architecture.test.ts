@@ -59,6 +59,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'upstreams/wire-parts.ts',
     'upstreams/json-body.ts',
     'upstreams/litellm.ts',
+    'upstreams/open-results.ts',
     'upstreams/output-limit.ts',
     'upstreams/rate-limit.ts',
     'upstreams/retry-delay.ts',

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Receipt } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { OpenResults } from '../open-results.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
 
@@ -128,7 +129,10 @@ function patchPart(part: JsonValue): JsonValue {
  * to no call are the client's mistake, which the upstream names.
  */
 function pairResults(messages: readonly JsonObject[], receipt: Receipt): readonly JsonObject[] {
-  const results = resultsById(messages);
+  const results = new OpenResults();
+  for (const message of messages) {
+    if (message.role === 'tool') results.add(textOf(message.tool_call_id) ?? '', message);
+  }
   const called = new Set<string>();
   const paired: JsonObject[] = [];
   for (const message of messages) {
@@ -140,13 +144,10 @@ function pairResults(messages: readonly JsonObject[], receipt: Receipt): readonl
     for (const { id } of objectsOf(message.tool_calls)) {
       const callId = textOf(id) ?? '';
       called.add(callId);
-      paired.push(takeResult(callId, results, receipt));
+      paired.push(results.take(callId, receipt) ?? missingResult(callId));
     }
   }
-  for (const [id, left] of results) {
-    if (!called.has(id) || left.length === 0) continue;
-    receipt.add('dropped', 'messages', told`A second result of tool call ${id} was dropped.`);
-  }
+  results.noteLeft(called, receipt);
   const isSame =
     paired.length === messages.length && paired.every((one, at) => one === messages[at]);
   if (!isSame && paired.length === messages.length) {
@@ -155,27 +156,8 @@ function pairResults(messages: readonly JsonObject[], receipt: Receipt): readonl
   return paired;
 }
 
-function resultsById(messages: readonly JsonObject[]): ReadonlyMap<string, JsonObject[]> {
-  const results = new Map<string, JsonObject[]>();
-  for (const message of messages) {
-    if (message.role !== 'tool') continue;
-    const id = textOf(message.tool_call_id) ?? '';
-    const known = results.get(id);
-    if (known === undefined) results.set(id, [message]);
-    else known.push(message);
-  }
-  return results;
-}
-
-function takeResult(
-  id: string,
-  results: ReadonlyMap<string, JsonObject[]>,
-  receipt: Receipt,
-): JsonObject {
-  const found = results.get(id)?.shift();
-  if (found !== undefined) return found;
-  receipt.add('repaired', 'messages', told`Tool call ${id} has no result; "no result" was sent.`);
-  return { role: 'tool', tool_call_id: id, content: 'Error: no result' };
+function missingResult(callId: string): JsonObject {
+  return { role: 'tool', tool_call_id: callId, content: 'Error: no result' };
 }
 
 /** Pictures of results stand in a user message behind the last result of the step. */

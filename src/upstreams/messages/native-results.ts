@@ -3,24 +3,29 @@
 import type { Receipt } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import { OpenResults } from '../open-results.ts';
+import { itemsOf, objectOf, textOf } from '../read-values.ts';
 
 /** Moves late results up, and adds an error for each missing one. A result of no call is the client's mistake, which the upstream names. */
 export function pairResults(messages: JsonValue[], receipt: Receipt): JsonValue[] {
   const turns = turnsOf(messages);
   const called = new Set(turns.flatMap(callIdsOf));
   if (called.size === 0) return messages;
-  const results = resultsById(messages, called);
+  const results = new OpenResults();
+  for (const block of turns.flatMap(blocksOf)) {
+    const id = answeredBy(block, called);
+    if (id !== undefined && isJsonObject(block)) results.add(id, block);
+  }
   const paired: JsonValue[] = [];
   let open: readonly string[] = [];
   const answer = (): void => {
     if (open.length === 0) return;
-    const content = open.map((id) => takeResult(id, results, receipt));
+    const content = open.map((id) => movedResult(id, results, receipt));
     paired.push({ role: 'user', content });
   };
   for (const turn of turns) {
     const isInPlace = turn.role === 'user' && answersFirst(turn, open, called);
-    if (isInPlace) for (const id of open) results.get(id)?.shift();
+    if (isInPlace) for (const id of open) results.take(id, receipt);
     else answer();
     for (const message of isInPlace ? turn.messages : withoutResults(turn.messages, called)) {
       paired.push(message);
@@ -28,10 +33,7 @@ export function pairResults(messages: JsonValue[], receipt: Receipt): JsonValue[
     open = callIdsOf(turn);
   }
   answer();
-  for (const [id, left] of results) {
-    if (left.length > 0)
-      receipt.add('dropped', 'messages', told`A second result of tool call ${id} was dropped.`);
-  }
+  results.noteLeft(called, receipt);
   const isSame =
     paired.length === messages.length && paired.every((one, at) => one === messages[at]);
   return isSame ? messages : paired;
@@ -89,35 +91,14 @@ function answersFirst(turn: Turn, ids: readonly string[], called: ReadonlySet<st
   return isFirst && known.length === ids.length && ids.every((id) => answered.has(id));
 }
 
-function resultsById(
-  messages: readonly JsonValue[],
-  called: ReadonlySet<string>,
-): ReadonlyMap<string, JsonObject[]> {
-  const results = new Map<string, JsonObject[]>();
-  for (const message of messages) {
-    for (const block of objectsOf(objectOf(message)?.content)) {
-      const id = answeredBy(block, called);
-      if (id === undefined) continue;
-      const known = results.get(id);
-      if (known === undefined) results.set(id, [block]);
-      else known.push(block);
-    }
+/** The result of a call, which goes behind it from where it stood. */
+function movedResult(id: string, results: OpenResults, receipt: Receipt): JsonObject {
+  const found = results.take(id, receipt);
+  if (found === undefined) {
+    return { type: 'tool_result', tool_use_id: id, is_error: true, content: 'no result' };
   }
-  return results;
-}
-
-function takeResult(
-  id: string,
-  results: ReadonlyMap<string, JsonObject[]>,
-  receipt: Receipt,
-): JsonObject {
-  const found = results.get(id)?.shift();
-  if (found !== undefined) {
-    receipt.add('repaired', 'messages', told`The result of ${id} was moved behind its call.`);
-    return found;
-  }
-  receipt.add('repaired', 'messages', told`Tool call ${id} has no result; "no result" was sent.`);
-  return { type: 'tool_result', tool_use_id: id, is_error: true, content: 'no result' };
+  receipt.add('repaired', 'messages', told`The result of ${id} was moved behind its call.`);
+  return found;
 }
 
 /** Messages of which nothing is left go as well. */
