@@ -1,4 +1,4 @@
-// The audio routes of the OpenAI-style protocol: what they read and answer (`openai` resources/audio/transcriptions.d.ts).
+// The routes that write recordings down, of the OpenAI-style protocol (`openai` resources/audio/transcriptions.d.ts).
 
 import { clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Reply } from '../canonical/fold.ts';
