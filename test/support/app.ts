@@ -158,7 +158,8 @@ function createImpatientClock(base: Clock): ImpatientClock {
     startTimer: base.startTimer,
     async sleep(delayMs, signal) {
       signal.throwIfAborted();
-      ahead += delayMs;
+      // Clocks tell whole milliseconds, and a wait that was drawn has fractions.
+      ahead += Math.ceil(delayMs);
     },
     skip(byMs) {
       ahead += byMs;
