@@ -47,7 +47,7 @@ export function AccountBrowser({
     defaultValue: 'cards',
     getInitialValueInEffect: false,
   });
-  const isNarrow = useMediaQuery('(max-width: 62em)', false, { getInitialValueInEffect: false });
+  const isNarrow = useMediaQuery('(max-width: 75em)', false, { getInitialValueInEffect: false });
   const order = useOrder(known);
   const { accounts } = order;
   const found = useDeferredValue(filterAccounts(accounts, { shown, search }));

@@ -33,7 +33,7 @@ export function AccountTable(props: AccountTableProps) {
     setOverId(undefined);
   };
   return (
-    <div className="table-frame">
+    <div className="table-frame table-scroll">
       <table className="plain-table account-table">
         <thead>
           <tr>
