@@ -28,6 +28,7 @@ import { Outcome } from './outcome.tsx';
 import { shortSession } from './short-session.ts';
 import '../usage/page.css';
 import { useAccountNames } from './use-account-names.ts';
+import '../../components/stacking-table.css';
 import './session-page.css';
 
 export function SessionPage() {
@@ -136,7 +137,7 @@ function Timeline({ session }: { readonly session: RequestSession }) {
       }
     >
       <ScrollRegion className="table-scroll" label={t('requests.timeline')}>
-        <table className="plain-table session-calls">
+        <table className="plain-table is-stacking session-calls">
           <thead>
             <tr>
               <th scope="col">{t('requests.columns.when')}</th>
@@ -188,7 +189,7 @@ function Call({ call, first, whole }: CallProps) {
   const width = Math.max(0.5, (call.totalMs / whole) * 100);
   return (
     <tr>
-      <td>
+      <td className="is-lead">
         <Link
           to="/requests"
           search={{ session: call.session ?? '', id: call.id }}
@@ -201,19 +202,22 @@ function Call({ call, first, whole }: CallProps) {
         <Outcome row={call} />
       </td>
       <td>
-        <div className="session-name" title={call.upstreamModel ?? call.model}>
+        <span className="cell-label">{t('requests.model')}</span>
+        <span className="session-name" title={call.upstreamModel ?? call.model}>
           {call.upstreamModel ?? call.model}
-        </div>
+        </span>
       </td>
       <td className="session-bar" aria-hidden="true">
         <span style={{ insetInlineStart: `${Math.min(99.5, start)}%`, inlineSize: `${width}%` }} />
       </td>
       <td>
-        <div className="session-name" title={call.account}>
+        <span className="cell-label">{t('requests.account')}</span>
+        <span className="session-name" title={call.account}>
           {call.account ?? '–'}
-        </div>
+        </span>
       </td>
       <td className="numeric session-tokens">
+        <span className="cell-label">{t('requests.columns.tokens')}</span>
         {inputTokens === undefined && outputTokens === undefined
           ? '–'
           : t('requests.inOut', {
@@ -222,12 +226,16 @@ function Call({ call, first, whole }: CallProps) {
             })}
       </td>
       <td className="numeric">
+        <span className="cell-label">{t('requests.cachedShare')}</span>
         {inputTokens === undefined || inputTokens === 0
           ? '–'
           : format.percent(Math.min(100, (cachedTokens / inputTokens) * 100))}
       </td>
-      <td className="numeric">{cost === undefined ? '–' : format.money(cost)}</td>
-      <td className="numeric session-tokens">{format.duration(call.totalMs)}</td>
+      <td className="numeric">
+        <span className="cell-label">{t('requests.cost')}</span>
+        {cost === undefined ? '–' : format.money(cost)}
+      </td>
+      <td className="numeric is-corner">{format.duration(call.totalMs)}</td>
     </tr>
   );
 }
