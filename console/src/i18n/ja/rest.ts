@@ -269,7 +269,8 @@ export const rest: PartlyTranslated<typeof english> = {
     empty: 'この期間の使用量はありません',
     emptyHint:
       '各リクエストは 1 分以内にここで集計され、リクエストログの削除後も集計に残ります。期間を長くするか、最初のリクエストを送信してください。',
-    duration: '所要時間 p50 · p95',
+    duration: '所要時間 p50',
+    slowDuration: '所要時間 p95',
     firstToken: '最初のトークン p50',
     speed: 'トークン/秒',
     requests: 'リクエスト',
@@ -306,7 +307,7 @@ export const rest: PartlyTranslated<typeof english> = {
     kinds: {
       fresh: '入力',
       written: 'キャッシュに書き込まれた入力',
-      cached: 'キャッシュ済み入力',
+      cached: 'キャッシュ入力',
       thought: '思考',
       output: '出力',
       good: '成功',

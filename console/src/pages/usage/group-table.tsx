@@ -1,6 +1,7 @@
 // Who or what used how much, the most first.
 
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Latency, LatencyFigures, LeadingUsage } from '../../../../src/admin/contract.ts';
 import { Panel } from '../../components/panel.tsx';
@@ -18,10 +19,15 @@ export interface GroupTableProps {
   readonly latencies: Latency['groups'];
 }
 
-const FIGURES = [
-  ...(['requests', 'errors', 'input', 'output', 'cache', 'images', 'cost', 'flatRate'] as const),
-  ...(['duration', 'firstToken', 'speed'] as const),
-];
+/** Two figures share a column. */
+const COLUMNS = [
+  ['requests', 'errors'],
+  ['input', 'output'],
+  ['cache', 'images'],
+  ['cost', 'flatRate'],
+  ['duration', 'slowDuration'],
+  ['firstToken', 'speed'],
+] as const;
 
 export function GroupTable({ usage, view, latencies }: GroupTableProps) {
   const { t } = useTranslation();
@@ -36,13 +42,17 @@ export function GroupTable({ usage, view, latencies }: GroupTableProps) {
   return (
     <Panel isFlush title={t(`usage.byTitles.${by}`)}>
       <ScrollRegion className="table-scroll" label={t('usage.table')}>
-        <table className="plain-table">
+        <table className="plain-table is-stacking group-table">
           <thead>
             <tr>
               <th scope="col">{t(`usage.groups.${by}`)}</th>
-              {FIGURES.map((figure) => (
-                <th key={figure} scope="col" className="numeric">
-                  {t(`usage.${figure}`)}
+              {COLUMNS.map((figures) => (
+                <th key={figures[0]} scope="col" className="numeric">
+                  {figures.map((figure) => (
+                    <span key={figure} className="group-figure">
+                      {t(`usage.${figure}`)}
+                    </span>
+                  ))}
                 </th>
               ))}
             </tr>
@@ -101,7 +111,7 @@ function GroupRow({ row: sum, latency, name, most, search, modelSearch }: GroupR
   const width = most === 0 ? 0 : (allTokens(sum) / most) * 100;
   return (
     <tr>
-      <td className="group-name">
+      <td className="is-lead group-name">
         <Link
           to={modelSearch === undefined ? '/requests' : '/usage'}
           search={modelSearch ?? search}
@@ -114,38 +124,64 @@ function GroupRow({ row: sum, latency, name, most, search, modelSearch }: GroupR
         </span>
       </td>
       <td className="numeric">
-        <Link to="/requests" search={search}>
-          {format.number(sum.requests)}
-        </Link>
-      </td>
-      <td className={sum.errors > 0 ? 'numeric is-bad' : 'numeric dimmed'}>
-        {sum.errors === 0 ? (
-          format.number(0)
-        ) : (
-          <Link to="/requests" search={{ ...search, status: 'error' }}>
-            {format.number(sum.errors)}
+        <Figure of="requests">
+          <Link to="/requests" search={search}>
+            {format.number(sum.requests)}
           </Link>
-        )}
+        </Figure>
+        <Figure of="errors">
+          {sum.errors === 0 ? (
+            format.number(0)
+          ) : (
+            <Link className="is-bad" to="/requests" search={{ ...search, status: 'error' }}>
+              {format.number(sum.errors)}
+            </Link>
+          )}
+        </Figure>
       </td>
-      <td className="numeric" title={format.number(sum.inputTokens)}>
-        {format.compact(sum.inputTokens)}
-      </td>
-      <td className="numeric" title={format.number(sum.outputTokens)}>
-        {format.compact(sum.outputTokens)}
-      </td>
-      <td className="numeric">{share === undefined ? '–' : format.percent(share * 100)}</td>
-      <td className="numeric">{format.number(sum.images)}</td>
-      <td className="numeric">{isPriced ? format.money(sum.costNanos) : '–'}</td>
-      <td className="numeric">{isPriced ? format.money(sum.flatRateNanos) : '–'}</td>
       <td className="numeric">
-        {latency.duration === undefined
-          ? '–'
-          : `${time(latency.duration.p50)} · ${time(latency.duration.p95)}`}
+        <Figure of="input" title={format.number(sum.inputTokens)}>
+          {format.compact(sum.inputTokens)}
+        </Figure>
+        <Figure of="output" title={format.number(sum.outputTokens)}>
+          {format.compact(sum.outputTokens)}
+        </Figure>
       </td>
-      <td className="numeric">{time(latency.firstToken?.p50)}</td>
       <td className="numeric">
-        {latency.tokensPerSecond === undefined ? '–' : format.number(latency.tokensPerSecond)}
+        <Figure of="cache">{share === undefined ? '–' : format.percent(share * 100)}</Figure>
+        <Figure of="images">{format.number(sum.images)}</Figure>
+      </td>
+      <td className="numeric">
+        <Figure of="cost">{isPriced ? format.money(sum.costNanos) : '–'}</Figure>
+        <Figure of="flatRate">{isPriced ? format.money(sum.flatRateNanos) : '–'}</Figure>
+      </td>
+      <td className="numeric">
+        <Figure of="duration">{time(latency.duration?.p50)}</Figure>
+        <Figure of="slowDuration">{time(latency.duration?.p95)}</Figure>
+      </td>
+      <td className="numeric">
+        <Figure of="firstToken">{time(latency.firstToken?.p50)}</Figure>
+        <Figure of="speed">
+          {latency.tokensPerSecond === undefined ? '–' : format.number(latency.tokensPerSecond)}
+        </Figure>
       </td>
     </tr>
+  );
+}
+
+interface FigureProps {
+  readonly of: (typeof COLUMNS)[number][number];
+  readonly title?: string;
+  readonly children: ReactNode;
+}
+
+/** With its name where the table has no head. */
+function Figure({ of, title, children }: FigureProps) {
+  const { t } = useTranslation();
+  return (
+    <span className="group-figure" title={title}>
+      <span className="cell-label">{t(`usage.${of}`)}</span>
+      <span>{children}</span>
+    </span>
   );
 }
