@@ -189,7 +189,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
 
   test('an entry of the mapping acts on the next request, changed and taken back too', async () => {
     const page = await console.open('/routing');
-    await page.getByLabel('New name or pattern').fill('house-model');
+    await page.getByLabel('Name or pattern').fill('house-model');
     await page.getByRole('combobox', { name: 'Maps to model' }).fill('alpha-3-pro-low');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByText('house-model now maps to alpha-3-pro-low').waitFor();
@@ -264,7 +264,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
 
   test('B10: a misspelt model is no applause, but what was meant, and a way back', async () => {
     const page = await console.open('/routing');
-    await page.getByLabel('New name or pattern').fill('my-*');
+    await page.getByLabel('Name or pattern').fill('my-*');
     await page.getByRole('combobox', { name: 'Maps to model' }).fill('alpha-3-flsh');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     const warning = page.getByRole('alert').filter({ hasText: 'Did you mean "alpha-3-flash"?' });

@@ -175,7 +175,7 @@ describe.skipIf(isWithoutBrowser)('a text that is too long', () => {
       await form.getByRole('button', { name: 'Create key' }).click();
       await page.getByRole('button', { name: 'I have copied it' }).click();
       await page.goto(`${console.url}/routing`);
-      const name = page.getByLabel('New name or pattern');
+      const name = page.getByLabel('Name or pattern');
       await name.fill('m'.repeat(300));
       await page.getByText('At most 256 characters; this has 300').waitFor();
       expect(await name.inputValue()).toHaveLength(300);

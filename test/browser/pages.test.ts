@@ -24,6 +24,7 @@ const PLACES: readonly Place[] = [
   ['/keys', 'Ada’s laptop'],
   ['/keys?tab=budgets', 'Whole gateway'],
   ['/requests', 'too many moons'],
+  ['/requests/session?session=my-run', 'Account binding'],
   ['/usage', 'alpha-3-flash'],
   ['/usage?period=thisMonth&by=owner', 'This month'],
   ['/usage?model=alpha-3-flash&by=account', 'Success rate'],
@@ -100,6 +101,23 @@ const SMALL_TARGETS = `JSON.stringify([...document.querySelectorAll(
 }).map((element) => element.localName + '.' + element.className + ' ' +
   (element.getAttribute('aria-label') ?? element.innerText).slice(0, 30)))`;
 
+/** Tables that scroll sideways, and choices and placeholders that do not fit their place. */
+const CUT_OFF = `JSON.stringify([...document.querySelectorAll('table, input, .mantine-SegmentedControl-root')]
+.filter((element) => {
+  const { font, paddingInlineStart, paddingInlineEnd, visibility } = getComputedStyle(element);
+  if (element.checkVisibility() === false || visibility === 'hidden') return false;
+  if (element.localName === 'table') {
+    const frame = element.closest('section') ?? element;
+    return frame.scrollWidth > frame.clientWidth;
+  }
+  if (element.localName !== 'input') return element.scrollWidth > element.clientWidth;
+  if (element.value !== '') return false;
+  const canvas = document.createElement('canvas').getContext('2d');
+  canvas.font = font;
+  const room = element.clientWidth - parseFloat(paddingInlineStart) - parseFloat(paddingInlineEnd);
+  return canvas.measureText(element.placeholder).width > room + 1;
+}).map((element) => element.placeholder ?? element.closest('section')?.ariaLabel ?? element.innerText))`;
+
 describe.skipIf(isWithoutBrowser)('every page of the console', () => {
   let console: ConsoleApp;
   beforeAll(async () => {
@@ -115,7 +133,7 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     await console.api('POST', '/api/invitations/key', { name: 'A laptop' });
     const rule = { list: 'deny', range: '203.0.113.7', note: 'Scans' };
     await console.api('POST', '/api/address-rules', rule);
-    await console.ask({ model: 'house-cat' });
+    await console.ask({ model: 'house-cat' }, { 'x-session-id': 'my-run' });
     const fault = { status: 400, message: 'There are too many moons.', count: 1 };
     await console.control('POST', '/sandbox/faults', fault);
     await console.ask();
@@ -153,6 +171,26 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     await Promise.all([look({ width: 1440, height: 900 }), look(PHONE)]);
     expect(findings).toEqual([]);
     expect(console.problems).toEqual([]);
+  }, 180_000);
+
+  test('cuts no choice and no placeholder off, and scrolls no table sideways, at any width, in any language', async () => {
+    const findings: string[] = [];
+    const look = async (locale: string): Promise<void> => {
+      const page = await console.open('/', { locale });
+      await page.addInitScript(WATCH_SHIFTS);
+      for (const [path] of PLACES) {
+        await page.goto(console.url + path);
+        await page.evaluate(READ_SHIFTS);
+        for (const width of [390, 768, 1000, 1280, 1920]) {
+          await page.setViewportSize({ width, height: 860 });
+          await page.evaluate(NEXT_FRAME);
+          const found = String(await page.evaluate(CUT_OFF));
+          if (found !== '[]') findings.push(`${locale} ${width} ${path}: ${found}`);
+        }
+      }
+    };
+    await Promise.all(['en-GB', 'zh-CN', 'ja-JP'].map(look));
+    expect(findings).toEqual([]);
   }, 180_000);
 
   test('usage, errors and the check of a name lead to one model, and on to its price', async () => {

@@ -99,7 +99,7 @@ describe.skipIf(isWithoutBrowser)('signing in to the console', () => {
 
   test('a session that ends asks for the password without losing what was typed', async () => {
     const page = await console.open('/routing');
-    const name = page.getByLabel('New name or pattern');
+    const name = page.getByLabel('Name or pattern');
     await name.fill('half-typed');
     await page.getByRole('combobox', { name: 'Maps to model' }).fill('alpha-3-flash');
     await console.api('DELETE', '/api/session');

@@ -29,7 +29,7 @@ export const routing = {
     'Which model serves each name that clients request. Changes apply from the next request.',
   whereTitle: 'Check a model name',
   whereLabel: 'A model name as a client would send it',
-  wherePlaceholder: 'gpt-4o, claude-sonnet-4-5, my-alias …',
+  wherePlaceholder: 'gpt-4o, my-alias …',
   whereEmpty: 'Enter a name to see how mapping, catalogue and aliases resolve it.',
   usageOfModel: 'Usage and latency',
   goesTo: 'maps to',
@@ -61,7 +61,7 @@ export const routing = {
   notServed: 'not available now',
   target: 'Model',
   addEntry: 'Add entry',
-  addName: 'New name or pattern',
+  addName: 'Name or pattern',
   addTarget: 'Maps to model',
   empty: 'No custom mapping',
   emptyHint:

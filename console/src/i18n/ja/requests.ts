@@ -396,7 +396,7 @@ export const routing: PartlyTranslated<typeof englishRouting> = {
   priceModel: 'モデルまたはパターン',
   rates: {
     input: '入力',
-    cached_input: 'キャッシュ済み入力',
+    cached_input: 'キャッシュ入力',
     cache_write: 'キャッシュ書き込み',
     cache_write_hour: '1 時間のキャッシュ書き込み',
     image_input: '画像入力',
@@ -418,7 +418,7 @@ export const routing: PartlyTranslated<typeof englishRouting> = {
     'クライアントが要求する名前ごとに、どのモデルが処理するか。変更は次のリクエストから適用されます。',
   whereTitle: 'モデル名を確認',
   whereLabel: 'クライアントが送信するモデル名',
-  wherePlaceholder: 'gpt-4o、claude-sonnet-4-5、my-alias…',
+  wherePlaceholder: 'gpt-4o、my-alias…',
   whereEmpty: '名前を入力すると、マッピング、カタログ、エイリアスによる解決を確認できます。',
   usageOfModel: '使用量とレイテンシ',
   goesTo: 'マッピング先',
@@ -450,7 +450,7 @@ export const routing: PartlyTranslated<typeof englishRouting> = {
   notServed: '現在利用できません',
   target: 'モデル',
   addEntry: 'エントリを追加',
-  addName: '新しい名前またはパターン',
+  addName: '名前またはパターン',
   addTarget: 'マッピング先のモデル',
   empty: '独自のマッピングはありません',
   emptyHint:

@@ -31,7 +31,7 @@ export const routing: Translated<typeof english> = {
   subtitle: '客户端请求的名称对应哪个模型。更改从下一个请求起生效。',
   whereTitle: '检查模型名称',
   whereLabel: '客户端发送的模型名称',
-  wherePlaceholder: 'gpt-4o、claude-sonnet-4-5、my-alias …',
+  wherePlaceholder: 'gpt-4o、my-alias …',
   whereEmpty: '输入名称，查看它经过映射、目录和别名的路径。',
   usageOfModel: '用量与延迟',
   goesTo: '映射到',
@@ -63,7 +63,7 @@ export const routing: Translated<typeof english> = {
   notServed: '目前不可用',
   target: '模型',
   addEntry: '添加条目',
-  addName: '新名称或模式',
+  addName: '名称或模式',
   addTarget: '映射到的模型',
   empty: '没有自定义映射',
   emptyHint:
