@@ -179,18 +179,34 @@ export function columnOf(field: string): string {
   return name;
 }
 
-/** A row in our words: `key_id` is `keyId`, and nothing stands where the database has null. */
-export function readRow(row: object, readValue?: (value: unknown) => unknown): object {
-  const read: Record<string, unknown> = {};
-  for (const [column, value] of Object.entries(row)) {
-    let name = fieldNames.get(column);
-    if (name === undefined) {
-      name = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-      fieldNames.set(column, name);
-    }
-    read[name] = (readValue === undefined ? value : readValue(value)) ?? undefined;
+/** The field of a column: `key_id` is `keyId`. */
+function fieldOf(column: string): string {
+  let name = fieldNames.get(column);
+  if (name === undefined) {
+    name = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    fieldNames.set(column, name);
   }
-  return read;
+  return name;
+}
+
+/**
+ * Rows in our words, of lists of values: nothing stands where the database has null. Objects of the driver would take
+ * four times as long.
+ */
+export function readRows(
+  columns: readonly string[],
+  rows: readonly (readonly unknown[])[],
+  readValue?: (value: unknown) => unknown,
+): readonly object[] {
+  const fields = columns.map(fieldOf);
+  return rows.map((values) => {
+    const row: Record<string, unknown> = {};
+    fields.forEach((field, place) => {
+      const value = values[place];
+      row[field] = (readValue === undefined ? value : readValue(value)) ?? undefined;
+    });
+    return row;
+  });
 }
 
 /** A value as a column holds it. @throws TypeError for what none can hold */

@@ -50,6 +50,8 @@ export function createFailingHandle(): FailingHandle {
           return {
             all: (...values) => pass(() => statement.all(...values)),
             run: (...values) => pass(() => statement.run(...values)),
+            columns: () => statement.columns(),
+            setReturnArrays: (enabled) => statement.setReturnArrays(enabled),
           };
         },
         close: () => handle.close(),

@@ -14,7 +14,7 @@ import {
   DuplicateRow,
   type Insertion,
   type Outcome,
-  readRow,
+  readRows,
   rowsOf,
   runScript,
   type Statement,
@@ -328,8 +328,10 @@ async function execute(client: pg.PoolClient, statement: Statement): Promise<Out
   const node = builder.getExecutor().transformQuery(statement.query.toOperationNode(), id);
   const compiled = COMPILER.compileQuery(node, id);
   const values = compiled.parameters.map(toStored).map(writeValue);
-  const { rows, rowCount } = await client.query(compiled.sql, values);
-  return { rows: rows.map((row: object) => readRow(row, readValue)), changes: rowCount ?? 0 };
+  const query = { text: compiled.sql, values, rowMode: 'array' as const };
+  const { fields, rows, rowCount } = await client.query<unknown[]>(query);
+  const columns = fields.map(({ name }) => name);
+  return { rows: readRows(columns, rows, readValue), changes: rowCount ?? 0 };
 }
 
 /** What makes a row the same one, where rows take the place of others. */

@@ -15,7 +15,7 @@ import {
   firstOf,
   type Insertion,
   type Outcome,
-  readRow,
+  readRows,
   rowsOf,
   type Statement,
   type Survives,
@@ -38,6 +38,8 @@ import {
 interface OpenFile {
   readonly handle: SqliteHandle;
   readonly statements: Map<string, SqliteStatement>;
+  /** What the columns of the statements are called: SQLite takes as long to tell as to find a row. */
+  readonly columns: Map<SqliteStatement, readonly string[]>;
   readonly identity: string;
   survives: Survives;
   /** Undefined where SQLite brings the log into the file by itself. */
@@ -65,7 +67,7 @@ function openFile({ path, open, checkpoints }: ConnectionOptions): OpenFile {
     throw error;
   }
   return {
-    ...{ handle, statements: new Map(), identity: identify(path) },
+    ...{ handle, statements: new Map(), columns: new Map(), identity: identify(path) },
     survives: 'power-cut',
     logLength,
     isDoubtful: false,
@@ -133,13 +135,22 @@ function carryOut<Result>(work: Work<Result>, execute: (statement: Statement) =>
   return step.value;
 }
 
-function createExecutor({ handle, statements }: OpenFile) {
+function createExecutor({ handle, statements, columns }: OpenFile) {
   const prepare = (text: string): SqliteStatement => {
     const known = statements.get(text);
     if (known !== undefined) return known;
     const statement = handle.prepare(text);
+    statement.setReturnArrays(true);
     statements.set(text, statement);
     return statement;
+  };
+  const columnsOf = (statement: SqliteStatement, [first]: readonly unknown[][]) => {
+    const known = columns.get(statement);
+    // Another program may add a column.
+    if (known !== undefined && known.length === first?.length) return known;
+    const names = statement.columns().map(({ name }) => name);
+    columns.set(statement, names);
+    return names;
   };
   const insertAll = (insertion: Insertion): Outcome => {
     const { rows, columns } = insertion;
@@ -160,8 +171,13 @@ function createExecutor({ handle, statements }: OpenFile) {
     const { sql: text, parameters } = statement.query.compile(builder);
     const values = parameters.map(toStored);
     if (statement.kind === 'rows') {
-      const rows = prepare(text).all(...values);
-      return { rows: rows.map((row) => readRow(row as object)), changes: 0 };
+      const prepared = prepare(text);
+      // As lists of values, which `prepare` asks for.
+      const rows = prepared.all(...values) as unknown[][];
+      return {
+        rows: rows.length === 0 ? [] : readRows(columnsOf(prepared, rows), rows),
+        changes: 0,
+      };
     }
     return { rows: [], changes: Number(prepare(text).run(...values).changes) };
   };
@@ -394,6 +410,8 @@ type SqliteHandle = Pick<DatabaseSync, 'isTransaction' | 'exec' | 'close'> & {
 
 interface SqliteStatement {
   all(...values: SQLInputValue[]): unknown[];
+  columns(): readonly { readonly name: string }[];
+  setReturnArrays(enabled: boolean): void;
   run(...values: SQLInputValue[]): { readonly changes: number | bigint };
 }
 
