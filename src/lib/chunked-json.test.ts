@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseInSteps, type StepwiseSyntaxError } from './chunked-json.ts';
+import { parseInSteps, type StepwiseSyntaxError, stringifyInSteps } from './chunked-json.ts';
 import { parseJson } from './json.ts';
 import { JSON_LIMITS, JsonSurvey } from './json-limits.ts';
 
@@ -148,4 +148,25 @@ test('whatever stands around long media is parsed as ever', async () => {
     }),
     { numRuns: 50 },
   );
+});
+
+test('an answer with long lists is the same JSON, written in several turns', async () => {
+  const rows = Array.from({ length: 4_001 }, (_, at) => ({
+    at,
+    'gr"oup': `é${at}`,
+    left: undefined,
+  }));
+  const answer = { rows, none: [], one: [1], left: undefined, 'na"me': { rows: null } };
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  // A list of undefined fields is no JSON by its type.
+  const text = await stringifyInSteps(answer as object as Record<string, never>);
+  isDone = true;
+  expect(text).toBe(JSON.stringify(answer));
+  expect(turns).toBeGreaterThanOrEqual(3);
 });

@@ -1,11 +1,18 @@
-// Parses a large body in steps: long texts are taken out before and put back behind, so that no step takes long.
+// Parses and writes large JSON in steps, none of which takes long: of a body long texts are taken out before and put
+// back behind, of an answer long lists are written in parts.
 
 import { isAscii } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isDenseBase64 } from './base64.ts';
-import { isJsonObject, type JsonHints, type JsonValue, parseSurveyed } from './json.ts';
+import {
+  isJsonObject,
+  type JsonHints,
+  type JsonObject,
+  type JsonValue,
+  parseSurveyed,
+} from './json.ts';
 import { isEscaped, type TextPlace } from './json-limits.ts';
 import { memoryLimit } from './memory-limit.ts';
 
@@ -204,6 +211,29 @@ function restoreTexts(value: JsonValue, texts: ReadonlyMap<string, string>): Jso
 
 function mayHoldText(item: JsonValue): boolean {
   return typeof item === 'string' || typeof item === 'object';
+}
+
+/** Of a long list, that are written in one turn. */
+const TURN_ENTRIES = 2_000;
+
+/** As `JSON.stringify`, with a turn for others between the parts of a long list in a field. */
+export async function stringifyInSteps(value: JsonObject): Promise<string> {
+  const fields: string[] = [];
+  for (const [name, field] of Object.entries(value)) {
+    const isLong = Array.isArray(field) && field.length > TURN_ENTRIES;
+    const text: string | undefined = isLong ? await stringifyList(field) : JSON.stringify(field);
+    if (text !== undefined) fields.push(`${JSON.stringify(name)}:${text}`);
+  }
+  return `{${fields.join(',')}}`;
+}
+
+async function stringifyList(list: readonly JsonValue[]): Promise<string> {
+  const parts: string[] = [];
+  for (let from = 0; from < list.length; from += TURN_ENTRIES) {
+    parts.push(JSON.stringify(list.slice(from, from + TURN_ENTRIES)).slice(1, -1));
+    await nextTurn();
+  }
+  return `[${parts.join(',')}]`;
 }
 
 /** Bodies from this size on are read and written in steps. */

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import { requireRole } from '../access/role.ts';
 import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
+import { stringifyInSteps } from '../lib/chunked-json.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { isHeardAt, isInRange, readAddress } from '../lib/net.ts';
@@ -385,7 +386,7 @@ async function sendAnswer(
       const { status, body, revision } = answer;
       const etag = revision === undefined ? [] : ['etag', `"${revision}"`];
       const headers = [...NO_STORE, ...etag, ...cookieOf(answer)];
-      const { text, coding } = await compress(JSON.stringify(body), exchange);
+      const { text, coding } = await compress(await stringifyInSteps(body), exchange);
       const type = 'application/json; charset=utf-8';
       sendText(exchange, { status, text, type, headers: [...headers, ...coding] });
       break;

@@ -525,7 +525,7 @@ function isPlaced(
 /** What one step of a removal takes, whichever comes first: a few milliseconds of work. */
 const REMOVED_AT_ONCE = 500;
 const BYTES_AT_ONCE = 4_194_304;
-/** Spans whose usage is summed before others get their turn. */
+/** Spans whose usage is summed before others get their turn; where all groups are asked for, one. */
 const SPANS_AT_ONCE = 32;
 const MINUTE_MS = 60_000;
 
@@ -541,10 +541,11 @@ export function createMonitorStore(
   const inParts = async <Part>(
     request: SumRequest,
     read: (some: SumRequest) => Work<Part>,
+    atOnce = SPANS_AT_ONCE,
   ): Promise<readonly Part[]> => {
     const parts: Part[] = [];
-    for (let from = 0; from < request.spans.length; from += SPANS_AT_ONCE) {
-      const some = { ...request, spans: request.spans.slice(from, from + SPANS_AT_ONCE) };
+    for (let from = 0; from < request.spans.length; from += atOnce) {
+      const some = { ...request, spans: request.spans.slice(from, from + atOnce) };
       parts.push(await database.read(() => read(some)));
       await pause();
     }
@@ -574,7 +575,8 @@ export function createMonitorStore(
       listRequests({ database, monotonic: () => clock.monotonic() }, filter, page),
     find: (id) => database.read(() => findRecord(id)),
     async usage(spans, by, filter) {
-      const sums = await inParts({ spans, by, filter }, (some) => sumSpans(dialect, some));
+      const atOnce = by === 'none' ? SPANS_AT_ONCE : 1;
+      const sums = await inParts({ spans, by, filter }, (some) => sumSpans(dialect, some), atOnce);
       return sums.flat();
     },
     async leadingUsage(request, leading) {

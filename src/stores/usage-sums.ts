@@ -390,13 +390,9 @@ export function* sumSpans(
   const pieces = yield* cutPieces(kind, filter, spans);
   const question = { by: kind, columns, filter };
   const groups = new UsageGroups();
-  // Of many groups one span after the other: sorting all of them at once takes longer.
-  const parts = by === 'none' ? [pieces] : Map.groupBy(pieces, ({ span }) => span).values();
-  for (const part of parts) {
-    for (const one of yield* sumPieces(dialect, question, part)) {
-      if (by === 'none') groups.add([''], { ...one, groupName: undefined });
-      else groups.add(groupsIn(by, one.group), one);
-    }
+  for (const one of yield* sumPieces(dialect, question, pieces)) {
+    if (by === 'none') groups.add([''], { ...one, groupName: undefined });
+    else groups.add(groupsIn(by, one.group), one);
   }
   return groups.inOrder();
 }

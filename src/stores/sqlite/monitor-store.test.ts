@@ -365,6 +365,26 @@ test('a search goes on over many steps and says where', async () => {
   await database.close();
 });
 
+test('all groups of many days are read day by day, with a turn for others between them', async () => {
+  const database = await createTestDatabase();
+  const { requests } = database.stores;
+  const day = 86_400_000;
+  const spans = Array.from({ length: 20 }, (_, nth) => ({ from: nth * day, to: (nth + 1) * day }));
+  await requests.save(spans.map(({ from }, nth) => recordOf({ id: `r${nth}`, at: from })));
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  const rows = await requests.usage(spans, 'model');
+  isDone = true;
+  expect(rows.map(({ at }) => at)).toEqual(spans.map(({ from }) => from));
+  expect(turns).toBeGreaterThanOrEqual(spans.length);
+  await database.close();
+});
+
 test('usage of weeks is the same once they are summed up, also of what is saved later', async () => {
   const database = await createTestDatabase();
   const { requests, database: connection } = database.stores;
