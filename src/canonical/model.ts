@@ -33,6 +33,11 @@ export interface ModelCapabilities {
   readonly mediaInFunctionResponse: boolean;
   /** True when one request may ask for several answers; else each of them is a request of its own. */
   readonly severalAnswers: boolean;
+  /**
+   * True where a client's own body may not ask for several either; absent where the upstream is left to judge what it
+   * is sent as it came.
+   */
+  readonly relaysOneAnswer?: true | undefined;
   /** True when the model draws images. */
   readonly drawsImages: boolean;
   /** True when a mask has a place of its own; else the model is told what it is. */

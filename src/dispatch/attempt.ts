@@ -13,7 +13,7 @@ import type { Lease } from '../pool/pool.ts';
 import type { GenerateCall, RelayCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import { createNameMatcher } from '../transforms/answer/calls.ts';
-import { type AnswerRules, createAnswerRules } from '../transforms/answer/index.ts';
+import { type AnswerRules, createAnswerRules, noteFewer } from '../transforms/answer/index.ts';
 import type { AccountAccess, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
 import { noteCommit, servedBy } from './commit-point.ts';
@@ -217,11 +217,14 @@ export class GenerateAttempt {
   }
 
   #succeed(): void {
-    const { call, lease, options } = this.#input;
+    const { call, context, lease, options } = this.#input;
     lease.release({ kind: 'success' });
-    // A relayed call is not read, and a better estimate is not worth reading it.
-    if (this.#relayed !== undefined) return;
-    const { usage } = this.#watch;
+    const { usage, finishReasons = [] } = this.#watch;
+    if (this.#relayed !== undefined) {
+      // It is not read, and a better estimate is not worth reading it.
+      noteFewer(finishReasons, this.#relayed.choices, context.receipt);
+      return;
+    }
     if (usage === undefined || usage.isEstimate === true) return;
     options.estimator.observe(call.request, usage.promptTokens);
   }

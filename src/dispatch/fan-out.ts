@@ -1,6 +1,6 @@
 // Calls that are several requests at once: all are asked at the same time and answered as one.
 
-import { asGatewayError, GatewayError } from '../canonical/error.ts';
+import { asGatewayError, GatewayError, invalidRequest } from '../canonical/error.ts';
 import { type Reply, type ReplyChoice, unfold } from '../canonical/fold.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { CacheWrites, Usage } from '../canonical/usage.ts';
@@ -212,18 +212,21 @@ function addCacheWrites(
   return { cacheWrites: { tokens, hourTokens: one.hourTokens + other.hourTokens } };
 }
 
-/** As many as the models give that give several; more are refused where the request is encoded. */
-const MAX_ANSWERS = 8;
-
 /** A native body says it itself: it need not be read for that. */
-export function asksForSeveral(call: GenerateCall): boolean {
-  const { choices = 1 } = call.relay ?? call.request;
-  return choices > 1 && choices <= MAX_ANSWERS;
+function choicesOf(call: GenerateCall): number {
+  return (call.relay ?? call.request).choices ?? 1;
 }
+
+export function asksForSeveral(call: GenerateCall): boolean {
+  return choicesOf(call) > 1;
+}
+
+/** As many as the models give that give several. */
+const MAX_ANSWERS = 8;
 
 /**
  * The call as the model takes it, which is known with its account: one that would serve it now is looked at,
- * and not taken. @throws GatewayError when the model name leads nowhere.
+ * and not taken. @throws GatewayError when the model name leads nowhere, or for too many answers.
  */
 export async function askApart(
   call: GenerateCall,
@@ -236,10 +239,16 @@ export async function askApart(
   if (leased.kind === 'none') return call;
   const { upstream, modelId, listedModel, release } = leased.lease;
   release({ kind: 'neutral' });
-  // Native requests are the upstream's to judge.
-  const { severalAnswers, hasOwnForm } = upstream.capabilities(modelId, listedModel);
-  if (call.relay?.wire === upstream.wire && hasOwnForm !== true) return call;
+  const { severalAnswers, relaysOneAnswer, hasOwnForm } = upstream.capabilities(
+    modelId,
+    listedModel,
+  );
   if (severalAnswers) return call;
+  const isRelayed = call.relay?.wire === upstream.wire && hasOwnForm !== true;
+  if (isRelayed && relaysOneAnswer !== true) return call;
+  if (choicesOf(call) > MAX_ANSWERS) {
+    throw invalidRequest('n', `n: at most ${MAX_ANSWERS} answers are possible.`);
+  }
   const { request, fanOut = { requests: [request], takesPartial: true } } = call;
   for (const { action, path, reason } of call.relay?.losses ?? []) {
     context.receipt.add(action, path, reason);

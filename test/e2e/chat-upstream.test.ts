@@ -3,7 +3,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { createChatUpstream } from '../../src/upstreams/chat/index.ts';
 import { createCompatibleProfile, createOpenAiProfile } from '../../src/upstreams/chat/profiles.ts';
@@ -415,3 +415,45 @@ test.each(['chat', 'messages', 'generate'] as const)(
     expect(upstream.calls).toHaveLength(3);
   },
 );
+
+describe('several answers of an upstream that gives one a request', () => {
+  const ask = { model: THINKER, n: 3, messages: [{ role: 'user' as const, content: 'Hello' }] };
+
+  beforeEach(() =>
+    upstream.answer((_body, nth) => ({ kind: 'message', message: { content: `Answer ${nth}.` } })),
+  );
+
+  test('are asked for one by one', async () => {
+    const { choices, usage } = await openai(thinking).chat.completions.create(ask);
+    expect(choices.map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect(choices.map(({ message }) => message.content).sort()).toEqual([
+      ...['Answer 1.', 'Answer 2.', 'Answer 3.'],
+    ]);
+    expect(usage?.total_tokens).toBe(36);
+    expect(upstream.calls.map(({ body }) => body.n)).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('come in one stream', async () => {
+    const stream = openai(thinking).chat.completions.stream({ ...ask, stream: true });
+    const { choices } = await stream.finalChatCompletion();
+    expect(choices.map(({ finish_reason }) => finish_reason)).toEqual(['stop', 'stop', 'stop']);
+  });
+
+  test('are refused where they are too many', async () => {
+    const asked = openai(thinking).chat.completions.create({ ...ask, n: 9 });
+    await expect(asked).rejects.toMatchObject({ status: 400, param: 'n' });
+    expect(upstream.calls).toEqual([]);
+  });
+});
+
+test('an upstream that passes over the number of answers is told of in the receipt', async () => {
+  const { data, response } = await openai()
+    .chat.completions.create({
+      model: MODEL,
+      n: 3,
+      messages: [{ role: 'user', content: 'Hello' }],
+    })
+    .withResponse();
+  expect(data.choices).toHaveLength(1);
+  expect(response.headers.get('x-isthmus-receipt')).toBe('dropped=1;approximated=0;repaired=0');
+});

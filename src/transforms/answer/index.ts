@@ -1,6 +1,11 @@
 // The ordered list of rules every translated answer goes through before it is written.
 
-import type { CanonicalEvent, ChoiceEnd, FinishEvent } from '../../canonical/event.ts';
+import type {
+  CanonicalEvent,
+  ChoiceEnd,
+  FinishEvent,
+  FinishReason,
+} from '../../canonical/event.ts';
 import { type Receipt, receiptInClientNames } from '../../canonical/receipt.ts';
 import {
   type CanonicalRequest,
@@ -104,9 +109,12 @@ function noteEnd(
   if (sampling.logprobs !== undefined && choices.some(isWithoutLogprobs)) {
     receipt.add('dropped', 'logprobs', told`The answer came without log-probabilities.`);
   }
-  const isShort = asked > 1 && choices.length < asked;
-  if (isShort && !choices.some(({ reason }) => reason === 'prompt-blocked')) {
-    receipt.add('dropped', 'n', told`The upstream gave ${choices.length} of ${asked} answers.`);
+  if (asked > choices.length) {
+    noteFewer(
+      choices.map(({ reason }) => reason),
+      asked,
+      receipt,
+    );
   }
   const pages = new Set<string>();
   for (const { recited = [] } of choices) for (const page of recited) pages.add(page);
@@ -123,6 +131,16 @@ function noteEnd(
       receipt.add('dropped', 'answer', reason);
     }
   }
+}
+
+/** Tells of answers that an upstream asked for several did not give; of a prompt that was blocked there is one. */
+export function noteFewer(
+  ends: readonly FinishReason[],
+  asked: number | undefined,
+  receipt: Receipt,
+): void {
+  if (asked === undefined || ends.length >= asked || ends.includes('prompt-blocked')) return;
+  receipt.add('dropped', 'n', told`The upstream gave ${ends.length} of ${asked} answers.`);
 }
 
 function isWithoutLogprobs({ logprobs }: ChoiceEnd): boolean {

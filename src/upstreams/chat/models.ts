@@ -71,6 +71,7 @@ export function capabilitiesOf(
     takesJsonSchema: true,
     mediaInFunctionResponse: false,
     severalAnswers: quirks.takesChoices,
+    relaysOneAnswer: quirks.takesChoices ? undefined : true,
     drawsImages: drawsInChat(quirks, modelId),
     plainToolNames: true,
     refusesMedia: [...new Set([...mediaRefusedBy(quirks), ...(listed?.refusesMedia ?? [])])],
