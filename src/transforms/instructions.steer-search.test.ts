@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contextOf, requestOf } from '../../test/support/canonical.ts';
+import { capabilitiesOf, contextOf, requestOf } from '../../test/support/canonical.ts';
 import type { Tool } from '../canonical/request.ts';
 import { promptForDomains } from './instructions.ts';
 
@@ -38,4 +38,10 @@ test('domains and place are told side by side', () => {
 test('a search without wishes is left as it is', () => {
   const request = requestOf({ tools: [{ kind: 'web-search' }] });
   expect(promptForDomains(request, contextOf())).toBe(request);
+});
+
+test('nothing is told of a search that the upstream does not run', () => {
+  const request = requestOf({ tools: [{ kind: 'web-search', allowedDomains: ['a.com'] }] });
+  const context = contextOf({ capabilities: capabilitiesOf({ serverTools: [] }) });
+  expect(promptForDomains(request, context)).toBe(request);
 });

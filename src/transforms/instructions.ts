@@ -78,7 +78,9 @@ type SearchTool = Extract<Tool, { kind: 'web-search' }>;
  * `answer/sources.ts` keeps sources of other domains out of the answer.
  */
 export const promptForDomains: Transform = (request, context) => {
-  if (context.capabilities.searchSettings === true) return request;
+  const { searchSettings, serverTools } = context.capabilities;
+  // Where there is no search, a model that is told how to search only says that it cannot.
+  if (searchSettings === true || serverTools?.includes('web-search') === false) return request;
   const texts = request.tools.flatMap((tool) =>
     tool.kind === 'web-search' ? tellSearch(tool, context) : [],
   );
