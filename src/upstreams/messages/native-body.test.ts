@@ -114,6 +114,22 @@ test('a bare signature is judged by who is known to have issued it', () => {
   expect(patched(body).receipt).toEqual([]);
 });
 
+test('a signature that reads like a carrier goes back where this upstream gave it: it is a gateway as well', () => {
+  const value = 'gw1:alpha:tool-call:c2ln';
+  const issuedAs = (issued: string) => ({
+    recall: {
+      lookup: (key: SignatureKey) =>
+        key.kind === 'thought' ? { signature: { value: issued, family: 'anthropic' } } : undefined,
+    },
+  });
+  const body = step(thinking(value), call);
+  expect(patched(body, MANUAL, issuedAs(value))).toMatchObject({
+    body: { messages: body.messages },
+    receipt: [],
+  });
+  expect(patched(body, MANUAL, issuedAs('b3RoZXI=')).receipt).toEqual(['dropped messages']);
+});
+
 test('behind a refusal no signature goes, and no thinking that would miss it', () => {
   const body = {
     ...step(thinking('c2ln'), call),

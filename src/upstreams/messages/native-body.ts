@@ -419,6 +419,7 @@ function patchThought(block: JsonObject, { target, trust }: Walk): JsonObject | 
   const family = carried.family ?? issuerOf(carried.value, recall);
   // A bare one that nobody here remembers may come from the upstream itself: it is the judge.
   if (family !== undefined && family !== capabilities.signatureFamily) {
+    if (trust === undefined && isAsIssued(block, target)) return block;
     return drop(told`A thought signature of the ${family} family means nothing here.`);
   }
   if (carried.on !== undefined && carried.on !== 'thinking') {
@@ -426,6 +427,12 @@ function patchThought(block: JsonObject, { target, trust }: Walk): JsonObject | 
   }
   if (trust !== undefined && !trust.keeps({ value: carried.value })) return drop(REFUSED);
   return carried.value === given ? block : { ...block, signature: carried.value };
+}
+
+/** Whether this upstream itself gave the thought that signature: another gateway's are named as ours are. */
+function isAsIssued({ thinking, signature }: JsonObject, { recall, capabilities }: PatchTarget) {
+  const issued = recall.lookup({ kind: 'thought', text: textOf(thinking) ?? '' })?.signature;
+  return issued?.value === signature && issued?.family === capabilities.signatureFamily;
 }
 
 function issuerOf(value: string, recall: SignatureRecall): string | undefined {
