@@ -247,7 +247,7 @@ export async function askApart(
   const isRelayed = call.relay?.wire === upstream.wire && hasOwnForm !== true;
   if (isRelayed && relaysOneAnswer !== true) return call;
   if (choicesOf(call) > MAX_ANSWERS) {
-    throw invalidRequest('n', `n: at most ${MAX_ANSWERS} answers are possible.`);
+    throw invalidRequest('n', told`n: at most ${MAX_ANSWERS} answers are possible.`);
   }
   const { request, fanOut = { requests: [request], takesPartial: true } } = call;
   for (const { action, path, reason } of call.relay?.losses ?? []) {

@@ -133,6 +133,7 @@ export const clauses: SentenceTexts = {
   'must start with https://, except on this machine':
     'このマシンを除き、https:// で始まる必要があります',
   'only the profile {} has it': 'プロファイル {1} でのみ使えます',
+  'n: at most {} answers are possible.': 'n: 応答は最大 {1} 件までです。',
   'order: an id came more than once.': 'order: 同じ ID が 2 回以上あります。',
   'order[{}]: there is no account of this id.': 'order[{1}]: この ID のアカウントはありません。',
   'password: is needed again from a browser that is signed in. Nothing was done.':

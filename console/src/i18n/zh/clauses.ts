@@ -112,6 +112,7 @@ export const clauses: SentenceTexts = {
   'must not trust a range wider than /{}, such as "{}"': '不能信任比 /{1} 更宽的范围，例如“{2}”',
   'must start with https://, except on this machine': '必须以 https:// 开头，本机除外',
   'only the profile {} has it': '只有 {1} 配置才有此项',
+  'n: at most {} answers are possible.': 'n：最多可以有 {1} 个回答。',
   'order: an id came more than once.': 'order: 有编号出现了多次。',
   'order[{}]: there is no account of this id.': 'order[{1}]: 没有此编号的账号。',
   'password: is needed again from a browser that is signed in. Nothing was done.':
