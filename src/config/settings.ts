@@ -497,6 +497,12 @@ export const UPSTREAM_SCHEMA = {
       description:
         'The service or server an `openai-compatible` upstream is, where it differs from others.',
     },
+    ends_with: {
+      enum: ['finish_reason', 'done'],
+      description:
+        'What ends the answers of an `openai-compatible` upstream: `done` is `[DONE]`, or a whole body, where a service ' +
+        'tells no `finish_reason`. With `finish_reason`, and when absent, such an answer counts as cut off.',
+    },
     extra_body: {
       type: 'object',
       isNamed: true,

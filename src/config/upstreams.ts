@@ -230,6 +230,7 @@ const OWN_KEYS: Readonly<Record<string, readonly UpstreamProfile[]>> = {
   paths: ['openai-compatible'],
   endpoints: ['openai', 'openai-compatible'],
   quirks: ['openai-compatible'],
+  ends_with: ['openai-compatible'],
   extra_body: ['openai-compatible'],
 };
 

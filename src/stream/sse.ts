@@ -45,6 +45,8 @@ interface FrameReaderOptions {
   readonly maxFrameBytes: number;
   /** Asked for one event after the other, and for no document. */
   readonly memory?: EventMemory | undefined;
+  /** The value of the frame that `[DONE]` gives; none where it is absent. */
+  readonly done?: JsonObject | undefined;
 }
 
 const OPENS_DOCUMENT = /^[ \t]*[{[]/;
@@ -55,12 +57,13 @@ const ERROR_FIELD = 'error: {';
  * Reads Server-Sent Events (WHATWG HTML, "Server-sent events"): any line ending, comments and
  * unknown fields ignored, data lines joined. A line that begins a JSON document instead of a field
  * (a unary answer, or an error some upstreams append to a stream) makes the rest of the body one
- * document; the objects of an array are a frame each. `[DONE]` and empty data give nothing. An object in a field
+ * document; the objects of an array are a frame each. Empty data give nothing, and so does `[DONE]` where no value is set for it. An object in a field
  * named `error` is the error of a frame.
  */
 export class FrameReader {
   readonly #maxFrameBytes: number;
   readonly #memory: EventMemory | undefined;
+  readonly #done: JsonObject | undefined;
   /** Keeps the bytes of a character cut by a chunk's end; made for the first chunk that may end in one. */
   #decoder: StringDecoder | undefined;
   #frames: Frame[] = [];
@@ -75,9 +78,10 @@ export class FrameReader {
   #skipsLineFeed = false;
   #isDocument = false;
 
-  constructor({ maxFrameBytes, memory }: FrameReaderOptions) {
+  constructor({ maxFrameBytes, memory, done }: FrameReaderOptions) {
     this.#maxFrameBytes = maxFrameBytes;
     this.#memory = memory;
+    this.#done = done;
   }
 
   /**
@@ -192,9 +196,14 @@ export class FrameReader {
   }
 
   #addFrames(text: string, fault: FrameFault): void {
-    // Keep-alives of some servers.
-    if (!text.startsWith('{') && (text.trim() === '' || text === '[DONE]' || text === 'null'))
-      return;
+    if (!text.startsWith('{')) {
+      if (text === '[DONE]') {
+        if (this.#done !== undefined) this.#frames.push({ text, value: this.#done });
+        return;
+      }
+      // Keep-alives of some servers.
+      if (text.trim() === '' || text === 'null') return;
+    }
     let value: JsonValue;
     try {
       value = parseJson(text);

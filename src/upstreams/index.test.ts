@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createUpstreamDirectory } from './directory.ts';
-import { settingsOf, type UpstreamSettings } from './index.ts';
+import { createUpstream, settingsOf, type UpstreamSettings } from './index.ts';
 
 const plain: UpstreamSettings = {
   id: 'x',
@@ -32,4 +32,14 @@ test('every profile can be built under an id of its own', () => {
   directory.replace(settings);
   expect(directory.list().map(({ id }) => id)).toEqual(profiles.map((name) => `my-${name}`));
   return directory.close();
+});
+
+test('an upstream is told to have no finish reasons by what is said of it', async () => {
+  const settings = settingsOf({ ...plain, profile: 'openai-compatible', endsWith: 'done' });
+  if (settings === undefined) throw new Error('There are no settings.');
+  const upstream = createUpstream(settings, { clock: createFakeClock() });
+  const decoder = upstream.createDecoder({ signatureFamily: 'x', createId: (prefix) => prefix });
+  decoder.push({ choices: [{ index: 0, message: { content: 'Hi' } }] });
+  expect(decoder.end().at(-1)).toMatchObject({ kind: 'finish' });
+  await upstream.close();
 });

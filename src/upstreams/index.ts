@@ -37,6 +37,8 @@ export interface UpstreamSettings extends Optional<GenericProfileOptions>, Verte
   readonly paths?: Optional<ChatPaths> | undefined;
   readonly quirks?: QuirkPreset | undefined;
   readonly endpoints?: EndpointModels | undefined;
+  /** What ends the answers of a Chat upstream. */
+  readonly endsWith?: 'finish_reason' | 'done' | undefined;
   readonly extraBody?: JsonObject | undefined;
   /** Flags that every request to a Messages upstream has. */
   readonly betas?: readonly string[] | undefined;
@@ -125,13 +127,14 @@ function createGenerateProfile(
 
 function compatible(settings: UpstreamSettings) {
   const { id, version, baseUrl = '', headers, query, paths, quirks, extraBody } = settings;
-  const { endpoints, auth, keyHeader = 'api-key' } = settings;
+  const { endpoints, auth, keyHeader = 'api-key', endsWith } = settings;
   return {
     ...{ id, version, baseUrl, headers, query, endpoints },
     paths: definedFields({ ...paths }),
     auth: auth === 'header' ? { header: keyHeader } : ('bearer' as const),
     quirks: {
       ...(quirks === undefined ? {} : { preset: quirks }),
+      ...(endsWith === 'done' && { namesEnds: false }),
       ...(extraBody === undefined ? {} : { extraBody }),
     },
   };
@@ -153,9 +156,9 @@ export function settingsOf(described: UpstreamSettings): UpstreamSettings | unde
   const { profile, baseUrl } = described;
   if (ADDRESSLESS.includes(profile) && baseUrl === undefined) return undefined;
   const { id, vocabulary, auth, quotaPath, location } = described;
-  const { keyHeader, headers, query, paths, quirks, endpoints, extraBody } = described;
+  const { keyHeader, headers, query, paths, quirks, endpoints, endsWith, extraBody } = described;
   return {
     ...{ id, profile, baseUrl, vocabulary, auth, quotaPath, location },
-    ...{ keyHeader, headers, query, paths, quirks, endpoints, extraBody },
+    ...{ keyHeader, headers, query, paths, quirks, endpoints, endsWith, extraBody },
   };
 }

@@ -9,6 +9,9 @@ import type { CHAT_EXTENSION_KEYS } from './vocabulary.ts';
 /** Name of the wire; upstreams that speak it get the bodies of its clients. */
 export const CHAT_WIRE = 'chat';
 
+/** Stands for `[DONE]` among the chunks of an upstream: this object itself. */
+export const DONE: JsonObject = { choices: [] };
+
 /** True of a chunk with the usage and nothing of an answer: without choices, or with empty ones, as LiteLLM has it. */
 export function isUsageAlone({ choices, usage }: JsonObject): boolean {
   return isJsonObject(usage) && Array.isArray(choices) && choices.every(saysNothing);

@@ -65,7 +65,7 @@ function upstreamKeys(): readonly string[] {
     ...{ images_path: '/i', edits_path: '/d', transcriptions_path: '/t', translations_path: '/l' },
     ...{ speech_path: '/s', images_models: ['i'], transcriptions_models: ['t'] },
     ...{ speech_models: ['s'] },
-    ...{ embeddings_path: '/e', extra_body: '{"seed": 1}', quirks: 'groq' },
+    ...{ embeddings_path: '/e', extra_body: '{"seed": 1}', quirks: 'groq', ends_with: 'done' },
     ...{ max_concurrency: '4', max_concurrency_per_account: '2' },
     ...{ authorization_url: 'a', token_url: 't', revocation_url: 'r', userinfo_url: 'u' },
     ...{ issuer: 'i', redirect_url: 'r', scopes: ['s'], extra_parameters: 'a = b' },

@@ -27,6 +27,8 @@ let upstream: FakeChatUpstream;
 let gateway: UpstreamGateway;
 /** Over the same upstream, with the quirks of one that wants its thoughts back. */
 let thinking: UpstreamGateway;
+/** Over the same upstream, as one that names no reason for the end of an answer. */
+let unnamed: UpstreamGateway;
 
 beforeAll(async () => {
   upstream = await startChatUpstream([MODEL, REASONER, THINKER, 'text-embedding-3-small']);
@@ -43,11 +45,17 @@ beforeAll(async () => {
     },
   });
   thinking = await startGatewayOver(createChatUpstream({ profile: compatible, clock }), clock);
+  const unnaming = createCompatibleProfile({
+    baseUrl: upstream.url,
+    quirks: { namesEnds: false, limitField: 'max_completion_tokens' },
+  });
+  unnamed = await startGatewayOver(createChatUpstream({ profile: unnaming, clock }), clock);
 });
 
 afterAll(async () => {
   await gateway.close();
   await thinking.close();
+  await unnamed.close();
   await upstream.close();
 });
 
@@ -456,4 +464,38 @@ test('an upstream that passes over the number of answers is told of in the recei
     .withResponse();
   expect(data.choices).toHaveLength(1);
   expect(response.headers.get('x-isthmus-receipt')).toBe('dropped=1;approximated=0;repaired=0');
+});
+
+describe('answers that name no reason for their end', () => {
+  const ask = { model: MODEL, messages: [{ role: 'user' as const, content: 'Hello' }] };
+  const asked = { ...ask, max_tokens: 100 };
+
+  test('are no answers', async () => {
+    upstream.answer(() => ({ kind: 'message', message: { content: 'Good' }, finish: null }));
+    await expect(openai().chat.completions.create(ask)).rejects.toMatchObject({ status: 502 });
+    await expect(
+      openai()
+        .chat.completions.stream({ ...ask, stream: true })
+        .finalChatCompletion(),
+    ).rejects.toThrow('without a finish reason');
+    await expect(anthropic().messages.stream(asked).finalMessage()).rejects.toThrow(
+      'without a finish reason',
+    );
+  });
+
+  test.each([
+    [{ content: 'Good' }, 'stop', 'end_turn'],
+    [CALLING, 'tool_calls', 'tool_use'],
+  ])('are whole where the upstream never names one: %j', async (message, reason, stop) => {
+    upstream.answer(() => ({ kind: 'message', message, finish: null }));
+    const whole = await openai(unnamed).chat.completions.create(ask);
+    expect(whole.choices[0]?.finish_reason).toBe(reason);
+    const stream = openai(unnamed).chat.completions.stream({ ...ask, stream: true });
+    expect((await stream.finalChatCompletion()).choices[0]?.finish_reason).toBe(reason);
+    const { data, response } = await anthropic(unnamed).messages.create(asked).withResponse();
+    expect(data.stop_reason).toBe(stop);
+    expect(response.headers.get('x-isthmus-receipt')).toBe('dropped=0;approximated=1;repaired=0');
+    const streamed = await anthropic(unnamed).messages.stream(asked).finalMessage();
+    expect(streamed.stop_reason).toBe(stop);
+  });
 });

@@ -10,8 +10,8 @@ interface ChatUpstreamCall {
 }
 
 export type ChatUpstreamReply =
-  /** A message, streamed in pieces where a stream was asked for. */
-  | { readonly kind: 'message'; readonly message: JsonObject; readonly finish?: string }
+  /** A message, streamed in pieces where a stream was asked for; with null no chunk says how it ended. */
+  | { readonly kind: 'message'; readonly message: JsonObject; readonly finish?: string | null }
   | {
       readonly kind: 'status';
       readonly status: number;
@@ -171,7 +171,7 @@ function send(response: ServerResponse, reply: ChatUpstreamReply, body: JsonObje
   }
 }
 
-function chunksOf(message: JsonObject, finish: string): JsonObject[] {
+function chunksOf(message: JsonObject, finish: string | null): JsonObject[] {
   const { content, tool_calls: calls, ...rest } = message;
   const halves = (text: string): string[] => {
     const middle = Math.ceil(text.length / 2);
@@ -192,7 +192,7 @@ function chunksOf(message: JsonObject, finish: string): JsonObject[] {
     }
   }
   const chunks: JsonObject[] = deltas.map((delta) => ({ index: 0, delta, finish_reason: null }));
-  return [...chunks, { index: 0, delta: {}, finish_reason: finish }];
+  return finish === null ? chunks : [...chunks, { index: 0, delta: {}, finish_reason: finish }];
 }
 
 function sendChunks(response: ServerResponse, chunks: readonly JsonObject[], end: string): void {

@@ -3,6 +3,7 @@ import { GatewayError } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import { openingText } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { DONE } from '../../wire/chat.ts';
 import { createChatProtocol } from './index.ts';
 
 const CONTEXT = { model: 'm', createdAt: 1, createId: (prefix: string) => `${prefix}new` };
@@ -296,10 +297,26 @@ test('a call in both forms goes out in the one that the client speaks', () => {
   const frame = { choices: [{ index: 0, delta: both }] };
   expect(write({}, frame)).toBe(`data: ${JSON.stringify(newer)}\n\n`);
   expect(write({ functions: [{ name: 'f' }] }, frame)).toContain('function_call');
-  const whole = { choices: [{ message: both }] };
+  const finish_reason = 'tool_calls';
+  const whole = { choices: [{ message: both, finish_reason }] };
   expect(relayOf({}).relay.writeReply([whole], CONTEXT)).toEqual({
-    choices: [{ message: { role, tool_calls: [call] } }],
+    choices: [{ message: { role, tool_calls: [call] }, finish_reason }],
   });
+});
+
+test('an answer that ended without a reason gets one, and usage stays last', () => {
+  const body = { stream_options: { include_usage: true } };
+  const writer = relayOf(body).relay.createStreamWriter(CONTEXT);
+  const said = { id: 'c', choices: [{ index: 0, delta: { role: 'assistant', content: 'A' } }] };
+  writer.write({ ...said, usage: { total_tokens: 3 } }, '');
+  expect(writer.write(DONE, '[DONE]')).toBe('');
+  const end = { index: 0, delta: {}, logprobs: null, finish_reason: 'stop' };
+  expect(writer.end().split('\n\n')).toEqual([
+    `data: ${JSON.stringify({ id: 'c', choices: [end] })}`,
+    `data: ${JSON.stringify({ id: 'c', choices: [], usage: { total_tokens: 3 } })}`,
+    'data: [DONE]',
+    '',
+  ]);
 });
 
 test('names of calls are led back to declared ones, in chunks and in whole answers', () => {

@@ -6,7 +6,7 @@ import { openingText } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { once } from '../../lib/once.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
-import { CHAT_WIRE, isUsageAlone, thoughtIn } from '../../wire/chat.ts';
+import { CHAT_WIRE, DONE, isUsageAlone, thoughtIn } from '../../wire/chat.ts';
 import { PartialCalls } from '../../wire/chat-calls.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
 import {
@@ -127,6 +127,10 @@ class ChunkRelay implements RelayWriter {
   readonly #context: ReplyContext;
   /** The calls of each choice that has begun. */
   readonly #calls = new Map<JsonValue, PartialCalls>();
+  /** The choices that have no finish reason yet. */
+  readonly #unfinished = new Set<JsonValue>();
+  /** The last chunk of the answer itself. */
+  #last: JsonObject = {};
   /** True when the last chunk went out as it came, but for its usage. */
   #isVerbatim = false;
   /** True when the last chunk said that it has no usage, to a client that asked for none. */
@@ -141,6 +145,7 @@ class ChunkRelay implements RelayWriter {
 
   write(frame: JsonObject, text: string): string {
     this.#isVerbatim = false;
+    if (frame === DONE) return '';
     const isAlone = isUsageAlone(frame);
     if (isAlone && !this.#asked.includesUsage) return '';
     const said = isAlone ? frame : this.#withoutUsage(frame);
@@ -149,6 +154,7 @@ class ChunkRelay implements RelayWriter {
     const begun = mapMessages(plain, (delta, choice) => this.#begun(delta, choice));
     const placed = mapCalls(begun, (call, choice) => this.#placed(call, choice));
     const whole = this.#finished(placed);
+    if (!isAlone) this.#noteFinished(whole);
     this.#isVerbatim = whole === frame;
     this.#deniesUsage = !this.#asked.includesUsage && frame.usage === null;
     return this.#write(this.#isVerbatim ? text : JSON.stringify(whole));
@@ -158,7 +164,18 @@ class ChunkRelay implements RelayWriter {
     return this.#isVerbatim ? this.#write(text) : undefined;
   }
 
+  /** An upstream that names no end gets one named: the official accumulator gives up without it. */
   end(): string {
+    const { usage: _usage, ...last } = this.#last;
+    let ends = '';
+    for (const index of this.#unfinished) {
+      const choices = [{ index, delta: {}, logprobs: null, finish_reason: 'stop' }];
+      ends += dataFrame(JSON.stringify(this.#finished({ ...last, choices })));
+    }
+    return ends + this.#endAlone();
+  }
+
+  #endAlone(): string {
     const usage = this.#usage === undefined ? '' : dataFrame(JSON.stringify(this.#usage));
     return `${usage}${dataFrame('[DONE]')}`;
   }
@@ -187,9 +204,17 @@ class ChunkRelay implements RelayWriter {
     return finishWithCalls(frame, ({ index = 0 }) => (this.#calls.get(index)?.begun ?? 0) > 0);
   }
 
+  #noteFinished(frame: JsonObject): void {
+    this.#last = frame;
+    for (const { index = 0, finish_reason: reason } of objectsIn(frame.choices)) {
+      if (typeof reason === 'string' && reason !== '') this.#unfinished.delete(index);
+    }
+  }
+
   #begun(delta: JsonObject, { index = 0 }: JsonObject): JsonObject {
     if (this.#calls.has(index)) return delta;
     this.#calls.set(index, new PartialCalls());
+    this.#unfinished.add(index);
     return delta.role === undefined ? { role: 'assistant', ...delta } : delta;
   }
 
@@ -282,12 +307,17 @@ const NOTHING_SAID: JsonObject = { role: 'assistant', content: null, refusal: nu
 
 /**
  * With a message, which Azure leaves out of a choice that it filtered, and no piece: Perplexity has an empty one beside
- * the message.
+ * the message. With a finish reason, where an upstream names none.
  */
 function asWhole(choice: JsonObject): JsonObject {
   const { delta, message, ...rest } = choice;
-  if (delta === undefined && isJsonObject(message)) return choice;
-  return { ...rest, message: isJsonObject(message) ? message : NOTHING_SAID };
+  const isNamed = typeof choice.finish_reason === 'string';
+  if (delta === undefined && isJsonObject(message) && isNamed) return choice;
+  return {
+    ...rest,
+    message: isJsonObject(message) ? message : NOTHING_SAID,
+    ...(!isNamed && { finish_reason: 'stop' }),
+  };
 }
 
 /** `calls` says whether a choice called functions. */

@@ -5,6 +5,7 @@ import { sniffMediaType } from '../../canonical/media.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { DONE } from '../../wire/chat.ts';
 import { answerFault, pathFault } from '../errors.ts';
 import { countOf, itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
@@ -42,7 +43,7 @@ export class MediaDecoder implements Decoder {
 
   push(frame: JsonObject): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
-    if (this.#hasEnded) return events;
+    if (this.#hasEnded || frame === DONE) return events;
     const { type, error } = frame;
     if (type === 'error' || (error !== undefined && error !== null)) {
       this.#hasEnded = true;

@@ -11,14 +11,14 @@ export const FAMILY = 'chat.test.m';
 
 /** All events of an answer given as chunks. */
 export function decodeWith(
-  context: Partial<DecodeContext>,
+  { namesEnds = true, ...context }: Partial<DecodeContext> & { readonly namesEnds?: boolean },
   ...chunks: readonly JsonObject[]
 ): CanonicalEvent[] {
   let ids = 0;
   const createId = (prefix: string) => `${prefix}${++ids}`;
   const decoder = new ChatDecoder(
     { signatureFamily: FAMILY, createId, ...context },
-    { now: () => 0, tracesThoughts: true },
+    { now: () => 0, tracesThoughts: true, namesEnds },
   );
   return [...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()];
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { fold } from '../../canonical/fold.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { DONE } from '../../wire/chat.ts';
 import {
   blocksOf,
   chunk,
@@ -267,6 +268,35 @@ test('a stream without a finish reason was cut off; a finish without [DONE] is f
   expect(errorOf(chunk({ content: 'A' }))?.failure?.kind).toBe('path');
   expect(errorOf()?.failure?.kind).toBe('path');
   expect(endOf(chunk({ content: 'A' }), stop())?.reason).toBe('stop');
+});
+
+test('an answer that names no reason was cut off, [DONE] or not: proxies write that behind broken streams', () => {
+  const said = chunk({ content: 'A' });
+  expect(errorOf(said, DONE)).toMatchObject({
+    failure: { kind: 'path' },
+    message: 'The upstream ended its answer without a finish reason.',
+  });
+  expect(errorOf(said, stop(), DONE)).toBeUndefined();
+});
+
+test('where the upstream names no reasons, [DONE] ends a stream, and a whole body is an end', () => {
+  const streamed = { namesEnds: false, stream: true };
+  const end = { kind: 'finish', choices: [{ reason: 'stop', rawReason: 'none', isOdd: true }] };
+  const said = chunk({ content: 'A' });
+  expect(decodeWith(streamed, said, DONE).at(-1)).toMatchObject(end);
+  expect(decodeWith(streamed, said).at(-1)).toMatchObject({ error: { failure: { kind: 'path' } } });
+  const body = { choices: [{ index: 0, message: { content: 'A' }, finish_reason: null }] };
+  expect(decodeWith({ namesEnds: false }, body).at(-1)).toMatchObject(end);
+  expect(decodeWith(streamed, said, stop(), DONE).at(-1)).toMatchObject({
+    choices: [{ rawReason: 'stop', isOdd: undefined }],
+  });
+});
+
+test('a call that is cut is no answer there either', () => {
+  const cut = chunk({ tool_calls: [{ index: 0, function: { name: 'f', arguments: '{"a' } }] });
+  expect(decodeWith({ namesEnds: false, stream: true }, cut, DONE).at(-1)).toMatchObject({
+    error: { failure: { kind: 'unusable-answer' } },
+  });
 });
 
 test('an empty answer is worth another attempt, unless it may have begun with a stop sequence', () => {

@@ -13,6 +13,7 @@ import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../..
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
+import { DONE } from '../../wire/chat.ts';
 import { answerFault, endedRefusal, pathFault } from '../errors.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
@@ -24,6 +25,8 @@ interface DecoderOptions {
   readonly now: () => number;
   /** True where the upstream wants thoughts back: they are remembered with the calls they led to. */
   readonly tracesThoughts: boolean;
+  /** False where answers may end without a finish reason. */
+  readonly namesEnds: boolean;
 }
 
 /** The most a request may ask for. */
@@ -33,7 +36,8 @@ const MAX_CITED_LENGTH = 524_288;
 
 /**
  * Chunks may hold anything: unknown fields are passed over. The ending is given out by `end()` only, because usage may
- * come behind the finish reason; an answer without a finish reason was cut off, with or without `[DONE]`.
+ * come behind the finish reason; an answer without a finish reason was cut off, with or without `[DONE]`, but where the
+ * upstream has none.
  */
 export class ChatDecoder implements Decoder {
   readonly #options: DecoderOptions;
@@ -42,6 +46,8 @@ export class ChatDecoder implements Decoder {
   readonly #choices: ChoiceDecoder[] = [];
   #hasStarted = false;
   #hasEnded = false;
+  /** True once `[DONE]` came. */
+  #isDone = false;
   #usage: Usage | undefined;
   /** Pages that some services name beside the choices. */
   #pages: readonly GroundingSource[] = [];
@@ -66,7 +72,8 @@ export class ChatDecoder implements Decoder {
 
   push(frame: JsonObject): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
-    if (this.#hasEnded) return events;
+    if (frame === DONE) this.#isDone = true;
+    if (this.#hasEnded || frame === DONE) return events;
     const error = errorIn(frame);
     if (error !== undefined) {
       const secrets = this.#secrets();
@@ -146,8 +153,15 @@ export class ChatDecoder implements Decoder {
 
   /** The choice's ending, or why it has none. */
   #endOf(choice: ChoiceDecoder): ChoiceEnd | GatewayError {
-    const { rawReason, logprobs, unread: unsupportedKinds, refusal, stopSequence } = choice;
-    if (rawReason === undefined) return pathFault(told`The upstream cut its answer off.`);
+    const { logprobs, unread: unsupportedKinds, refusal, stopSequence } = choice;
+    const rawReason = choice.rawReason ?? this.#unnamedEnd();
+    if (rawReason === undefined) {
+      return pathFault(
+        this.#isDone
+          ? told`The upstream ended its answer without a finish reason.`
+          : told`The upstream cut its answer off.`,
+      );
+    }
     const ending = readEnding(rawReason, choice, this.#context.body);
     const word = rawReason.toLowerCase() === 'stop' ? undefined : rawReason;
     const fault = { finishReason: word, finishMessage: undefined, secrets: this.#secrets() };
@@ -170,6 +184,12 @@ export class ChatDecoder implements Decoder {
       default:
         return ending satisfies never;
     }
+  }
+
+  /** A word for the end of an answer that has no reason, where the upstream gives none; a whole body is an end, too. */
+  #unnamedEnd(): string | undefined {
+    if (this.#options.namesEnds) return undefined;
+    return this.#isDone || this.#context.stream !== true ? 'none' : undefined;
   }
 
   #addGrounding(choice: ChoiceDecoder, events: CanonicalEvent[]): void {

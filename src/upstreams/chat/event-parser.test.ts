@@ -92,7 +92,7 @@ test('events are the same whether or not chunks repeat each other', () => {
     signatureFamily: FAMILY,
     createId: (prefix: string) => `${prefix}${++ids}`,
   };
-  const decoder = new ChatDecoder(context, { now: () => 0, tracesThoughts: true });
+  const decoder = new ChatDecoder(context, { now: () => 0, tracesThoughts: true, namesEnds: true });
   const events: CanonicalEvent[] = read(...chunks).flatMap(
     (frame) => decoder.repeat(frame) ?? decoder.push(frame.value),
   );

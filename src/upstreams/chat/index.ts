@@ -1,7 +1,7 @@
 // The Chat Completions upstream: profile, encoder, decoder and transport put together.
 
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
-import { CHAT_WIRE, isUsageAlone } from '../../wire/chat.ts';
+import { CHAT_WIRE, DONE, isUsageAlone } from '../../wire/chat.ts';
 import { realModelName } from '../../wire/vocabulary.ts';
 import { encodeJson } from '../json-body.ts';
 import { OutputLimits } from '../output-limit.ts';
@@ -68,6 +68,7 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
         : new ChatDecoder(context, {
             now: () => clock.now(),
             tracesThoughts: quirks.sendsReasoning !== undefined,
+            namesEnds: quirks.namesEnds,
           }),
     countTokens,
     encodeEmbedInput,
@@ -117,7 +118,7 @@ function endingOf(frame: JsonObject): 'finished' | 'thought' | undefined {
   const { choices, type } = frame;
   if (!Array.isArray(choices)) return LAST_EVENTS.test(String(type)) ? 'finished' : undefined;
   // Behind the last choice comes the usage alone.
-  if (isUsageAlone(frame)) return 'finished';
+  if (frame === DONE || isUsageAlone(frame)) return 'finished';
   if (choices.length === 0) return undefined;
   const isOver = choices.every((choice) => isJsonObject(choice) && textOf(choice.finish_reason));
   if (isOver) return 'finished';
@@ -136,5 +137,6 @@ const WIRE_RULES: WireRules = {
   readRateLimit,
   endingOf,
   createMemory: () => new RepeatedTexts(findTextChunk),
+  done: DONE,
   encodeBody: encodeJson,
 };

@@ -80,6 +80,11 @@ export interface ChatQuirks {
   readonly publicIds: 'all' | 'some' | 'none';
   /** Whether streams tell their usage when `stream_options.include_usage` asks for it. */
   readonly takesIncludeUsage: boolean;
+  /**
+   * Whether an answer has a `finish_reason`. Where it has none, `[DONE]` or a whole body ends it; elsewhere it was cut
+   * off: proxies write `[DONE]` behind broken streams as well (QuantumNous/new-api, `OaiStreamHandler`).
+   */
+  readonly namesEnds: boolean;
   /** Whether functions may be strict. */
   readonly takesStrict: boolean;
   /**
@@ -168,6 +173,7 @@ const OPENAI: ChatQuirks = {
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
   publicIds: 'all',
   takesIncludeUsage: true,
+  namesEnds: true,
   takesStrict: true,
   responseFormat: 'json-schema',
   takesParallelToolCalls: true,

@@ -42,6 +42,8 @@ export interface WireAnswers {
   endingOf(value: JsonObject): 'finished' | 'thought' | undefined;
   /** For one stream, where events that repeat each other need not be parsed. */
   createMemory?(): EventMemory;
+  /** The value of the frame that stands for `[DONE]`; absent where it says nothing. */
+  readonly done?: JsonObject | undefined;
 }
 
 /** What all answers of one upstream share. */
@@ -143,7 +145,12 @@ export class AnswerStream
     this.#place = place;
     this.#onClosed = onClosed;
     const { maxFrameBytes } = place.limits;
-    this.#reader = new FrameReader({ maxFrameBytes, memory: place.wire.createMemory?.() });
+    const { wire } = place;
+    this.#reader = new FrameReader({
+      maxFrameBytes,
+      memory: wire.createMemory?.(),
+      done: wire.done,
+    });
     this.#silence = new SilenceTimer(place.clock, this.#onSilence);
     request.signal.addEventListener('abort', this.#onAbort, { once: true });
   }

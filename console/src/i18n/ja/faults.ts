@@ -194,6 +194,8 @@ export const faults: SentenceTexts = {
   'The upstream could not be reached.': 'アップストリームに接続できませんでした。',
   'The upstream credential was revoked.': 'アップストリームの認証情報が取り消されました。',
   'The upstream cut its answer off.': 'アップストリームが応答を途中で打ち切りました。',
+  'The upstream ended its answer without a finish reason.':
+    'アップストリームが終了理由を示さずに応答を終えました。',
   'The upstream did not begin to answer in time.':
     'アップストリームが時間内に応答を始めませんでした。',
   'The upstream did not answer in time.': 'アップストリームが時間内に応答しませんでした。',

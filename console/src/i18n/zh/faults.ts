@@ -174,6 +174,7 @@ export const faults: SentenceTexts = {
   'The upstream could not be reached.': '无法连接上游。',
   'The upstream credential was revoked.': '上游的凭据已被撤销。',
   'The upstream cut its answer off.': '上游中断了回答。',
+  'The upstream ended its answer without a finish reason.': '上游结束了回答，但没有给出结束原因。',
   'The upstream did not begin to answer in time.': '上游没有及时开始回答。',
   'The upstream did not answer in time.': '上游没有及时回答。',
   'The upstream does not count the tokens of this model.': '上游不计算此模型的 token 数。',

@@ -285,6 +285,8 @@ export const settings: Translated<typeof english> = {
     speechModels: '语音模型',
     endpointsHint: '除已知模型外，在这些端点而非对话路径调用的模型。* 代表任意字符。',
     pathsHint: '在 Base URL 之下；{model} 代表模型。',
+    endsWith: '回答以什么结束',
+    endsWithHint: '[DONE] 用于从不返回 finish_reason 的服务；否则这样的回答视为被截断。',
     extraBody: '更多正文字段',
     extraBodyHint: '每个请求正文都会带上其字段的 JSON 对象，例如 {{example}}',
     extraBodyBad: '请输入 JSON 对象。',

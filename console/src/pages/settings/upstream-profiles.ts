@@ -23,6 +23,7 @@ const OWN_FIELDS = {
   query: ['openai-compatible'],
   paths: ['openai-compatible'],
   endpoints: ['openai', 'openai-compatible'],
+  ends_with: ['openai-compatible'],
   extra_body: ['openai-compatible'],
 } as const satisfies Readonly<Record<string, readonly Profile[]>>;
 

@@ -262,6 +262,19 @@ function RequestFields({ form }: { readonly form: UpstreamFields }) {
           <p className="form-note">{t('settings.upstream.endpointsHint')}</p>
         </div>
       )}
+      {hasField(profile, 'ends_with') && (
+        <Select
+          label={t('settings.upstream.endsWith')}
+          description={t('settings.upstream.endsWithHint')}
+          data={[
+            { value: 'finish_reason', label: 'finish_reason' },
+            { value: 'done', label: '[DONE]' },
+          ]}
+          placeholder="finish_reason"
+          clearable
+          {...form.getInputProps('ends_with')}
+        />
+      )}
       {hasField(profile, 'extra_body') &&
         lines(
           'extra_body',

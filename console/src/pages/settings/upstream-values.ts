@@ -33,6 +33,7 @@ export interface UpstreamValues {
   readonly images_models: string[];
   readonly transcriptions_models: string[];
   readonly speech_models: string[];
+  readonly ends_with: string | null;
   /** JSON; '' for none. */
   readonly extra_body: string;
   /** As they are typed. */
@@ -97,6 +98,7 @@ export function readUpstream(id: string, entry: unknown): UpstreamValues {
     images_models: readTexts(valueAt(entry, ['endpoints', 'images'])),
     transcriptions_models: readTexts(valueAt(entry, ['endpoints', 'transcriptions'])),
     speech_models: readTexts(valueAt(entry, ['endpoints', 'speech'])),
+    ends_with: word('ends_with'),
     extra_body: writeJson(valueAt(entry, ['extra_body'])),
     max_concurrency: amount('max_concurrency'),
     max_concurrency_per_account: amount('max_concurrency_per_account'),
@@ -199,6 +201,7 @@ export function writeUpstream(values: UpstreamValues, known: unknown): Record<st
     query: pairs('query'),
     paths: own('paths', writePaths(values)),
     endpoints: own('endpoints', writeEndpoints(values, known)),
+    ends_with: own('ends_with', values.ends_with),
     extra_body: own(
       'extra_body',
       mergeTable(readJson(values.extra_body) ?? {}, valueAt(known, ['extra_body'])),
