@@ -284,6 +284,18 @@ test('a call the limit cut is absent; a broken one otherwise makes the answer us
   });
 });
 
+test.each(['max_tokens', 'model_context_window_exceeded'])(
+  'of a whole answer that ends at a limit the last call is cut, whatever its arguments look like: %s',
+  (stop_reason) => {
+    const answer = { type: 'message', stop_reason, content: [call('a'), call('b')] };
+    const { blocks, end } = fold(decode([answer])).choices[0] ?? {};
+    expect(blocks).toMatchObject([{ kind: 'tool-call', id: 'a' }]);
+    expect(end?.reason).toBe('max-tokens');
+    const whole = { ...answer, content: [call('a'), text('Hi')] };
+    expect(fold(decode([whole])).choices[0]?.end.reason).toBe('tool-calls');
+  },
+);
+
 test('arguments that come whole in the opening are taken from there', () => {
   const start = { type: 'content_block_start', index: 0, content_block: call('a') };
   const frames = [{ type: 'message_start', message: {} }, start, { type: 'message_stop' }];

@@ -166,11 +166,18 @@ export class MessagesDecoder implements Decoder {
   /** A whole answer is the events of its stream at once. */
   #readMessage(message: JsonObject, events: CanonicalEvent[]): void {
     this.#start(message, events);
-    for (const block of objectsOf(message.content)) {
+    const { stop_reason, stop_sequence, stop_details } = message;
+    const blocks = objectsOf(message.content);
+    const [last] = blocks.slice(-1);
+    // A stream shows what a limit cut; here the arguments look whole ("Handling stop reasons", incomplete tool use blocks).
+    const cut =
+      !this.#passesParts && isLimit(stop_reason) && last?.type === 'tool_use' ? last : undefined;
+    if (cut !== undefined) this.#hasBrokenCall = true;
+    for (const block of blocks) {
+      if (block === cut) continue;
       this.#openBlock(block, events);
       this.#closeBlock(events);
     }
-    const { stop_reason, stop_sequence, stop_details } = message;
     this.#stop = {
       ...(stop_reason === undefined ? {} : { stop_reason }),
       ...(stop_sequence === undefined ? {} : { stop_sequence }),
@@ -461,6 +468,10 @@ function readInput(json: string, given: JsonValue | undefined): string | undefin
 interface ReadReason {
   readonly reason: FinishReason;
   readonly isOdd?: true | undefined;
+}
+
+function isLimit(rawReason: JsonValue | undefined): boolean {
+  return rawReason === 'max_tokens' || rawReason === 'model_context_window_exceeded';
 }
 
 /** Source: Messages API, "Handling stop reasons". */
