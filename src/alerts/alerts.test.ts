@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { type AlertsOptions, createAlerts, type HeldCondition } from './alerts.ts';
+import { type AlertsOptions, createAlerts } from './alerts.ts';
+
+type HeldCondition = ReturnType<AlertsOptions['conditions']>[number];
 
 const MINUTE = 60_000;
 const OUT: HeldCondition = {

@@ -8,8 +8,7 @@ import type { WarnLog } from '../lib/log.ts';
 import { type Alert, writePayload } from './payloads.ts';
 
 /** What holds now. */
-export interface HeldCondition
-  extends Pick<Alert, 'kind' | 'severity' | 'message' | 'wayOut' | 'link'> {
+interface HeldCondition extends Pick<Alert, 'kind' | 'severity' | 'message' | 'wayOut' | 'link'> {
   /** Tells it from others of its kind, such as the account. */
   readonly about: string;
 }

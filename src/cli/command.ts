@@ -6,7 +6,7 @@ import { messageOf } from '../lib/localized-message.ts';
 import type { AdminClient } from './admin-client.ts';
 import type { Connect, ConnectFlags } from './connect.ts';
 import { exitReasonOf } from './exit-codes.ts';
-import type { Context, Said, Terminal } from './terminal.ts';
+import { type Context, createAnswer, type Said, type Terminal } from './terminal.ts';
 
 /** A command with examples, for its help, docs/commands.md and the man page. */
 export class CliCommand extends Command {
@@ -146,12 +146,6 @@ function addGatewayFlags(command: CliCommand): CliCommand {
     .option('--password-file <file>', 'file of the console password')
     .option('--data-dir <folder>', 'folder whose settings name the gateway')
     .option('--local', 'work on the data folder without a running gateway');
-}
-
-/** Prints what a command has to say, as JSON or in words. */
-export function createAnswer(terminal: Pick<Terminal, 'print'>, json: boolean): Context['answer'] {
-  return (body, sayInWords) =>
-    json ? terminal.print(JSON.stringify(body, null, 2)) : sayInWords();
 }
 
 /** With `--json` a failure is JSON too, on the standard output; the error output has it in words either way. */

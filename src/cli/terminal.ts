@@ -45,6 +45,12 @@ export function createTerminal() {
   };
 }
 
+/** Prints what a command has to say, as JSON or in words. */
+export function createAnswer(terminal: Pick<Terminal, 'print'>, json: boolean): Context['answer'] {
+  return (body, sayInWords) =>
+    json ? terminal.print(JSON.stringify(body, null, 2)) : sayInWords();
+}
+
 async function askLine(
   question: string,
   { output, signal }: { readonly output: Writable; readonly signal: AbortSignal | undefined },

@@ -8,10 +8,9 @@ import { listen } from '../../test/support/listen.ts';
 import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { createOutboundFetch } from '../compose/outbound.ts';
 import { readSurroundings } from '../config/env.ts';
-import { createAnswer } from './command.ts';
 import { createFakeTerminal } from './fake-terminal.test-support.ts';
-import { readProxyChoice, sayNewest } from './update.ts';
-import { findLatest, isNewer, openUpdateCheck, reasonNotToAsk } from './update-check.ts';
+import { createAnswer } from './terminal.ts';
+import { openUpdateCheck, readProxyChoice, reasonNotToAsk, sayNewest } from './update-check.ts';
 
 const NAME = '@isthmus-gateway/isthmus';
 const DAY = 86_400_000;
@@ -35,6 +34,17 @@ beforeEach(async () => {
 
 const published = () => ({ name: NAME, registry: `http://127.0.0.1:${port}` });
 
+interface Run extends Partial<Parameters<typeof sayNewest>[1]> {
+  readonly json?: boolean;
+}
+
+async function run(current: string, { json = false, ...options }: Run = {}) {
+  const terminal = createFakeTerminal();
+  const answer = createAnswer(terminal, json);
+  await sayNewest({ terminal, answer }, { fetch, published: published(), current, ...options });
+  return terminal;
+}
+
 test.each([
   ['1.2.3', '1.2.2', true],
   ['1.10.0', '1.9.9', true],
@@ -42,17 +52,13 @@ test.each([
   ['1.2.3', '1.2.3', false],
   ['1.2.3', '1.3.0', false],
   ['2.0.0-beta.1', '2.0.0', false],
-  ['latest', '1.0.0', false],
-  ['', '1.0.0', false],
-])('%s is newer than %s: %s', (version, than, expected) => {
-  expect(isNewer(version, than)).toBe(expected);
+])('%s is newer than %s: %s', async (version, than, expected) => {
+  reply = { status: 200, body: JSON.stringify({ version }) };
+  expect((await run(than)).needsAttention()).toBe(expected);
 });
 
 test('the registry is asked for the newest release of the package, and for nothing else', async () => {
-  expect(await findLatest({ fetch, published: published() })).toEqual({
-    version: '1.2.3',
-    node: '>=24.7',
-  });
+  await run('1.0.0');
   expect(asked).toEqual(['/@isthmus-gateway%2fisthmus/latest']);
 });
 
@@ -67,9 +73,11 @@ test('it is asked through the proxy of the settings, with a credential of its ow
   };
   writeFileSync(join(folder, 'gui_config.json'), JSON.stringify({ proxy: settings }));
   const proxyFor = await readProxyChoice({ dataDir: folder }, {}, createFakeTerminal());
-  const options = { published: { name: NAME, registry: 'http://registry.example' } };
-  const release = await findLatest({ ...options, fetch: createOutboundFetch(proxyFor) });
-  expect(release.version).toBe('1.2.3');
+  const terminal = await run('1.0.0', {
+    published: { name: NAME, registry: 'http://registry.example' },
+    fetch: createOutboundFetch(proxyFor),
+  });
+  expect(terminal.printed.join()).toContain('1.2.3');
   expect(proxy.asked).toEqual(['registry.example:80']);
   await proxy.close();
 });
@@ -81,20 +89,14 @@ test.each([
   [200, '{"version":"rm -rf /"}', 'answered 200 without a version'],
 ])('a registry that answers %s %s is said', async (status, body, words) => {
   reply = { status, body };
-  await expect(findLatest({ fetch, published: published() })).rejects.toThrow(words);
+  await expect(run('1.0.0')).rejects.toThrow(words);
 });
 
 test('the command says what is newest, how to get it, and ends with a code of its own', async () => {
-  const run = async (current: string, json = false) => {
-    const terminal = createFakeTerminal();
-    const answer = createAnswer(terminal, json);
-    await sayNewest({ terminal, answer }, { fetch, published: published(), current });
-    return terminal;
-  };
   const older = await run('1.0.0');
   expect(older.printed.join()).toContain(`npm install --global ${NAME}@latest`);
   expect([older.notes.join(), older.needsAttention()]).toEqual(['It needs node >=24.7.', true]);
-  const same = await run('1.2.3', true);
+  const same = await run('1.2.3', { json: true });
   expect(same.needsAttention()).toBe(false);
   expect(JSON.parse(same.printed.join())).toMatchObject({ current: '1.2.3', isNewer: false });
 });

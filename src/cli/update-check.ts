@@ -3,12 +3,20 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { createOutboundFetch } from '../compose/outbound.ts';
-import type { Surroundings } from '../config/env.ts';
+import { openProxyCredential } from '../compose/config-secrets.ts';
+import { createOutboundChoice, type createOutboundFetch } from '../compose/outbound.ts';
+import { configPath, resolveDataDir, resolveSettings } from '../config/effective.ts';
+import type { Environment, Surroundings } from '../config/env.ts';
+import { loadConfig } from '../config/file.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { isJsonObject, parseObject } from '../lib/json.ts';
+import type { ProxyChoice } from '../lib/outbound-proxy.ts';
+import { createVault } from '../sealing/seal.ts';
+import { loadSecretKey } from '../sealing/secret-key.ts';
+import type { LocalContext } from './command.ts';
 import { whyUnreached } from './exit-codes.ts';
 import { isInstalledPackage, PUBLISHED, VERSION } from './package-name.ts';
+import type { Said, Terminal } from './terminal.ts';
 
 /** What a registry says of the newest release. */
 interface Release {
@@ -26,10 +34,7 @@ const TIMEOUT_MS = 10_000;
 const MAX_ANSWER = 1_000_000;
 
 /** @throws Error in words when the registry cannot be asked, or knows no such package */
-export async function findLatest({
-  fetch,
-  published = PUBLISHED,
-}: RegistryOptions): Promise<Release> {
+async function findLatest({ fetch, published = PUBLISHED }: RegistryOptions): Promise<Release> {
   const { name, registry } = published;
   const url = `${registry}/${name.replace('/', '%2f')}/latest`;
   let text: string;
@@ -66,7 +71,7 @@ function readVersion(text: string): readonly number[] | undefined {
   return [Number(major), Number(minor), Number(patch), preview === undefined ? 1 : 0];
 }
 
-export function isNewer(version: string, than: string = VERSION): boolean {
+function isNewer(version: string, than: string = VERSION): boolean {
   const [left, right] = [readVersion(version), readVersion(than)];
   if (left === undefined || right === undefined) return false;
   const at = left.findIndex((part, index) => part !== right[index]);
@@ -158,4 +163,40 @@ async function readState(path: string): Promise<{ askedAt: number; latest: strin
     askedAt: typeof askedAt === 'number' ? askedAt : Number.NEGATIVE_INFINITY,
     latest: typeof latest === 'string' ? latest : '',
   };
+}
+
+/** The proxy that calls of the gateway go through. @throws ConfigError */
+export async function readProxyChoice(
+  flags: Said<'dataDir', string>,
+  environment: Environment,
+  terminal: Pick<Terminal, 'note'>,
+): Promise<ProxyChoice> {
+  const dataDir = resolveDataDir(flags, environment);
+  const { config: file } = await loadConfig(configPath(dataDir));
+  const settings = resolveSettings({ flags, environment, file });
+  return createOutboundChoice({
+    current: () => settings,
+    openCredential: (text) =>
+      openProxyCredential(
+        text,
+        createVault(loadSecretKey({ dataDir, environmentKey: settings.secretKey })),
+      ),
+    log: { warn: (_fields, message) => terminal.note(message) },
+  });
+}
+
+export async function sayNewest(
+  { terminal, answer }: Pick<LocalContext, 'terminal' | 'answer'>,
+  options: RegistryOptions & { readonly current?: string },
+): Promise<void> {
+  const { current = VERSION, published = PUBLISHED } = options;
+  const { version, node } = await findLatest(options);
+  const isThere = isNewer(version, current);
+  if (isThere) terminal.setAttention();
+  const wayOut = isThere ? sayUpdate(published.name) : null;
+  answer({ current, latest: version, isNewer: isThere, node: node ?? null, wayOut }, () => {
+    if (!isThere) return terminal.print(`isthmus ${current} is the newest version.`);
+    terminal.print(`isthmus ${version} is published; this is ${current}. Get it with ${wayOut}.`);
+    if (node !== undefined) terminal.note(`It needs node ${node}.`);
+  });
 }

@@ -1,8 +1,13 @@
-// How calls of the gateway leave this machine: the proxy of the settings, with its credential opened.
+// How calls of the gateway leave this machine: the proxy of the settings, with its credential opened, and the posts of
+// alerts.
 
+import { lookup } from 'node:dns/promises';
 import { fetch as fetchThrough } from 'undici';
 import type { Settings } from '../config/effective.ts';
+import { isLinkLocal } from '../config/values.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { WarnLog } from '../lib/log.ts';
+import { withoutBrackets } from '../lib/net.ts';
 import { memoize } from '../lib/once.ts';
 import { createProxyChoice, type OutboundProxy, type ProxyChoice } from '../lib/outbound-proxy.ts';
 import { createProxyAgent } from '../lib/proxy-agent.ts';
@@ -69,4 +74,53 @@ export function createOutboundFetch(proxyFor: ProxyChoice) {
       await dispatcher.destroy();
     }
   };
+}
+
+const ANSWER_MS = 10_000;
+
+interface PostOptions {
+  readonly proxyFor: ProxyChoice;
+  readonly clock: Pick<Clock, 'startTimer'>;
+}
+
+/** Calls webhooks: follows nobody elsewhere, and tells no address in what went wrong. */
+export function createPost({ proxyFor, clock }: PostOptions) {
+  const fetch = createOutboundFetch(proxyFor);
+  return async (url: string, body: object) => {
+    if (proxyFor(url) === undefined) await refuseLinkLocal(new URL(url).hostname);
+    const limit = new AbortController();
+    const timer = clock.startTimer(ANSWER_MS, () => limit.abort());
+    try {
+      const { status } = await fetch(url, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        signal: limit.signal,
+      });
+      return { status };
+    } catch (error) {
+      if (limit.signal.aborted) {
+        throw new Error(`There was no answer within ${ANSWER_MS / 1000} seconds.`);
+      }
+      throw new Error(`It could not be reached (${reasonOf(error)}).`);
+    } finally {
+      timer.cancel();
+    }
+  };
+}
+
+/** A name may lead there too. */
+async function refuseLinkLocal(host: string): Promise<void> {
+  const found = await lookup(withoutBrackets(host), { all: true }).catch(() => []);
+  if (found.some(({ address }) => isLinkLocal(address))) {
+    throw new Error('Its name leads to a link-local address, which is not called.');
+  }
+}
+
+/** The word of the system, or of the proxy. */
+function reasonOf(error: unknown): string {
+  const { cause = error } = error instanceof Error ? error : {};
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' ? code : 'unknown reason';
 }

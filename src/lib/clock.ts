@@ -31,8 +31,7 @@ export function createSystemClock(): Clock {
   };
 }
 
-/** `Clock.sleep`, by the timers of any clock. */
-export function sleepWith(
+function sleepWith(
   startTimer: (delayMs: number, callback: () => void) => { cancel(): void },
   delayMs: number,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { recordOf } from '../../test/support/request-records.ts';
-import { createMetrics, type MeasuredEnd } from './metrics.ts';
+import { createMetrics } from './metrics.ts';
 import { createMetricsText } from './metrics-text.ts';
 import type { RequestRecord } from './record.ts';
 
@@ -23,7 +23,8 @@ function openMetrics() {
   });
   return {
     write: () => metrics.write(),
-    add: (record: RequestRecord, ended: MeasuredEnd = NOT_SENT) => metrics.add(record, ended),
+    add: (record: RequestRecord, ended: Parameters<typeof metrics.add>[1] = NOT_SENT) =>
+      metrics.add(record, ended),
   };
 }
 

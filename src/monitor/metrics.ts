@@ -47,7 +47,7 @@ interface NeededAttention {
 }
 
 /** Of a request that ended, what its record has in whole milliseconds. */
-export interface MeasuredEnd {
+interface MeasuredEnd {
   readonly attempts: readonly {
     readonly accountId: string;
     readonly outcome: string;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AnswerFigures } from '../canonical/call-record.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
-import { type AnswerCharge, chargeAnswers, defaultBilling } from './charges.ts';
+import { chargeAnswers, defaultBilling, type RequestCharge } from './charges.ts';
 import { createPriceBook } from './prices.ts';
 
 const book = createPriceBook();
@@ -74,7 +74,7 @@ test('a model nobody knows costs nothing that could be said, beside a known one 
 });
 
 /** As somebody would who has nothing but the record: parts, counts and rates. */
-function recompute(charges: readonly AnswerCharge[], billing: string): number {
+function recompute(charges: RequestCharge['charges'], billing: string): number {
   let cents = 0;
   for (const charge of charges.filter((one) => one.billing === billing)) {
     for (const { kind, count, rate } of charge.parts) {

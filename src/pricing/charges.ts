@@ -14,7 +14,7 @@ export interface AnswerPrice {
   readonly billing: Billing;
 }
 
-export interface AnswerCharge {
+interface AnswerCharge {
   readonly model: string;
   readonly billing: Billing;
   readonly price: Pick<Price, 'basis' | 'model' | 'source' | 'date'>;

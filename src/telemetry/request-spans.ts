@@ -284,7 +284,7 @@ const NO_SPAN = '0'.repeat(16);
 const SAMPLED = 1;
 
 /** Reads the W3C `traceparent` header (w3.org/TR/trace-context); undefined when invalid. */
-export function readTraceparent(header: string | undefined): SpanContext | undefined {
+function readTraceparent(header: string | undefined): SpanContext | undefined {
   if (header === undefined || header.length > 512) return undefined;
   const [, version, traceId = NO_TRACE, spanId = NO_SPAN, flags = '00', rest] =
     HEADER.exec(header.trim()) ?? [];

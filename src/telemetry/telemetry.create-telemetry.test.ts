@@ -328,8 +328,28 @@ test('a trace that the client does not keep is not kept here, and its metrics ar
   expect(collector.points('gen_ai.client.operation.duration')).toHaveLength(1);
 });
 
-test('a header that is no trace begins a trace of our own', async () => {
-  await exportAll(ended({ traceparent: 'sk-canary' }));
+test.each([`00-${TRACE}-${SPAN}-ff`, `01-${TRACE}-${SPAN}-01-more`])(
+  '%s is a trace of the client, of a later version as well',
+  async (traceparent) => {
+    await exportAll(ended({ traceparent }));
+    const edge = collector.spans().find(({ kind }) => kind === 'server');
+    expect([edge?.traceId, edge?.parentSpanId]).toEqual([TRACE, SPAN]);
+  },
+);
+
+test.each([
+  '',
+  'sk-canary-0123456789',
+  `00-${TRACE}-${SPAN}`,
+  `00-${TRACE}-${SPAN}-01-more`,
+  `ff-${TRACE}-${SPAN}-01`,
+  `00-${'0'.repeat(32)}-${SPAN}-01`,
+  `00-${TRACE}-${'0'.repeat(16)}-01`,
+  `00-${TRACE.toUpperCase()}-${SPAN}-01`,
+  `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`,
+  `01-${TRACE}-${SPAN}-01-${'x'.repeat(600)}`,
+])('%s is no trace, and begins one of our own', async (traceparent) => {
+  await exportAll(ended({ traceparent }));
   const edge = collector.spans().find(({ kind }) => kind === 'server');
   expect(edge?.parentSpanId).toBeUndefined();
   expect(edge?.traceId).toMatch(/^[\da-f]{32}$/);

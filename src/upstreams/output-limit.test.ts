@@ -3,46 +3,7 @@ import { GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { textOf } from '../lib/localized-message.ts';
-import { OutputLimits, readReportedLimit } from './output-limit.ts';
-
-test.each([
-  [
-    'max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.',
-    { tokens: 16_384, isOfModel: true },
-  ],
-  [
-    'Invalid max_tokens value, the valid range of max_tokens is [1, 8192]',
-    { tokens: 8192, isOfModel: true },
-  ],
-  ['Range of max_tokens should be [1, 8192]', { tokens: 8192, isOfModel: true }],
-  [
-    '`max_tokens` must be less than or equal to `32768`, the maximum value for `max_tokens` is less than the `context_window` for this model',
-    { tokens: 32_768, isOfModel: true },
-  ],
-  [
-    "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 16384 tokens and your request has 12 input tokens (32000 > 16384 - 12).",
-    { tokens: 16_372, isOfModel: false },
-  ],
-  [
-    "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (1000 in the messages, 8000 in the completion). Please reduce the length of the messages or completion.",
-    { tokens: 7192, isOfModel: false },
-  ],
-  [
-    'max_tokens: 32000 > 4096, which is the maximum allowed number of output tokens for claude-3-haiku-20240307',
-    { tokens: 4096, isOfModel: true },
-  ],
-  [
-    'input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length or `max_tokens` and try again',
-    { tokens: 11_760, isOfModel: false },
-  ],
-  [
-    "This model's maximum context length is 8192 tokens. However, you requested 10000 tokens (9000 in the messages, 1000 in the completion).",
-    undefined,
-  ],
-  ['temperature must be less than or equal to 2', undefined],
-])('%s', (said, limit) => {
-  expect(readReportedLimit(said)).toEqual(limit);
-});
+import { OutputLimits } from './output-limit.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -54,6 +15,11 @@ function asked(body: JsonObject = { max_tokens: 32_000 }) {
     signal: new AbortController().signal,
   };
   return { call, reasons: () => receipt.entries.map(({ reason }) => textOf(reason)) };
+}
+
+function refusal(detail: string): GatewayError {
+  const failure = { kind: 'rejected', detail } as const;
+  return new GatewayError({ kind: 'internal', source: 'upstream', message: '', failure });
 }
 
 /** A service that writes 20,000 tokens at most, and the limits it is sent. */
@@ -70,9 +36,7 @@ function service() {
   const refuses = (detail: string) => (call: { body: { max_tokens?: unknown } }) => {
     const { max_tokens: most } = call.body;
     sent.push(most);
-    const failure = { kind: 'rejected', detail } as const;
-    if (Number(most) > 20_000)
-      throw new GatewayError({ kind: 'internal', source: 'upstream', message: '', failure });
+    if (Number(most) > 20_000) throw refusal(detail);
     return Promise.resolve(most);
   };
   const pass = (ms: number): void => {
@@ -80,6 +44,52 @@ function service() {
   };
   return { limits, refuses, sent, pass };
 }
+
+test.each([
+  [
+    'max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.',
+    [16_384, 'This model writes at most 16384 tokens.'],
+  ],
+  [
+    'Invalid max_tokens value, the valid range of max_tokens is [1, 8192]',
+    [8192, 'This model writes at most 8192 tokens.'],
+  ],
+  ['Range of max_tokens should be [1, 8192]', [8192, 'This model writes at most 8192 tokens.']],
+  [
+    '`max_tokens` must be less than or equal to `32768`, the maximum value for `max_tokens` is less than the `context_window` for this model',
+    [32_768, 'This model writes at most 32768 tokens.'],
+  ],
+  [
+    "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 16384 tokens and your request has 12 input tokens (32000 > 16384 - 12).",
+    [16_372, 'The prompt leaves 16372 tokens for the answer.'],
+  ],
+  [
+    "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (1000 in the messages, 8000 in the completion). Please reduce the length of the messages or completion.",
+    [7192, 'The prompt leaves 7192 tokens for the answer.'],
+  ],
+  [
+    'max_tokens: 32000 > 4096, which is the maximum allowed number of output tokens for claude-3-haiku-20240307',
+    [4096, 'This model writes at most 4096 tokens.'],
+  ],
+  [
+    'input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length or `max_tokens` and try again',
+    [11_760, 'The prompt leaves 11760 tokens for the answer.'],
+  ],
+  [
+    "This model's maximum context length is 8192 tokens. However, you requested 10000 tokens (9000 in the messages, 1000 in the completion).",
+    undefined,
+  ],
+  ['temperature must be less than or equal to 2', undefined],
+])('%s', async (said, limit) => {
+  const sent: unknown[] = [];
+  const { call, reasons } = asked({ max_tokens: 40_000 });
+  const opened = service().limits.open(call, ({ body: { max_tokens: most } }) => {
+    sent.push(most);
+    return sent.length === 1 ? Promise.reject(refusal(said)) : Promise.resolve(most);
+  });
+  if (limit === undefined) return expect(opened).rejects.toThrow(GatewayError);
+  expect([await opened, ...reasons()]).toEqual(limit);
+});
 
 const OF_MODEL = 'This model supports at most 16384 completion tokens';
 

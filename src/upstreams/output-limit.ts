@@ -37,7 +37,7 @@ const OF_PROMPT = [
 ];
 
 /** Undefined for a refusal of something else, and where too little is left for an answer. */
-export function readReportedLimit(said: string): ReportedLimit | undefined {
+function readReportedLimit(said: string): ReportedLimit | undefined {
   for (const pattern of OF_MODEL) {
     const tokens = Number(pattern.exec(said)?.[1] ?? 0);
     if (tokens > 0) return { tokens, isOfModel: true };

@@ -1,6 +1,7 @@
 // A clock for hours of simulated time: it jumps from timer to timer, with a heap and real turns of the event loop.
 
-import { type Clock, sleepWith, type Timer } from '../../src/lib/clock.ts';
+import type { Clock, Timer } from '../../src/lib/clock.ts';
+import { sleepWith } from '../support/fake-clock.ts';
 
 export interface EventClock extends Clock {
   /** Fires what falls due until that many milliseconds have passed. */

@@ -6,11 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAnswer } from '../../src/cli/command.ts';
 import { createFakeTerminal } from '../../src/cli/fake-terminal.test-support.ts';
 import { PUBLISHED } from '../../src/cli/package-name.ts';
-import { sayNewest } from '../../src/cli/update.ts';
-import { openUpdateCheck } from '../../src/cli/update-check.ts';
+import { createAnswer } from '../../src/cli/terminal.ts';
+import { openUpdateCheck, sayNewest } from '../../src/cli/update-check.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { type ServerProgram, startProgram } from '../support/server-program.ts';
 

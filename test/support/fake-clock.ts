@@ -1,6 +1,6 @@
 // A clock that moves only when a test says so.
 
-import { type Clock, sleepWith, type Timer } from '../../src/lib/clock.ts';
+import type { Clock, Timer } from '../../src/lib/clock.ts';
 
 export interface FakeClock extends Clock {
   /** Moves time on, firing the timers that fall due, in order; lets promises settle in between. */
@@ -49,6 +49,26 @@ export function createFakeClock(startAt = 1_700_000_000_000): FakeClock {
       now = until;
     },
   };
+}
+
+/** `Clock.sleep` of a clock that is none of the system's. */
+export function sleepWith(
+  startTimer: Clock['startTimer'],
+  delayMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const timer = startTimer(delayMs, () => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    const onAbort = (): void => {
+      timer.cancel();
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
 }
 
 /** Lets every promise that can settle without new input settle. */

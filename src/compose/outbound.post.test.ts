@@ -5,7 +5,7 @@ import { freePort } from '../../test/support/free-port.ts';
 import { listen } from '../../test/support/listen.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { NO_PROXY } from '../lib/outbound-proxy.ts';
-import { createPost } from './alerts.ts';
+import { createPost } from './outbound.ts';
 
 const clock = createSystemClock();
 
