@@ -60,7 +60,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'upstreams/json-body.ts',
     'upstreams/litellm.ts',
     'upstreams/open-results.ts',
-    'upstreams/output-limit.ts',
+    'upstreams/stated-limits.ts',
     'upstreams/rate-limit.ts',
     'upstreams/retry-delay.ts',
     'upstreams/read-values.ts',

@@ -30,7 +30,7 @@ import {
 import type { BudgetUnit } from './budget.ts';
 import type { BudgetSubject, Budgets } from './budgets.ts';
 import { limitOf, nearestLimit } from './budgets.ts';
-import { rejected, sayCount } from './refusals.ts';
+import { rejected, sayCount } from './limit-words.ts';
 import { type CallCost, type Grant, type Reservation, takeAll } from './reservation.ts';
 import { type LimitState, type NewUse, UsageMeter } from './usage-window.ts';
 

@@ -20,7 +20,7 @@ import {
   periodAt,
   type StoredBudgets,
 } from './budget.ts';
-import { rejected, sayCount, sayWait } from './refusals.ts';
+import { rejected, sayCount, sayWait } from './limit-words.ts';
 import type { CallCost, CallUse, Grant, MostUse, Want } from './reservation.ts';
 import type { LimitState } from './usage-window.ts';
 

@@ -5,6 +5,7 @@ import type { Account } from '../accounts/account.ts';
 import type { AccountStatus, Trial } from '../accounts/health.ts';
 import { asSentence, type Sentence } from '../lib/localized-message.ts';
 import { compareCodePoints } from '../lib/names.ts';
+import { bandOfShare } from '../pool/success-shares.ts';
 import { percentOf } from '../quota/protection.ts';
 import type { AccountFacts } from './options.ts';
 import type { ACCOUNT_SCHEMA, COOLDOWN_SCHEMA, QUOTA_SCHEMA, STATUS_SCHEMA } from './schemas.ts';
@@ -43,9 +44,6 @@ export function writeAccount(account: Account, facts: AccountFacts): AccountJson
   };
 }
 
-const GOOD_SHARE = 0.95;
-const FAIR_SHARE = 0.5;
-
 /** How it does by its last requests, and by its last trial where that is newer. */
 function toCondition(
   { record }: Account,
@@ -80,12 +78,11 @@ function stateOf(
   if (status.kind === 'disabled') return 'disabled';
   if (trial?.isGood === false) return 'failing';
   if (status.kind === 'blocked' || cooldowns.some(({ model }) => model === null)) {
-    return share !== undefined && share < FAIR_SHARE ? 'failing' : 'cooling-down';
+    return share !== undefined && bandOfShare(share) === 2 ? 'failing' : 'cooling-down';
   }
   if (trial?.what === 'answer') return 'healthy';
   if (share === undefined) return 'untried';
-  if (share >= GOOD_SHARE) return 'healthy';
-  return share >= FAIR_SHARE ? 'degraded' : 'failing';
+  return (['healthy', 'degraded', 'failing'] as const)[bandOfShare(share)];
 }
 
 export function writeQuotas(

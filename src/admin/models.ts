@@ -2,7 +2,7 @@
 
 import { messageSchema } from '../lib/localized-message.ts';
 import { named, object, optional } from '../lib/object-schema.ts';
-import { ROUTE_STEP_KINDS, sayRouteStep } from '../routing/named-model.ts';
+import { ROUTE_STEP_KINDS, sayRouteStep } from '../routing/model-names.ts';
 import { sayUnserved } from '../routing/router.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';

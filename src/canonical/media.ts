@@ -1,11 +1,8 @@
 // Media types: one spelling each, what kind of media they are, and how bytes betray theirs.
 
 import { tidyBase64 } from '../lib/base64.ts';
-import { told } from '../lib/localized-message.ts';
-import type { Receipt } from './receipt.ts';
 import type {
   CanonicalRequest,
-  ImageOptions,
   MediaPart,
   Modality,
   Part,
@@ -111,132 +108,6 @@ function mapItems<T>(items: readonly T[], map: (item: T) => T): readonly T[] {
     mapped[index] = own;
   }
   return mapped ?? items;
-}
-
-type ImageSize = NonNullable<ImageOptions['size']>;
-
-/** As bodies hold them: null stands for an absent one. */
-interface ImageFields {
-  readonly size?: string | null | undefined;
-  readonly quality?: string | null | undefined;
-  readonly imageSize?: string | null | undefined;
-}
-
-interface ImageFieldContext {
-  readonly receipt: Receipt;
-  /** The protocol's own 400 for a word outside a closed list. */
-  unknownWord(field: keyof ImageFields, words: readonly string[]): Error;
-}
-
-const IMAGE_SIZES: readonly ImageSize[] = ['1K', '2K', '4K'];
-
-/** `undefined` stands for the model's default. */
-const QUALITIES = new Map<string, ImageSize | undefined>([
-  ['standard', '1K'],
-  ['medium', '2K'],
-  ['hd', '4K'],
-  ['low', undefined],
-  ['auto', undefined],
-  ['high', '2K'],
-  ['xhigh', '4K'],
-  ['max', '4K'],
-]);
-
-/** In the order in which a width by height is compared with them. */
-const NEAR_RATIOS: readonly (readonly [width: number, height: number])[] = [
-  [21, 9],
-  [16, 9],
-  [4, 3],
-  [3, 4],
-  [9, 16],
-];
-
-/** Those that every image model draws; names of models may end in one of them. */
-export const COMMON_RATIOS: readonly string[] = [
-  ...['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'],
-];
-
-/** Every ratio an upstream is known to draw. */
-const RATIOS: readonly string[] = [...COMMON_RATIOS, '1:4', '4:1', '1:8', '8:1'];
-
-/**
- * Undefined when no field asks for anything. `imageSize` is stronger than `quality`; a size that does
- * not parse means 1024x1024, with a receipt.
- * @throws the context's error for an unknown ratio, quality or imageSize.
- */
-export function readImageOptions(
-  fields: ImageFields,
-  context: ImageFieldContext,
-): ImageOptions | undefined {
-  const { size: given, quality, imageSize } = fields;
-  if ((given ?? quality ?? imageSize ?? null) === null) return undefined;
-  const aspectRatio = readAspectRatio(given ?? undefined, context);
-  const sizeOfQuality = readQuality(quality ?? undefined, context);
-  const size = readImageSize(imageSize ?? undefined, context) ?? sizeOfQuality;
-  const word = quality?.toLowerCase() ?? 'auto';
-  if (aspectRatio === undefined && size === undefined && word === 'auto') return undefined;
-  const pixels = PIXELS.exec(given?.trim() ?? '');
-  return {
-    aspectRatio,
-    size,
-    ...(pixels === null ? {} : { pixels: `${Number(pixels[1])}x${Number(pixels[2])}` }),
-    // The stronger field says it better.
-    ...(word === 'auto' || imageSize ? {} : { quality: word }),
-  };
-}
-
-const PIXELS = /^0*([1-9]\d{0,8})\s*[xX]\s*0*([1-9]\d{0,8})$/;
-
-/** The size a word such as `2K` or `2k` stands for. */
-export function asImageSize(word: string): ImageSize | undefined {
-  const upper = word.toUpperCase();
-  return IMAGE_SIZES.find((known) => known === upper);
-}
-
-function readAspectRatio(
-  text: string | null | undefined,
-  { receipt, unknownWord }: ImageFieldContext,
-): string | undefined {
-  const size = text?.trim();
-  if (size === undefined || size.toLowerCase() === 'auto') return undefined;
-  if (/^\d+:\d+$/.test(size)) {
-    if (RATIOS.includes(size)) return size;
-    throw unknownWord('size', ['<width>x<height>', ...RATIOS]);
-  }
-  const match = PIXELS.exec(size);
-  const width = Number(match?.[1]);
-  const height = Number(match?.[2]);
-  if (width > 0 && height > 0) return nearestRatio(width, height);
-  receipt.add('approximated', 'size', told`The size is not <width>x<height>; 1024x1024 was taken.`);
-  return '1:1';
-}
-
-/** Near is a quotient within 0.1; in whole numbers, so that exactly 0.1 is near too. */
-function nearestRatio(width: number, height: number): string {
-  const near = NEAR_RATIOS.find(
-    ([across, down]) => Math.abs(width * down - across * height) * 10 <= height * down,
-  );
-  return near === undefined ? '1:1' : near.join(':');
-}
-
-function readImageSize(
-  word: string | null | undefined,
-  { unknownWord }: ImageFieldContext,
-): ImageSize | undefined {
-  if (word === undefined || word === null) return undefined;
-  const size = asImageSize(word);
-  if (size === undefined) throw unknownWord('imageSize', IMAGE_SIZES);
-  return size;
-}
-
-function readQuality(
-  text: string | null | undefined,
-  { unknownWord }: ImageFieldContext,
-): ImageSize | undefined {
-  const word = text?.toLowerCase();
-  if (word === undefined) return undefined;
-  if (!QUALITIES.has(word)) throw unknownWord('quality', [...QUALITIES.keys()]);
-  return QUALITIES.get(word);
 }
 
 /** What parts a picture from the text before and behind it. */

@@ -29,6 +29,7 @@ import {
   type NextStep,
   REPEAT_WAITS_MS,
   type SameAccountChange,
+  whyFallBack,
 } from './retry.ts';
 
 export interface AttemptDependencies {
@@ -488,19 +489,6 @@ function moreHopeful(known: NothingLeft | undefined, next: NothingLeft): Nothing
   const waits = [known.retryAfterMs, next.retryAfterMs].filter((wait) => wait !== undefined);
   const retryAfterMs = waits.length === 0 ? undefined : Math.min(...waits);
   return { ...(isKept ? known : next), retryAfterMs, selectionLog: next.selectionLog };
-}
-
-/** Why another model may do what this one did not; undefined where the request itself is refused. */
-function whyFallBack(error: unknown, { kind }: UpstreamFailure): FallbackReason | undefined {
-  const isLong =
-    error instanceof GatewayError &&
-    (error.reason === 'context-length' || error.kind === 'too-large');
-  if (isLong) return 'prompt-too-long';
-  if (kind === 'model-not-found') return 'not-offered';
-  if (isLimit(kind)) return 'limited';
-  if (kind === 'overloaded') return 'overloaded';
-  if (isPathFault(kind)) return 'no-answer';
-  return isRefusal(kind) || isAccountTrouble(kind) ? 'unusable' : undefined;
 }
 
 /** The upstream's own words, else ours with what lies behind them: `connect ECONNREFUSED …`. */

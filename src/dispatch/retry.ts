@@ -1,6 +1,12 @@
-// The retry table: what follows a failed attempt. Pure; the attempt loop carries it out.
+// The retry table: what follows a failed attempt, on the same account, on another or with the next model. Pure; the
+// attempt loop carries it out.
 
-import type { UpstreamFailureKind } from '../canonical/error.ts';
+import type { FallbackReason } from '../canonical/call-record.ts';
+import {
+  GatewayError,
+  type UpstreamFailure,
+  type UpstreamFailureKind,
+} from '../canonical/error.ts';
 
 /** What one request has tried so far. */
 interface RetryState {
@@ -134,6 +140,19 @@ export const isAccountDoubt = among(ACCOUNT_DOUBTS);
 export const mayBeOfRequest = among(OF_REQUEST);
 export const isRefusal = among(REFUSALS);
 export const isAccountTrouble = among(ACCOUNT_TROUBLE);
+
+/** Why another model may do what this one did not; undefined where the request itself is refused. */
+export function whyFallBack(error: unknown, { kind }: UpstreamFailure): FallbackReason | undefined {
+  const isLong =
+    error instanceof GatewayError &&
+    (error.reason === 'context-length' || error.kind === 'too-large');
+  if (isLong) return 'prompt-too-long';
+  if (kind === 'model-not-found') return 'not-offered';
+  if (isLimit(kind)) return 'limited';
+  if (kind === 'overloaded') return 'overloaded';
+  if (isPathFault(kind)) return 'no-answer';
+  return isRefusal(kind) || isAccountTrouble(kind) ? 'unusable' : undefined;
+}
 
 const STOP: NextStep = { kind: 'stop' };
 

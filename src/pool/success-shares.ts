@@ -39,8 +39,6 @@ interface AccountCondition {
 
 const WINDOW_MS = 30_000;
 const MIN_ATTEMPTS = 5;
-const GOOD_SHARE = 0.95;
-const FAIR_SHARE = 0.5;
 /** Bounds the memory of a window; the newest count. */
 const MAX_ENTRIES = 2_000;
 /** Clients may name any model. */
@@ -52,6 +50,12 @@ const COUNTED: ReadonlySet<UpstreamFailureKind> = new Set<UpstreamFailureKind>([
   ...(['path', 'connection-lost', 'overloaded', 'unusable-answer'] as const),
   ...(['credential-unavailable', 'unauthenticated'] as const),
 ]);
+
+/** Healthy, degraded or failing, by the share of successes. */
+export function bandOfShare(share: number): HealthBand {
+  if (share >= 0.95) return 0;
+  return share >= 0.5 ? 1 : 2;
+}
 
 /** Kept in memory alone: after a restart every account is as good as another. */
 export class SuccessShares {
@@ -225,9 +229,7 @@ class ShareWindow {
 
   band(now: number): HealthBand {
     if (this.restUntil > now) return 2;
-    const share = this.share(now) ?? 1;
-    if (share >= GOOD_SHARE) return 0;
-    return share >= FAIR_SHARE ? 1 : 2;
+    return bandOfShare(this.share(now) ?? 1);
   }
 
   #prune(now: number): void {

@@ -1,12 +1,12 @@
 // Reads ratio and size at the end of an image model's name: `<model>-16-9-4k`, both optional.
 
 import { type GatewayError, invalidRequest } from '../canonical/error.ts';
-import { COMMON_RATIOS } from '../canonical/media.ts';
+import { COMMON_RATIOS } from '../canonical/image-options.ts';
 import type { ImageOptions } from '../canonical/request.ts';
 import { told } from '../lib/localized-message.ts';
 import { findCatalogModel } from './catalog.ts';
 import type { MappingHit, ModelMapping } from './mapping.ts';
-import { findAlias } from './named-model.ts';
+import { findAlias } from './model-names.ts';
 
 interface ImageName {
   readonly base: string;

@@ -4,7 +4,7 @@ import { GatewayError } from '../canonical/error.ts';
 import { realModelName } from '../wire/vocabulary.ts';
 import { CATALOG } from './catalog.ts';
 import { allPresets, PRESETS, presetPatch } from './mapping.ts';
-import { sayRouteStep } from './named-model.ts';
+import { sayRouteStep } from './model-names.ts';
 import { createRouter, type Router } from './router.ts';
 
 type Route = ReturnType<Router['route']>;

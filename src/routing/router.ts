@@ -5,7 +5,6 @@ import type { ModelVariant } from '../canonical/model.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { compareCodePoints, isWildcard, nearestName } from '../lib/names.ts';
 import { memoize } from '../lib/once.ts';
-import { EXACT_ALIASES } from './aliases.ts';
 import { CATALOG } from './catalog.ts';
 import { createFamilies, type Families } from './families.ts';
 import {
@@ -16,13 +15,14 @@ import {
 } from './image-names.ts';
 import { createMapping, type MappingHit, type ModelMapping } from './mapping.ts';
 import {
+  EXACT_ALIASES,
   findAlias,
   findKnown,
   findNewest,
   impliedBy,
   type NamedModel,
   type RouteStep,
-} from './named-model.ts';
+} from './model-names.ts';
 
 const MAX_NAME_LENGTH = 256;
 

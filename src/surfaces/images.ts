@@ -3,12 +3,8 @@
 import { type GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import { fold, type Reply } from '../canonical/fold.ts';
-import {
-  modalityOf,
-  readImageOptions,
-  sniffMediaType,
-  spellMediaType,
-} from '../canonical/media.ts';
+import { readImageOptions } from '../canonical/image-options.ts';
+import { modalityOf, sniffMediaType, spellMediaType } from '../canonical/media.ts';
 import { plainModelName } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { MediaPart, Part } from '../canonical/request.ts';

@@ -9,9 +9,10 @@ import {
   promptForDomains,
   promptForJson,
 } from './instructions.ts';
+import { limitOutput } from './limit-output.ts';
 import { applyImageName, convertGifsToPng, explainMasks, namePictureTypes } from './media.ts';
 import { dropForeignSignatures, restoreSignatures } from './signatures.ts';
-import { limitOutput, resolveThinking } from './thinking.ts';
+import { resolveThinking } from './thinking.ts';
 import { pairToolResults } from './tool-results.ts';
 import { acceptToolNames, chooseTools, limitTools } from './tools.ts';
 import type { Conversation, Transform, TransformContext } from './transform.ts';

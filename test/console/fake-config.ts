@@ -3,7 +3,7 @@
 import type { ConfigSection, Models } from '../../src/admin/contract.ts';
 import { CATALOG } from '../../src/routing/catalog.ts';
 import { allPresets, presetPatch } from '../../src/routing/mapping.ts';
-import { sayRouteStep } from '../../src/routing/named-model.ts';
+import { sayRouteStep } from '../../src/routing/model-names.ts';
 import { createRouter, type Router, sayUnserved, warnOfTarget } from '../../src/routing/router.ts';
 
 import type { FakeAccounts } from './fake-accounts.ts';

@@ -1,7 +1,7 @@
 // Reads one chat completion request: the whole field list, strictly, into the canonical request.
 
 import { invalidRequest } from '../../canonical/error.ts';
-import { readImageOptions } from '../../canonical/media.ts';
+import { readImageOptions } from '../../canonical/image-options.ts';
 import { plainModelName } from '../../canonical/model.ts';
 import { memberPath, type Receipt } from '../../canonical/receipt.ts';
 import type {

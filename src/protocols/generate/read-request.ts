@@ -1,7 +1,8 @@
 // A normalised body as a canonical request, for the translate lane and for counting tokens.
 
 import { amountOfBudget, amountOfWord } from '../../canonical/effort.ts';
-import { asImageSize, isTextType, readTextFile, splitInlineImages } from '../../canonical/media.ts';
+import { asImageSize } from '../../canonical/image-options.ts';
+import { isTextType, readTextFile, splitInlineImages } from '../../canonical/media.ts';
 import { memberPath, type Receipt, receiptWithin } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,

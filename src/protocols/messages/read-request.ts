@@ -1,7 +1,7 @@
 // Reads a Messages body: the head every call needs at once, and the canonical request on demand.
 
 import { GatewayError } from '../../canonical/error.ts';
-import { readImageOptions } from '../../canonical/media.ts';
+import { readImageOptions } from '../../canonical/image-options.ts';
 import { plainModelName } from '../../canonical/model.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, Part, Turn } from '../../canonical/request.ts';

@@ -23,8 +23,8 @@ import {
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { toResponseSchema } from '../../schema/tool-schema.ts';
+import { fitOutputLimit } from '../../transforms/limit-output.ts';
 import { sentStops } from '../../transforms/stop-sequences.ts';
-import { fitOutputLimit } from '../../transforms/thinking.ts';
 import type {
   WireBlob,
   WireGenerationConfig,

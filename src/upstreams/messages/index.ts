@@ -5,7 +5,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
 import { encodeJson } from '../json-body.ts';
-import { OutputLimits } from '../output-limit.ts';
+import { OutputLimits } from '../stated-limits.ts';
 import type { WireRules } from '../transport/client.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import { createWireParts, type OwnedUpstream, type WireOptions } from '../wire-parts.ts';

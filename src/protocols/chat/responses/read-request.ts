@@ -1,6 +1,6 @@
 // Reads one Responses request: the whole field list, strictly, into the canonical request.
 
-import { readImageOptions } from '../../../canonical/media.ts';
+import { readImageOptions } from '../../../canonical/image-options.ts';
 import type { Receipt } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest, OutputFormat, Reasoning } from '../../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../../lib/json.ts';

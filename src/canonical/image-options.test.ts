@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readImageOptions } from './media.ts';
+import { readImageOptions } from './image-options.ts';
 import { createReceipt } from './receipt.ts';
 import type { ImageOptions } from './request.ts';
 
