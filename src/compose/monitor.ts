@@ -18,9 +18,8 @@ import { isLoopbackHost } from '../lib/net.ts';
 import { createPseudonyms } from '../lib/pseudonyms.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import type { BudgetFigures } from '../monitor/metrics.ts';
-import { createMonitor } from '../monitor/monitor.ts';
+import { createMonitor, type MonitorOptions } from '../monitor/monitor.ts';
 import { shareMetrics } from '../monitor/shared-metrics.ts';
-import type { Recording } from '../monitor/write-record.ts';
 import { findTarget } from '../routing/router.ts';
 import type { CertificateState } from '../server/certificate.ts';
 import { openAlerts } from './alerts.ts';
@@ -67,10 +66,11 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   const { priceOf, usualBilling } = accounts.pricing;
   const facts = { book, pool, isProtected, trials, upstreams, clock, usualBilling };
   const keyName = (id: string): string | undefined => access.keys.get(id)?.key.name;
+  // Of a key that is gone meanwhile nobody knows what it allowed.
+  const keyOf: MonitorOptions['keyOf'] = (id) =>
+    access.keys.get(id)?.key ?? (id.startsWith(CLIENT_KEY_PREFIX) ? GONE_KEY : undefined);
   const monitor = createMonitor({
-    ...{ clock, log, createId, keyName, store: stores.requests },
-    recordingOf: (id) => recordingOf(id, access),
-    holderOf: (id) => access.keys.get(id)?.key ?? {},
+    ...{ clock, log, createId, keyOf, store: stores.requests },
     settings: () => current().monitor,
     replica: parts.replicaName,
     sharing: parts.replicaName === undefined ? undefined : context,
@@ -118,6 +118,8 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   };
 }
 
+const GONE_KEY = { recording: 'counts' } as const;
+
 function startAlerts(
   { config, clock, log, cluster }: GatewayContext,
   parts: ObservationParts,
@@ -128,13 +130,6 @@ function startAlerts(
     ...{ current: config.current, clock, log, attention, proxyFor, secrets, accountSecrets },
     ...{ isLeading: leader?.isLeading, notices: cluster.notices },
   });
-}
-
-/** Of a key that is gone meanwhile nobody knows what it allowed. */
-function recordingOf(id: string, { keys }: Pick<AccessControl, 'keys'>): Recording | undefined {
-  const known = keys.get(id);
-  if (known !== undefined) return known.key.recording;
-  return id.startsWith(CLIENT_KEY_PREFIX) ? 'counts' : undefined;
 }
 
 /** Asked anew each time: it takes microseconds. */

@@ -27,7 +27,6 @@ function openMonitor(change: Partial<MonitorOptions> = {}) {
       clock,
       settings: () => settings,
       secrets: () => [],
-      keyName: () => undefined,
       targetOf: () => undefined,
       priceOf: () => undefined,
       figures: { accounts: () => ({}) },

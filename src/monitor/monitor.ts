@@ -21,7 +21,7 @@ import { createRetention, type RetentionSettings } from './retention.ts';
 import { RunningRequests } from './running.ts';
 import { shareLive } from './shared-live.ts';
 import { createWriteQueue } from './write-queue.ts';
-import { type KeyHolder, type Recording, writeRecord } from './write-record.ts';
+import { type FindKey, writeRecord } from './write-record.ts';
 
 interface MonitorSettings extends RetentionSettings {
   readonly enabled: boolean;
@@ -30,7 +30,7 @@ interface MonitorSettings extends RetentionSettings {
   readonly bodiesUntil?: number | undefined;
 }
 
-interface MonitorOptions {
+export interface MonitorOptions {
   readonly store: RequestStore;
   readonly clock: Clock;
   /** Asked anew for every request. */
@@ -38,15 +38,12 @@ interface MonitorOptions {
   /** Credentials of the gateway, asked anew for every request; none of them stands in any record. */
   readonly secrets: () => readonly string[];
   readonly accountSecrets?: Pick<SecretIndex, 'hide' | 'version'> | undefined;
-  readonly keyName: (keyId: string) => string | undefined;
-  /** Whose key it is; nobody's when absent. */
-  readonly holderOf?: ((keyId: string) => KeyHolder) | undefined;
+  /** Without it nothing is known of any. */
+  readonly keyOf?: FindKey | undefined;
   /** What this process is called among those that serve together; undefined where it is alone. */
   readonly replica?: string | undefined;
   /** The other processes with the same records; without it there are none. */
   readonly sharing?: MonitorSharing | undefined;
-  /** What may be recorded of the requests of a key; undefined for all that the settings say. */
-  readonly recordingOf?: ((keyId: string) => Recording | undefined) | undefined;
   /** What the answers of an account cost; undefined where no price is known. */
   readonly priceOf: (servedBy: ServedBy) => AnswerPrice | undefined;
   /** The model a name leads to; undefined when no account offers it. */
@@ -121,8 +118,8 @@ async function inTime(saved: Promise<void>, clock: MonitorOptions['clock']): Pro
 }
 
 /** Of a key whose requests are only counted, what they asked for is nobody's. */
-function withoutAsked(ended: EndedRequest, recording: Recording | undefined): EndedRequest {
-  return recording === 'counts' ? { ...ended, asked: undefined } : ended;
+function withoutAsked(ended: EndedRequest, keyOf: FindKey): EndedRequest {
+  return keyOf(ended.clientKeyId)?.recording === 'counts' ? { ...ended, asked: undefined } : ended;
 }
 
 /** Whether the bodies of a request that ends now are kept. */
@@ -133,15 +130,11 @@ function isKept({ keepsBodies, bodiesUntil = 0 }: MonitorSettings, now: number):
 /** What is under way, listed as records are written. */
 function openRunning(
   context: MonitorOptions &
-    Pick<
-      ConstructorParameters<typeof RunningRequests>[0],
-      'redactorFor' | 'recordingOf' | 'holderOf'
-    >,
+    Pick<ConstructorParameters<typeof RunningRequests>[0], 'redactorFor' | 'keyOf'>,
 ): RunningRequests {
-  const { clock, keyName, replica, redactorFor, recordingOf, holderOf, createId, sharing } =
-    context;
+  const { clock, replica, redactorFor, keyOf, createId, sharing } = context;
   return new RunningRequests({
-    ...{ clock, keyName, replica, redactorFor, recordingOf, holderOf },
+    ...{ clock, replica, redactorFor, keyOf },
     process: createId('').replaceAll('-', '_').slice(0, PROCESS_LENGTH),
     cluster: sharing?.cluster,
   });
@@ -167,7 +160,7 @@ function openMetrics(options: MonitorOptions, { figures, feed, dropped }: Measur
 
 export function createMonitor(options: MonitorOptions) {
   const { store, clock, settings, log } = options;
-  const { recordingOf = () => undefined, holderOf = () => ({}) } = options;
+  const { keyOf = () => undefined } = options;
   const errors = new RecentErrors();
   const redactorFor = createRedactors(options.secrets, options.accountSecrets);
   const queue = createWriteQueue({ store, clock, log });
@@ -178,7 +171,7 @@ export function createMonitor(options: MonitorOptions) {
     ...{ figures, errors, recall },
     save: () => saveBeforeRead(),
   });
-  const context = { ...options, recordingOf, holderOf, redactorFor };
+  const context = { ...options, keyOf, redactorFor };
   const underWay = openRunning(context);
   /** Requests that ended and are not recorded yet: all of a turn together, after its sockets had theirs. */
   let ended: EndedRequest[] = [];
@@ -196,7 +189,7 @@ export function createMonitor(options: MonitorOptions) {
         const { row } = made;
         figures.add(row);
         metrics.add(made, { ...one.facts, firstEventMs: one.firstEventMs });
-        options.onRecord?.(made, withoutAsked(one, recordingOf(one.clientKeyId)));
+        options.onRecord?.(made, withoutAsked(one, keyOf));
         if (!current.enabled) continue;
         if (row.outcome === 'error') errors.add(row);
         queue.add(made);

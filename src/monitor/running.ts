@@ -9,7 +9,7 @@ import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema
 import type { Redactor } from '../lib/redact.ts';
 import type { RunningRequest } from './record.ts';
 import { surfaceOf } from './surface.ts';
-import type { KeyHolder, Recording } from './write-record.ts';
+import type { FindKey } from './write-record.ts';
 
 const RUNNING_FIELDS = {
   id: { ...TEXT, description: 'Names it while it runs.' },
@@ -52,9 +52,7 @@ interface RunningOptions {
   readonly replica?: string | undefined;
   readonly cluster?: Pick<Cluster, 'replica' | 'notices' | 'state'> | undefined;
   redactorFor(credentials: readonly string[]): Redactor;
-  keyName(keyId: string): string | undefined;
-  holderOf(keyId: string): KeyHolder;
-  recordingOf(keyId: string): Recording | undefined;
+  keyOf: FindKey;
 }
 
 type RunningNotice =
@@ -205,11 +203,11 @@ export class RunningRequests {
   }
 
   #row(running: RunningRequest): RunningRow {
-    const { clock, replica, keyName, holderOf, recordingOf, redactorFor } = this.#options;
+    const { clock, replica, keyOf, redactorFor } = this.#options;
     const { facts, call, clientKeyId, startedAt } = running;
     const { text } = redactorFor(running.credentials());
-    const isCounted = recordingOf(clientKeyId) === 'counts';
-    const { owner, team, tags } = holderOf(clientKeyId);
+    const { name: keyName, recording, owner, team, tags } = keyOf(clientKeyId) ?? {};
+    const isCounted = recording === 'counts';
     const known = facts.answers?.flatMap(({ usage }) => (usage === undefined ? [] : [usage]));
     return {
       id: this.#idOf(running),
@@ -222,8 +220,7 @@ export class RunningRequests {
       account: facts.accountLabel,
       attempt: facts.accountLabel === undefined ? 0 : attemptOf(facts),
       keyId: clientKeyId,
-      keyName: keyName(clientKeyId),
-      ...{ owner, team, tags },
+      ...{ keyName, owner, team, tags },
       clientAddress: isCounted ? '' : running.clientAddress,
       session: isCounted || facts.session === undefined ? undefined : text(facts.session),
       replica,

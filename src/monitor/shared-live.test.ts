@@ -38,7 +38,6 @@ async function openWorkers() {
       ...{ store, clock, replica: name, sharing: { cluster, siblings: cluster } },
       settings: () => ({ enabled: true, keepsBodies: false, retentionMs: 1e12, maxBytes: 1e12 }),
       secrets: () => [],
-      keyName: () => undefined,
       targetOf: () => undefined,
       priceOf: () => undefined,
       figures: { accounts: () => ({}) },

@@ -32,9 +32,7 @@ function recordOf(
   };
   const context = {
     redactorFor: createRedactors(() => secrets),
-    keyName: () => undefined,
-    holderOf: () => ({}),
-    recordingOf: () => undefined,
+    keyOf: () => undefined,
     targetOf: () => undefined,
     priceOf: () => undefined,
     createId: (prefix: string) => prefix,

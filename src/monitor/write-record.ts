@@ -25,11 +25,7 @@ import { surfaceOf } from './surface.ts';
 interface RecordContext {
   /** Takes out what the request showed as credentials, and the gateway's own. */
   redactorFor(credentials: readonly string[]): Redactor;
-  keyName(keyId: string): string | undefined;
-  /** Whose key it is. */
-  holderOf(keyId: string): KeyHolder;
-  /** What may be recorded of the requests of a key; undefined for all that the settings say. */
-  recordingOf(keyId: string): Recording | undefined;
+  keyOf: FindKey;
   createId(prefix: string): string;
   /** What this process is called among those that serve together; undefined where it is alone. */
   readonly replica?: string | undefined;
@@ -46,15 +42,21 @@ const MAX_LISTED = 100;
 const CLIENT_LEFT = 499;
 const NOTHING_DONE: ReceiptCounts = { dropped: 0, approximated: 0, repaired: 0 };
 
-/** Whose a key is, as people say. */
-export interface KeyHolder {
+/** What records say of a key; nothing of one that is not a person's. */
+export type FindKey = (keyId: string) => RecordedKey | undefined;
+
+interface RecordedKey {
+  readonly name?: string | undefined;
+  /** What may be recorded of its requests; absent for all that the settings say. */
+  readonly recording?: Recording | undefined;
+  /** Whose it is, as people say. */
   readonly owner?: string | undefined;
   readonly team?: string | undefined;
   readonly tags?: readonly string[] | undefined;
 }
 
 /** `counts` keeps nothing that somebody wrote, nor from where it came. */
-export type Recording = 'no-bodies' | 'counts';
+type Recording = 'no-bodies' | 'counts';
 
 /** @param keepsBodies as the settings say; a key may forbid it */
 export function writeRecord(
@@ -62,8 +64,9 @@ export function writeRecord(
   context: RecordContext,
   keepsBodies: boolean,
 ): RequestRecord {
-  const recording = context.recordingOf(ended.clientKeyId);
-  const record = writeAll(ended, context, keepsBodies && recording === undefined);
+  const key = context.keyOf(ended.clientKeyId) ?? {};
+  const { recording } = key;
+  const record = writeAll(ended, { ...context, key }, keepsBodies && recording === undefined);
   return recording === 'counts' ? withoutWords(record) : record;
 }
 
@@ -91,11 +94,11 @@ function withoutWords({ row, details }: RequestRecord): RequestRecord {
   };
 }
 
-function writeAll(
-  ended: EndedRequest,
-  context: RecordContext,
-  keepsBodies: boolean,
-): RequestRecord {
+interface OwnContext extends RecordContext {
+  readonly key: RecordedKey;
+}
+
+function writeAll(ended: EndedRequest, context: OwnContext, keepsBodies: boolean): RequestRecord {
   const redactor = context.redactorFor(ended.credentials);
   const { facts, receipt } = ended;
   const answers = sumAnswers(facts.answers);
@@ -156,7 +159,7 @@ function outcomeOf({ facts, status }: EndedRequest): RequestOutcome {
 }
 
 interface RowSources {
-  readonly context: RecordContext;
+  readonly context: OwnContext;
   readonly redactor: Redactor;
   readonly answers: ReturnType<typeof sumAnswers>;
   readonly charge: RequestCharge | undefined;
@@ -173,7 +176,7 @@ function writeRow(
   const outcome = outcomeOf(ended);
   const stopped = facts.stoppedBy && told`Stopped by ${facts.stoppedBy}.`;
   const said = cleanSentence(stopped || (error?.sentence ?? answers?.withheld), redactor);
-  const { owner, team, tags = [] } = context.holderOf(ended.clientKeyId);
+  const { name: keyName, owner, team, tags = [] } = context.key;
   return {
     id: isIdGiven ? context.createId('req_') : requestId,
     requestId: isIdGiven ? clean(requestId, redactor) : requestId,
@@ -191,7 +194,7 @@ function writeRow(
     upstreamModel: clean(facts.upstreamModel, redactor),
     account: facts.accountLabel,
     keyId: ended.clientKeyId,
-    keyName: context.keyName(ended.clientKeyId),
+    keyName,
     owner,
     team,
     tags: tags.length === 0 ? undefined : tags,

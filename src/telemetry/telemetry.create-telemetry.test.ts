@@ -109,9 +109,10 @@ function observe(telemetry: Telemetry, request: EndedRequest): void {
     request,
     {
       redactorFor: createRedactors(() => []),
-      keyName: () => 'canary key name',
-      holderOf: () => ({ owner: 'canary owner', team: 'canary team', tags: ['canary tag'] }),
-      recordingOf: () => undefined,
+      keyOf: () => ({
+        ...{ name: 'canary key name', owner: 'canary owner' },
+        ...{ team: 'canary team', tags: ['canary tag'] },
+      }),
       targetOf: () => undefined,
       priceOf: () => undefined,
       createId: (prefix) => `${prefix}2`,

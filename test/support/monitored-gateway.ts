@@ -134,7 +134,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     clock: options.gathers === true ? clock : withoutGathering(clock),
     settings: () => settings,
     secrets: () => options.secrets ?? [],
-    keyName,
+    keyOf: (id) => ({ name: keyName(id) }),
     priceOf: options.priceOf ?? (() => undefined),
     targetOf: (model) => findTarget(model, { router, pool }),
     figures: { accounts: () => ({ active: book.list().length }) },
