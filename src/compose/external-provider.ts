@@ -4,7 +4,7 @@ import type { AccountBook, SeedAccount } from '../accounts/account-book.ts';
 import type { Settings } from '../config/effective.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { PROVIDER_ID } from '../config/upstreams.ts';
-import type { ExternalProvider } from '../dispatch/call-setup.ts';
+import type { ExternalProvider, ProviderRule } from '../dispatch/call-setup.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { memoize } from '../lib/once.ts';
 import type { SecretIndex } from '../lib/redact.ts';
@@ -41,11 +41,12 @@ export function providerUpstream({ externalProvider }: Settings): UpstreamSettin
 }
 
 /** How it takes part in requests, as the settings are now. */
-export function createProviderRule(current: () => Settings): () => ExternalProvider | undefined {
-  const ruleOf = memoize((settings: ProviderSettings): ExternalProvider | undefined => {
-    const { mode = 'off' } = activeProvider(settings) ?? {};
-    if (mode === 'off') return undefined;
-    const { modelMapping, models } = settings;
+export function createProviderRule(current: () => Settings): () => ProviderRule {
+  const ruleOf = memoize((settings: ProviderSettings): ProviderRule => {
+    const { dispatchMode: mode, modelMapping, models } = settings;
+    // Where it looks at pictures alone, no name of a client leads to it.
+    if (mode === 'off') return { upstreamId: PROVIDER_ID, mode };
+    if (activeProvider(settings) === undefined) return undefined;
     return {
       upstreamId: PROVIDER_ID,
       mode,
@@ -53,11 +54,6 @@ export function createProviderRule(current: () => Settings): () => ExternalProvi
     };
   });
   return () => ruleOf(current().externalProvider);
-}
-
-/** Where it looks at pictures alone, no name of a client leads to it. */
-export function closedProvider({ externalProvider }: Settings): string | undefined {
-  return externalProvider.dispatchMode === 'off' ? PROVIDER_ID : undefined;
 }
 
 const OWN_PREFIX = `${PROVIDER_ID}/`;

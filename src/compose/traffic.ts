@@ -21,7 +21,7 @@ import {
 } from '../stored-responses/response-store.ts';
 import { openAccounts } from './accounts.ts';
 import { openBackend } from './backend.ts';
-import { closedProvider, createProviderRule, keepProviderAccount } from './external-provider.ts';
+import { createProviderRule, keepProviderAccount } from './external-provider.ts';
 import { type Foundation, type GatewayContext, noteSeeds, watchCredentials } from './foundation.ts';
 import { createModelDirectory } from './model-directory.ts';
 import { createOutboundChoice } from './outbound.ts';
@@ -87,7 +87,6 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     dispatcher: createDispatcher({
       ...{ router: { route }, pool, keeper, clock, random, createId, media },
       provider: createProviderRule(current),
-      closedUpstream: () => closedProvider(current()),
       thinkingMode: () => current().thinking,
     }),
     mcp,

@@ -30,11 +30,15 @@ export interface Routing {
   readonly pool: Pool;
   /** A random number in [0, 1). */
   readonly random: () => number;
-  /** The external provider as the settings are now; undefined while it is off. */
-  readonly provider?: (() => ExternalProvider | undefined) | undefined;
-  /** An upstream that no name of a client leads to, as the settings are now. */
-  readonly closedUpstream?: (() => string | undefined) | undefined;
+  /** The external provider as the settings are now. */
+  readonly provider?: (() => ProviderRule) | undefined;
 }
+
+/** Undefined while the provider is not set up; `off` where no name of a client may lead to it. */
+export type ProviderRule =
+  | ExternalProvider
+  | { readonly upstreamId: string; readonly mode: 'off' }
+  | undefined;
 
 /** An upstream beside the pool that takes part in Messages requests. */
 export interface ExternalProvider {
@@ -136,10 +140,13 @@ function findRoutes(
     context.record.routedModel = call.model;
     return [ofUpstream(context.onlyUpstream, call, context)];
   }
-  const provider = protocol === 'messages' ? routing.provider?.() : undefined;
+  const provider = routing.provider?.();
   const routes =
-    provider === undefined || context.onlyAccount !== undefined
-      ? routeWithin(call, context, routing)
+    provider === undefined ||
+    provider.mode === 'off' ||
+    protocol !== 'messages' ||
+    context.onlyAccount !== undefined
+      ? routeWithin(call, context, { ...routing, provider })
       : routeWithProvider(provider, call, { context, routing });
   const [first] = routes;
   context.record.routedModel = first.route.target;
@@ -160,7 +167,7 @@ function routeWithProvider(
   if (mode === 'exclusive') return [own];
   let others: RoutedCall;
   try {
-    others = routeWithin(call, context, routing);
+    others = routeWithin(call, context, { ...routing, provider });
   } catch (error) {
     // No account serves that name, or there is none: the provider may know it.
     const isNobodys =
@@ -197,7 +204,12 @@ function isItsTurn(request: LeaseRequest, { pool, random }: Routing, upstreamId:
 function routeWithin(
   { model, session, needs }: NamedCall,
   context: CallContext,
-  { router, pool, random, closedUpstream }: Routing,
+  {
+    router,
+    pool,
+    random,
+    provider,
+  }: Omit<Routing, 'provider'> & { readonly provider: ProviderRule },
 ): RoutedCall {
   const { clientKeyId, preferredAccount, onlyAccount, preferredTier } = context;
   const route = router.route(model, onlyAccount ?? preferredAccount);
@@ -215,7 +227,7 @@ function routeWithin(
   const { chain } = route;
   const luck = (name: string): number =>
     session === undefined ? 1 - random() : share(session, name);
-  const closed = closedUpstream?.();
+  const closed = provider?.mode === 'off' ? provider.upstreamId : undefined;
   const open = (routes: readonly RoutedModel[]): readonly RouteChoice[] =>
     routes.filter(({ upstreamId }) => closed === undefined || upstreamId !== closed).map(choose);
   const [first, ...others] =
