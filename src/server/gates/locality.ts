@@ -8,6 +8,7 @@ import {
   readAddress,
   readRange,
 } from '../../lib/net.ts';
+import { remember } from '../../lib/once.ts';
 import type { HeaderMap } from '../settings.ts';
 
 export interface PeerInput {
@@ -19,6 +20,14 @@ export interface PeerInput {
   readonly allowedHosts: readonly string[];
 }
 
+/** So many peers are remembered, as each sends many requests. */
+export const MAX_PEERS = 1024;
+
+const isLoopbackText = remember(MAX_PEERS, (text) => {
+  const address = readAddress(text);
+  return address !== undefined && isLoopback(address);
+});
+
 /** Every one of them says that the peer speaks for somebody else. */
 const FORWARDING_HEADERS = new Set(['forwarded', 'via', 'x-real-ip', 'true-client-ip']);
 const FORWARDING_PREFIXES = /^(?:x-forwarded-|cf-)/;
@@ -29,8 +38,7 @@ const FORWARDING_PREFIXES = /^(?:x-forwarded-|cf-)/;
  * neither); and no foreign web page sent it (`Origin`, `Sec-Fetch-Site`). Private ranges are remote.
  */
 export function classifyPeer(input: PeerInput): 'local' | 'remote' {
-  const peer = input.peer === undefined ? undefined : readAddress(input.peer);
-  if (peer === undefined || !isLoopback(peer)) return 'remote';
+  if (input.peer === undefined || !isLoopbackAddress(input.peer)) return 'remote';
   if (isForwarded(input.headers)) return 'remote';
   if (!isOwnHost(input.headers.host, input)) return 'remote';
   const isOfPage =
@@ -94,8 +102,15 @@ function isOwnHost(
   if (name === 'localhost') return true;
   if (hasNames && isAmong(allowedHosts, name)) return true;
   const bracketed = name.startsWith('[') && name.endsWith(']');
-  const address = readAddress(bracketed ? name.slice(1, -1) : name);
-  return address !== undefined && bracketed === name.includes(':') && isLoopback(address);
+  const address = bracketed ? name.slice(1, -1) : name;
+  return bracketed === name.includes(':') && isLoopbackAddress(address);
+}
+
+/** Others write hosts: what is longer than any address is not remembered. */
+const MAX_ADDRESS_CHARACTERS = 64;
+
+function isLoopbackAddress(text: string): boolean {
+  return text.length <= MAX_ADDRESS_CHARACTERS && isLoopbackText(text);
 }
 
 function isAmong(allowedHosts: readonly string[], host: string): boolean {
@@ -141,9 +156,6 @@ export function readClientAddress(input: AddressInput): string {
   }
   return formatIpAddress(client);
 }
-
-/** So many peers are remembered, as each sends many requests. */
-export const MAX_PEERS = 1024;
 
 /** Some proxies write `192.0.2.1:1234` or `[2001:db8::1]:1234`. */
 function withoutPort(token: string): string {
