@@ -88,17 +88,18 @@ export class GenerateAttempt {
   async run(): Promise<GenerateAnswer> {
     const { call, context, options } = this.#input;
     const startedAt = options.clock.monotonic();
-    const answer = await this.#answer().finally(() => this.#patience?.cancel());
+    let answer: GenerateAnswer;
+    try {
+      const frames = await this.#open();
+      answer = await (call.stream ? this.#stream(frames) : this.#reply(frames));
+    } finally {
+      this.#patience?.cancel();
+    }
     const committedAt = options.clock.monotonic();
     noteCommit(context.record, this.#watch, committedAt);
     context.record.timings.upstreamMs = committedAt - startedAt;
     if (!call.stream) this.#succeed();
     return answer;
-  }
-
-  async #answer(): Promise<GenerateAnswer> {
-    const frames = await this.#open();
-    return this.#input.call.stream ? this.#stream(frames) : this.#reply(frames);
   }
 
   /** Call when the native error reply is the answer, as no better one came. */

@@ -150,7 +150,8 @@ class AttemptRun {
   async #nextLease(): Promise<Lease> {
     if (this.#pause === 'jitter' && this.#hasOther()) await this.#sleep([100, 400]);
     this.#pause = 'none';
-    if (this.#tried === undefined && this.#isOutdone()) this.#fallBack('fails-more');
+    if (!this.#isLast && this.#tried === undefined && this.#isOutdone())
+      this.#fallBack('fails-more');
     let result = await this.#leaseInTurn();
     if (result.kind === 'none' && !this.#isLast) {
       this.#nothing = moreHopeful(this.#nothing, this.#hopeOf(result));
@@ -208,7 +209,6 @@ class AttemptRun {
   /** True where the model of this route fails more often than not, and that of a later one does better. */
   #isOutdone(): boolean {
     const { routes } = this.#request;
-    if (this.#isLast) return false;
     const rivals = routes.slice(this.#place).filter(({ isLastResort }) => isLastResort !== true);
     const bands = rivals.map(({ leaseRequest }) => {
       const look = this.#dependencies.pool.lease({ ...leaseRequest, isDryRun: true });

@@ -108,6 +108,8 @@ export class Selection {
   readonly index: ModelIndex;
   readonly now: number;
   readonly #sources: SelectionSources;
+  /** A look waits for nothing. */
+  readonly #mindsSlots: boolean;
   /** Accounts of lower bands than this are left aside. */
   lowestBand: HealthBand = 2;
   /** Whether a group is throttled is decided once a request. */
@@ -121,6 +123,7 @@ export class Selection {
     this.index = index;
     this.now = now;
     this.#sources = sources;
+    this.#mindsSlots = request.isDryRun !== true && sources.slots.isLimited;
   }
 
   /** `boundAccountIds` are those of the session, best first. */
@@ -203,11 +206,9 @@ export class Selection {
     return places;
   }
 
-  /** A look waits for nothing. */
   #isFull({ account, upstreamId }: Candidate): boolean {
-    const { isDryRun, admitted } = this.request;
-    if (isDryRun === true) return false;
-    return this.#sources.slots.isFull({ accountId: account.record.id, upstreamId }, admitted);
+    const place = { accountId: account.record.id, upstreamId };
+    return this.#mindsSlots && this.#sources.slots.isFull(place, this.request.admitted);
   }
 
   /** Not tried by this request, not full, and of a band that is looked at now. */
@@ -346,10 +347,9 @@ export class Selection {
   #firstLeft(ranks: readonly Rank[] = []): Rank | undefined {
     const lowered = this.lowestBand === 2 ? 0 : this.#sources.shares.lowered.size;
     const most = (this.request.exclude?.size ?? 0) + lowered;
-    const isLimited = this.#sources.slots.isLimited;
     for (const rank of ranks) {
       const { members } = rank;
-      const isSure = members.length > most && !isLimited;
+      const isSure = members.length > most && !this.#mindsSlots;
       if (isSure || members.some((member) => this.isLeft(member))) return rank;
     }
     return undefined;

@@ -41,7 +41,9 @@ export function createRelayCall(
   return {
     wire: MESSAGES_WIRE,
     body,
-    headers: forwardedHeaders(headers),
+    get headers() {
+      return forwardedHeaders(headers);
+    },
     openingText: () => readOpeningText(checked),
     get losses() {
       return reading.losses;

@@ -66,7 +66,6 @@ export function encodeGenerationConfig(
     throw invalidRequest('logprobs', 'logprobs: this model gives none.', 'unsupported');
   }
   const budget = thinkingConfig?.thinkingBudget ?? 0;
-  const stops = sentStops(request, MAX_STOPS, target.receipt);
   return definedFields({
     maxOutputTokens:
       maxOutputTokens === undefined ? undefined : fitOutputLimit(maxOutputTokens, budget, target),
@@ -78,7 +77,10 @@ export function encodeGenerationConfig(
     logprobs: logprobs?.alternatives || undefined,
     candidateCount: choices > 1 ? choices : undefined,
     ...((presencePenalty ?? frequencyPenalty) !== undefined && penaltyFields(request, context)),
-    stopSequences: stops.length === 0 ? undefined : [...stops],
+    stopSequences:
+      request.stopSequences.length === 0
+        ? undefined
+        : [...sentStops(request, MAX_STOPS, target.receipt)],
     ...(outputFormat.kind !== 'text' && formatFields(outputFormat, target)),
     responseModalities: outputModalities?.map((modality) => MODALITIES[modality]),
     imageConfig: image || mustDraw ? encodeImage(request, target) : undefined,

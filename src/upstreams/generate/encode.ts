@@ -69,11 +69,14 @@ export function encode(
         ? undefined
         : safety.map(({ category, threshold }) => ({ category, threshold })),
     cachedContent,
-    serviceTier: encodeServiceTier(
-      request.serviceTier,
-      profile.extraFields.includes('serviceTier') ? SERVICE_TIERS : [],
-      target.receipt,
-    ),
+    serviceTier:
+      request.serviceTier === undefined
+        ? undefined
+        : encodeServiceTier(
+            request.serviceTier,
+            profile.extraFields.includes('serviceTier') ? SERVICE_TIERS : [],
+            target.receipt,
+          ),
   };
   if (request.verbosity !== undefined) {
     target.receipt.add('dropped', 'verbosity', told`The upstream has no such setting.`);
