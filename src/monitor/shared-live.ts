@@ -1,11 +1,11 @@
 // What a monitor shares with those of other processes: the events of requests and logs, and the running figures.
 
-import type { Cluster } from '../cluster/cluster.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
+import type { Clock, Timer } from '../lib/clock.ts';
 import { EventRelay, type RelayedEvent, type RelaySharing } from './event-relay.ts';
 import type { LiveFeed, LiveFigures } from './live.ts';
 import type { RequestRow } from './record.ts';
-import { SharedFigures } from './shared-figures.ts';
+import type { MinuteSum } from './request-store.ts';
 
 interface SharedLiveOptions {
   readonly cluster: Pick<Cluster, 'replica' | 'notices' | 'state'>;
@@ -82,4 +82,135 @@ export function shareLive({ cluster, siblings, clock, figures }: SharedLiveOptio
       sums.close();
     },
   };
+}
+
+interface SharedFiguresOptions {
+  readonly cluster: Pick<Cluster, 'replica' | 'notices' | 'state'>;
+  readonly clock: Pick<Clock, 'now' | 'startTimer'>;
+  readonly figures: Pick<LiveFigures, 'inFlight' | 'own' | 'others'>;
+  /** Whether somebody looks elsewhere. */
+  readonly isWatched: () => boolean;
+}
+
+interface FiguresNotice {
+  readonly inFlight: number;
+  /** What ended at that process alone; minutes that are told again replace what was told of them. */
+  readonly minutes: readonly MinuteSum[];
+}
+
+interface OtherFigures {
+  inFlight: number;
+  /** False from when it is asked anew until it has told. */
+  isFresh: boolean;
+  readonly minutes: Map<number, MinuteSum>;
+}
+
+const TOPIC: Topic<FiguresNotice> = { name: 'figures 1' };
+const TELL_MS = 2000;
+/** Who has not answered by then is left out. */
+const ANSWER_MS = 300;
+const HOUR_MS = 3_600_000;
+
+class SharedFigures {
+  readonly #options: SharedFiguresOptions;
+  readonly #unlisten: () => void;
+  /** Of each other process; of one that is gone as well, for an hour. */
+  readonly #others = new Map<string, OtherFigures>();
+  readonly #waiting = new Set<() => void>();
+  #timer: Timer | undefined;
+
+  constructor(options: SharedFiguresOptions) {
+    this.#options = options;
+    const { cluster, figures } = options;
+    this.#unlisten = cluster.notices.listen(TOPIC, {
+      take: (told, from) => this.#take(told, from),
+    });
+    figures.others = (at) =>
+      [...this.#others.values()].flatMap(({ minutes }) => minutes.get(at) ?? []);
+  }
+
+  /** Requests that are under way at the others. */
+  get inFlight(): number {
+    return this.#present().reduce((sum, name) => {
+      const other = this.#others.get(name);
+      return other?.isFresh === true ? sum + other.inFlight : sum;
+    }, 0);
+  }
+
+  /** Tells where somebody began to look all of the last hour, and goes on while somebody does. */
+  begin(): void {
+    const { own } = this.#options.figures;
+    this.#tell(own());
+    this.#timer ??= this.#startTimer();
+  }
+
+  /** The others were asked to tell theirs: what they told before is old. */
+  expect(): void {
+    for (const other of this.#others.values()) other.isFresh = false;
+  }
+
+  /** Resolves when the others have told theirs, after they were asked; or when they had the time to. */
+  told(): Promise<void> {
+    const { clock } = this.#options;
+    const isWhole = (): boolean =>
+      this.#present().every((name) => this.#others.get(name)?.isFresh === true);
+    if (isWhole()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        timer.cancel();
+        this.#waiting.delete(look);
+        resolve();
+      };
+      const look = (): void => {
+        if (isWhole()) finish();
+      };
+      const timer = clock.startTimer(ANSWER_MS, finish);
+      this.#waiting.add(look);
+    });
+  }
+
+  close(): void {
+    this.#unlisten();
+    this.#timer?.cancel();
+  }
+
+  #startTimer(): Timer {
+    const { clock, figures, isWatched } = this.#options;
+    return clock.startTimer(TELL_MS, () => {
+      this.#timer = undefined;
+      if (!isWatched()) return;
+      this.#tell(figures.own().slice(-2));
+      this.#timer = this.#startTimer();
+    });
+  }
+
+  #tell(minutes: readonly MinuteSum[]): void {
+    const { cluster, figures } = this.#options;
+    cluster.notices.tell(TOPIC, { inFlight: figures.inFlight, minutes });
+  }
+
+  #take({ inFlight, minutes }: FiguresNotice, from: string): void {
+    const known = this.#others.get(from) ?? { inFlight, isFresh: true, minutes: new Map() };
+    this.#others.set(from, known);
+    known.inFlight = inFlight;
+    known.isFresh = true;
+    for (const minute of minutes) known.minutes.set(minute.at, minute);
+    this.#forgetOld();
+    for (const look of this.#waiting) look();
+  }
+
+  #forgetOld(): void {
+    const oldest = this.#options.clock.now() - HOUR_MS;
+    const present = new Set(this.#present());
+    for (const [name, { minutes }] of this.#others) {
+      for (const at of minutes.keys()) if (at < oldest) minutes.delete(at);
+      if (minutes.size === 0 && !present.has(name)) this.#others.delete(name);
+    }
+  }
+
+  /** The other members there are now. */
+  #present(): readonly string[] {
+    const { cluster } = this.#options;
+    return cluster.state().replicas.filter((name) => name !== cluster.replica);
+  }
 }

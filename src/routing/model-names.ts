@@ -83,7 +83,7 @@ interface AliasHit {
   readonly family: ModelFamily | undefined;
 }
 
-export function findPatternAlias(name: string): AliasHit | undefined {
+function findPatternAlias(name: string): AliasHit | undefined {
   const folded = foldCase(name);
   const hit = COMPILED.find(({ wildcard }) => wildcard.matches(folded));
   return hit && { alias: hit.wildcard.pattern, target: hit.target, family: hit.family };

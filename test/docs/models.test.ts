@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { CATALOG } from '../../src/routing/catalog.ts';
 import { unreadEnd } from '../../src/routing/image-names.ts';
 import { PRESETS } from '../../src/routing/mapping.ts';
-import { EXACT_ALIASES, findPatternAlias } from '../../src/routing/model-names.ts';
+import { EXACT_ALIASES, findAlias } from '../../src/routing/model-names.ts';
 import { capabilitiesOf } from '../../src/upstreams/generate/models.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/models.md'), 'utf8');
@@ -33,7 +33,7 @@ test('the aliases', () => {
   );
   expect(rows.length).toBeGreaterThan(20);
   for (const [pattern, target] of rows) {
-    const hit = findPatternAlias(pattern.replaceAll('*', '9'));
+    const hit = findAlias(pattern.replaceAll('*', '9'));
     expect([pattern, hit?.target]).toEqual([pattern, target]);
   }
 });

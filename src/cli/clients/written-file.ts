@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { PathStep, SettingEntry, SettingsFormat } from '../../clients/client-settings.ts';
+import { compareLines } from '../../lib/line-difference.ts';
 import { hasComments } from './json-text.ts';
-import { revertLines } from './revert-lines.ts';
 import { applyChanges, readTree, setEntries } from './settings-editor.ts';
-import { type Change, isTree, SettingsError, type Tree, valueAt } from './settings-tree.ts';
+import { type Change, eolOf, isTree, SettingsError, type Tree, valueAt } from './settings-tree.ts';
 
 /** Kept in the data folder. */
 export interface WrittenFile {
@@ -138,4 +138,50 @@ function pruneEmpty(
 function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   return isTree(value) && Object.keys(value satisfies Tree).length === 0;
+}
+
+interface Step {
+  readonly added: string[];
+  /** Where it stays. */
+  line?: string;
+}
+
+/**
+ * @param before what the change was made to
+ * @param after what it made of that
+ * @param later what became of it since
+ * @returns undefined where lines of the change were changed since
+ */
+function revertLines(before: string, after: string, later: string): string | undefined {
+  const back = stepsFrom(after, before);
+  const since = stepsFrom(after, later);
+  const lines: string[] = [];
+  for (const [index, { added, line }] of back.entries()) {
+    const own = since[index] ?? { added: [] };
+    const isEnd = index === back.length - 1;
+    if (!isEnd && line === undefined && own.line === undefined) return undefined;
+    lines.push(...added, ...own.added);
+    if (line !== undefined && own.line !== undefined) lines.push(line);
+  }
+  const eol = eolOf(before);
+  return lines
+    .map((line, index) => (index === lines.length - 1 || line.endsWith('\n') ? line : line + eol))
+    .join('');
+}
+
+/** For each line of the first text, and for its end, what the second has before it. */
+function stepsFrom(first: string, second: string): readonly Step[] {
+  const steps: Step[] = [{ added: [] }];
+  for (const { kind, text } of compareLines(splitLines(first), splitLines(second))) {
+    const step = steps.at(-1) as Step;
+    if (kind === 'added') step.added.push(text);
+    if (kind === 'same') step.line = text;
+    if (kind !== 'added') steps.push({ added: [] });
+  }
+  return steps;
+}
+
+/** Each with its end. */
+function splitLines(text: string): readonly string[] {
+  return text === '' ? [] : text.split(/(?<=\n)/);
 }
