@@ -139,7 +139,7 @@ function createConcurrencyLimits(
   );
   const limits = () => limitsOf(current().upstreams);
   return {
-    isLimited: () => limits().size > 0,
+    isLimited: () => limitsOf(current().upstreams).size > 0,
     ofUpstream: (id) => limits().get(id)?.all,
     ofAccount: (id) => limits().get(upstreamOf(id) ?? '')?.each,
   };
@@ -233,14 +233,19 @@ function watchQuota(
   book: AccountBook,
   refresher: QuotaRefresher,
 ) {
+  const limitsOf = memoize(
+    (all: Settings['upstreams']) =>
+      new Map(
+        all.flatMap(({ id, limits }) => (limits.length === 0 ? [] : [[id, limits] as const])),
+      ),
+  );
   const { noteUse, noteRefusal, callLimitOf } = createQuotaEstimates({
     book,
     now: () => clock.now(),
     limitOf(upstreamId, asked) {
-      const upstream = config.current().upstreams.find(({ id }) => id === upstreamId);
-      if (upstream === undefined || upstream.limits.length === 0) return undefined;
+      const limits = limitsOf(config.current().upstreams).get(upstreamId);
+      if (limits === undefined) return undefined;
       const name = normalizeName(asked);
-      const { limits } = upstream;
       return (
         limits.find(({ modelId }) => modelId === asked) ??
         limits.find(({ modelId }) => normalizeName(modelId) === name)

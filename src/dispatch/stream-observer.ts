@@ -47,6 +47,8 @@ export class StreamObserver implements AnswerFigures {
   finishReasons: readonly FinishReason[] | undefined;
   withheld: Sentence | undefined;
   imageCount = 0;
+  readonly servedBy: ServedBy | undefined;
+  readonly transcript: AnswerTranscript | undefined;
   /** Set once the upstream answers. */
   decoder: Decoder | undefined;
   readonly #options: WatchOptions;
@@ -60,14 +62,8 @@ export class StreamObserver implements AnswerFigures {
 
   constructor(options: WatchOptions) {
     this.#options = options;
-  }
-
-  get servedBy(): ServedBy | undefined {
-    return this.#options.servedBy;
-  }
-
-  get transcript(): AnswerTranscript | undefined {
-    return this.#options.transcript;
+    this.servedBy = options.servedBy;
+    this.transcript = options.transcript;
   }
 
   /**
@@ -127,7 +123,7 @@ export class StreamObserver implements AnswerFigures {
   /** Call with every event that the client is to see, in order. */
   onEvent(event: CanonicalEvent): void {
     if (!this.isCommitted) this.isCommitted = isCommitting(event);
-    this.#options.transcript?.onEvent(event);
+    this.transcript?.onEvent(event);
     switch (event.kind) {
       case 'start':
         this.modelVersion = event.modelVersion;

@@ -36,7 +36,7 @@ test('a reader that was away for longer than events are kept is told that it mis
 
 test('a page that begins to listen hears what came since it was read', async () => {
   let now = 0;
-  const feed = createLiveFeed('p', { monotonic: () => now });
+  const feed = createLiveFeed('p', { clock: { monotonic: () => now } });
   feed.publish('request', {});
   now = 5_000;
   feed.publish('key', {});

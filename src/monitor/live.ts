@@ -1,5 +1,6 @@
 // Tells whoever watches what happens, as it happens: the last events can be had again, a slow reader loses some.
 
+import type { Clock } from '../lib/clock.ts';
 import type { RequestRow } from './record.ts';
 import type { MinuteSum } from './request-store.ts';
 
@@ -24,18 +25,19 @@ const MAX_WAITING = 200;
 export type LiveFeed = ReturnType<typeof createLiveFeed>;
 
 interface LiveFeedOptions {
-  /** In milliseconds, of a clock that is never set. */
-  readonly monotonic?: (() => number) | undefined;
+  readonly clock?: Pick<Clock, 'monotonic'> | undefined;
   /** Called when somebody begins to read. */
   readonly onRead?: (() => void) | undefined;
   /** Called with each event of this process. */
   readonly onPublish?: ((event: Pick<FeedEvent, 'kind' | 'content'>) => void) | undefined;
 }
 
+const STOPPED: Pick<Clock, 'monotonic'> = { monotonic: () => 0 };
+
 /** @param process a word without dashes that tells this process from its earlier self */
 export function createLiveFeed(
   process: string,
-  { monotonic = () => 0, onRead, onPublish }: LiveFeedOptions = {},
+  { clock = STOPPED, onRead, onPublish }: LiveFeedOptions = {},
 ) {
   const kept: (FeedEvent & { readonly place: number; readonly at: number })[] = [];
   const readers = new Set<FeedReader>();
@@ -52,7 +54,7 @@ export function createLiveFeed(
   };
   const take = (kind: FeedEventKind, content: object): void => {
     count += 1;
-    const event = { id: `${process}-${count}`, place: count, at: monotonic(), kind, content };
+    const event = { id: `${process}-${count}`, place: count, at: clock.monotonic(), kind, content };
     if (KEPT.has(kind)) kept.push(event);
     if (kept.length >= 2 * KEPT_EVENTS) forget();
     for (const reader of readers) reader.add(event);
@@ -92,7 +94,7 @@ export function createLiveFeed(
       onRead?.();
       const reader = new FeedReader(() => readers.delete(reader));
       if (lastEventId !== undefined) recallBehind(reader, placeOf(lastEventId, process));
-      else if (ageMs > 0) recallSince(reader, monotonic() - ageMs);
+      else if (ageMs > 0) recallSince(reader, clock.monotonic() - ageMs);
       readers.add(reader);
       return reader;
     },

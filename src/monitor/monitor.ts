@@ -98,9 +98,9 @@ function openLive(
     if (shared?.watch() === true) recall.readErrors();
   };
   const feed = createLiveFeed(createId('').replaceAll('-', '_').slice(0, 8), {
-    monotonic: () => clock.monotonic(),
+    clock,
     onRead: watch,
-    onPublish: (event) => shared?.tell(event),
+    onPublish: shared && ((event) => shared.tell(event)),
   });
   shared?.connect({ feed, onFailed: (row) => errors.add(row), save });
   return { feed, shared, watch };
