@@ -1,6 +1,6 @@
 // Who was turned away, and who signed in.
 
-import { ActionIcon, Modal, Select, Tooltip } from '@mantine/core';
+import { Modal, Select } from '@mantine/core';
 import { IconBan, IconDoorEnter } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -12,9 +12,8 @@ import type { Tone } from '../../components/meter.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { StackingTable } from '../../components/stacking-table.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
-import { RelativeTime } from '../../components/times.tsx';
 import { useSentences } from '../../i18n/use-sentences.ts';
-import { EntryPages } from './entry-pages.tsx';
+import { EntryPages, EntryRow } from './entry-pages.tsx';
 import { RuleForm } from './rule-form.tsx';
 
 type Verdict = AccessEntry['verdict'];
@@ -111,38 +110,21 @@ function AccessRow({ entry, onDeny }: AccessRowProps) {
   const { t } = useTranslation();
   const say = useSentences();
   const { verdict, address, at, method, path, reason } = entry;
-  const label = t('security.denyThis', { address });
   return (
-    <tr>
-      <td className="is-lead">
-        <StatusMark tone={TONES[verdict]}>{t(`security.verdicts.${verdict}`)}</StatusMark>
-      </td>
-      <td className="dimmed access-when">
-        <RelativeTime at={at} />
-      </td>
-      <td className="mono">
-        <span className="access-address wrap-anywhere">{address}</span>
-      </td>
-      <td className="mono">
-        <span className="access-path wrap-anywhere">
-          {method} {path}
-        </span>
-      </td>
-      <td className="dimmed wrap-anywhere">{say(reason)}</td>
-      <td className="is-corner">
-        {verdict !== 'signed-in' && verdict !== 'blocked' && (
-          <Tooltip label={label}>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={label}
-              onClick={() => onDeny(address)}
-            >
-              <IconBan size={16} />
-            </ActionIcon>
-          </Tooltip>
-        )}
-      </td>
-    </tr>
+    <EntryRow
+      lead={<StatusMark tone={TONES[verdict]}>{t(`security.verdicts.${verdict}`)}</StatusMark>}
+      at={at}
+      address={address}
+      target={`${method} ${path}`}
+      said={say(reason)}
+      action={
+        verdict !== 'signed-in' &&
+        verdict !== 'blocked' && {
+          label: t('security.denyThis', { address }),
+          icon: <IconBan size={16} />,
+          onClick: () => onDeny(address),
+        }
+      }
+    />
   );
 }

@@ -1,6 +1,6 @@
 // Who changed what of the gateway, when and from where.
 
-import { ActionIcon, Button, Modal, Select, TextInput, Tooltip } from '@mantine/core';
+import { Button, Modal, Select, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconArrowsDiff, IconDownload, IconHistory } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
@@ -14,8 +14,7 @@ import { Panel } from '../../components/panel.tsx';
 import { saveFile } from '../../components/save-file.ts';
 import { StackingTable } from '../../components/stacking-table.tsx';
 import { TextView } from '../../components/text-view.tsx';
-import { RelativeTime } from '../../components/times.tsx';
-import { EntryPages } from './entry-pages.tsx';
+import { EntryPages, EntryRow } from './entry-pages.tsx';
 
 type Actor = AuditEntry['actor'];
 
@@ -149,40 +148,27 @@ function AuditRow({ entry, onShow }: AuditRowProps) {
   const { t } = useTranslation();
   const { actor, session, person, at, address, action, subject, fields } = entry;
   const [method = ''] = action.split(' ');
-  const label = t('security.showChange', { subject });
+  const hasChange = entry.before !== undefined || entry.after !== undefined;
   return (
-    <tr>
-      <td className="is-lead">
-        {person ?? t(`security.actors.${actor}`)}
-        {session !== undefined && <span className="mono dimmed"> {session}</span>}
-      </td>
-      <td className="dimmed access-when">
-        <RelativeTime at={at} />
-      </td>
-      <td className="mono">
-        <span className="access-address wrap-anywhere">{address}</span>
-      </td>
-      <td className="mono">
-        <span className="access-path wrap-anywhere">
-          {actor === 'file' ? subject : `${method} ${subject}`}
-        </span>
-      </td>
-      <td className="dimmed wrap-anywhere">{fields}</td>
-      <td className="is-corner">
-        {(entry.before !== undefined || entry.after !== undefined) && (
-          <Tooltip label={label}>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={label}
-              onClick={() => onShow(entry)}
-            >
-              <IconArrowsDiff size={16} />
-            </ActionIcon>
-          </Tooltip>
-        )}
-      </td>
-    </tr>
+    <EntryRow
+      lead={
+        <>
+          {person ?? t(`security.actors.${actor}`)}
+          {session !== undefined && <span className="mono dimmed"> {session}</span>}
+        </>
+      }
+      at={at}
+      address={address}
+      target={actor === 'file' ? subject : `${method} ${subject}`}
+      said={fields}
+      action={
+        hasChange && {
+          label: t('security.showChange', { subject }),
+          icon: <IconArrowsDiff size={16} />,
+          onClick: () => onShow(entry),
+        }
+      }
+    />
   );
 }
 
