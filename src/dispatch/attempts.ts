@@ -87,6 +87,7 @@ class AttemptRun {
   readonly #startedAt: number;
   /** Which of the routes is tried. */
   #place = 0;
+  #choice: RouteChoice;
   /** The most hopeful of what was left of the routes that were given up. */
   #nothing: NothingLeft | undefined;
   /**
@@ -114,6 +115,7 @@ class AttemptRun {
 
   constructor(request: AttemptRequest, dependencies: AttemptDependencies) {
     this.#request = request;
+    this.#choice = request.routes[0];
     this.#dependencies = dependencies;
     this.#startedAt = dependencies.clock.monotonic();
   }
@@ -173,21 +175,17 @@ class AttemptRun {
     return isUnknown ? { ...nothing, reason: 'not-offered' } : nothing;
   }
 
-  get #choice(): RouteChoice {
-    const { routes } = this.#request;
-    return routes[this.#place] ?? routes[0];
-  }
-
   get #isLast(): boolean {
     return this.#place + 1 >= this.#request.routes.length;
   }
 
   /** Goes on with the next route, whose accounts have refused nothing yet. */
   #fallBack(reason: FallbackReason): void {
-    const { context } = this.#request;
+    const { context, routes } = this.#request;
     const from = targetName(this.#choice.route);
     this.#endSuspicion('held');
     this.#place += 1;
+    this.#choice = routes[this.#place] ?? routes[0];
     const { route } = this.#choice;
     const { record, upstreamCall } = context;
     record.routedModel = route.target;

@@ -30,7 +30,7 @@ interface RecordContext {
   /** What this process is called among those that serve together; undefined where it is alone. */
   readonly replica?: string | undefined;
   /** What the answers of an account cost; undefined where no price is known. */
-  priceOf(servedBy: ServedBy): AnswerPrice | undefined;
+  readonly priceOf: (servedBy: ServedBy) => AnswerPrice | undefined;
   /** The model a name leads to; undefined when no account offers it. */
   targetOf(model: string): string | undefined;
 }
@@ -102,7 +102,7 @@ function writeAll(ended: EndedRequest, context: OwnContext, keepsBodies: boolean
   const redactor = context.redactorFor(ended.credentials);
   const { facts, receipt } = ended;
   const answers = sumAnswers(facts.answers);
-  const charge = facts.answers && chargeAnswers(facts.answers, (one) => context.priceOf(one));
+  const charge = facts.answers && chargeAnswers(facts.answers, context.priceOf);
   const attemptsList: AttemptEntry[] = [];
   for (const attempt of facts.attempts) {
     if (attemptsList.length === MAX_LISTED) break;
@@ -225,7 +225,7 @@ function writeRow(
   };
 }
 
-const noTokens = () => ({ input: 0, output: 0, cached: 0, cacheWrite: 0, thought: 0 });
+const NO_TOKENS = { input: 0, output: 0, cached: 0, cacheWrite: 0, thought: 0 };
 
 /** Undefined where no answer began; tokens also where nobody told them: nothing is known then. */
 function sumAnswers(answers: CallRecord['answers'] = []) {
@@ -233,14 +233,14 @@ function sumAnswers(answers: CallRecord['answers'] = []) {
   let images = 0;
   let withheld: Sentence | undefined;
   let isEstimate = false;
-  let tokens: ReturnType<typeof noTokens> | undefined;
+  let tokens: typeof NO_TOKENS | undefined;
   let finishReasons: FinishReason[] | undefined;
   for (const answer of answers) {
     const { usage, finishReasons: reasons = [] } = answer;
     images += answer.imageCount;
     withheld ??= answer.withheld;
     if (usage !== undefined) {
-      tokens ??= noTokens();
+      tokens ??= { ...NO_TOKENS };
       tokens.input += inputTokens(usage);
       tokens.output += outputTokens(usage);
       tokens.cached += usage.cachedTokens;

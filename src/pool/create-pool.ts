@@ -48,7 +48,12 @@ export function createPool(options: PoolOptions) {
       const now = clock.now();
       if (now < seenAt - TOLERANCE_MS) endFutureWaits({ book, overloads }, now);
       seenAt = now;
-      return leasing.lease(request, now);
+      try {
+        return leasing.lease(request, now);
+      } finally {
+        // What was kept for it is its own now, or is of no use to it.
+        if (request.admitted !== undefined) slots.leave(request.admitted);
+      }
     },
     /** Where requests wait that all who could serve them are too busy for. */
     slots: slots as Pick<Slots, 'wait'>,

@@ -81,22 +81,13 @@ export class Leasing {
     this.#options = options;
   }
 
-  lease(request: LeaseRequest, now: number): LeaseResult {
-    try {
-      return this.#choose(request, now);
-    } finally {
-      // What was kept for it is its own now, or is of no use to it.
-      if (request.admitted !== undefined) this.#options.slots.leave(request.admitted);
-    }
-  }
-
   /** What the accounts that could serve it now lack, upstream by upstream. */
   lacking(request: LeaseRequest, now: number): readonly NeedSet[] {
     const { indexes, upstreams } = this.#options;
     return [...lackingByGroup(indexes.of(request, now).groups, request, upstreams).values()];
   }
 
-  #choose(request: LeaseRequest, now: number): LeaseResult {
+  lease(request: LeaseRequest, now: number): LeaseResult {
     const { indexes, settings } = this.#options;
     const index = indexes.of(request, now);
     if (index.candidates.size === 0) {

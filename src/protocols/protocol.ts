@@ -104,7 +104,7 @@ export interface RouteInput {
   readonly files?: readonly UploadedFile[] | undefined;
   /** What `findEarlier` of the route found. */
   readonly earlier?: EarlierItems | undefined;
-  /** The answers kept for this client key; absent where nothing is kept. */
+  /** The answers kept for this client key; absent where the route has no `findEarlier`. */
   readonly responses?: ResponseStore | undefined;
   readonly receipt: Receipt;
 }

@@ -131,22 +131,22 @@ async function readInput(
   await turn.requests.reach();
   if (request.destroyed || request.socket.destroyed) throw clientGone();
   if (exchange.turn?.refusal !== undefined) throw exchange.turn.refusal;
-  const input = bodyInput(exchange);
+  const source = bodyInput(exchange);
   const bodies = 'bodies' in route ? route.bodies : undefined;
   const isForm =
     bodies === 'multipart' ||
     (bodies === 'json-or-multipart' && isMultipart(request.headers['content-type']));
   const { fields: body, files } = isForm
-    ? await readMultipart(input)
-    : { fields: await readJsonBody(input), files: undefined };
+    ? await readMultipart(source)
+    : { fields: await readJsonBody(source), files: undefined };
   exchange.abort.signal.throwIfAborted();
   if (deployment !== undefined) body.model ||= deployment;
   observeBody(exchange, { body, files });
+  const input = { pathModel, query, headers, body, files, receipt };
+  if (route.findEarlier === undefined) return input;
   const stored = edge.responseStores.of(exchange.clientKeyId);
   const responses = exchange.turn?.responsesOver(stored) ?? stored;
-  const findEarlier = 'findEarlier' in route ? route.findEarlier : undefined;
-  const earlier = await findEarlier?.(body, responses);
-  return { pathModel, query, headers, body, files, responses, receipt, earlier };
+  return { ...input, responses, earlier: await route.findEarlier(body, responses) };
 }
 
 /** Answers when `run` has the body, or with the reason of an abort as soon as that comes. */

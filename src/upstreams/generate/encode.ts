@@ -82,7 +82,11 @@ export function encode(
     target.receipt.add('dropped', 'verbosity', told`The upstream has no such setting.`);
   }
   const { mapNames } = encoded;
-  const said = withInstructions(request);
+  const { spoken } = request;
+  const said =
+    spoken?.instructions === undefined
+      ? request.turns
+      : withInstructions(request.turns, spoken.instructions);
   const turns = mapNames.size === 0 ? said : wrapMapCalls(said, mapNames);
   const contents = encodeContents(turns, {
     ...context,
@@ -93,9 +97,8 @@ export function encode(
 }
 
 /** Models that speak are told how in front of the text (ai.google.dev, "Speech generation"). */
-function withInstructions({ turns, spoken }: CanonicalRequest): readonly Turn[] {
-  if (spoken?.instructions === undefined) return turns;
-  const how: TextPart = { kind: 'text', text: `${spoken.instructions}:\n` };
+function withInstructions(turns: readonly Turn[], instructions: string): readonly Turn[] {
+  const how: TextPart = { kind: 'text', text: `${instructions}:\n` };
   return turns.map((turn) =>
     turn.role === 'user' ? { ...turn, parts: [how, ...turn.parts] } : turn,
   );
