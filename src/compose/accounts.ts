@@ -10,6 +10,7 @@ import { Counters } from '../cluster/counters.ts';
 import type { Settings } from '../config/effective.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { ExpiringStore } from '../lib/expiring-store.ts';
 import { createId } from '../lib/ids.ts';
 import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
 import { memoize } from '../lib/once.ts';
@@ -18,7 +19,6 @@ import { createTokenSource, type TokenSourceOptions } from '../oauth/account-tok
 import { createOAuthOutbound } from '../oauth/oauth-client.ts';
 import { createPool } from '../pool/create-pool.ts';
 import type { LeaseOutcome } from '../pool/pool.ts';
-import type { SessionStore } from '../pool/sessions.ts';
 import type { ConcurrencyLimits } from '../pool/slots.ts';
 import { createQuotaEstimates } from '../quota/estimates.ts';
 import { createProtection } from '../quota/protection.ts';
@@ -34,7 +34,7 @@ interface AccountsOptions {
   readonly config: Pick<LiveConfig, 'current' | 'subscribe'>;
   readonly backend: Backend;
   readonly store: AccountStore;
-  readonly sessionStore: SessionStore;
+  readonly sessionStore: ExpiringStore;
   readonly cluster: Cluster;
   readonly turns: TokenSourceOptions['turns'];
   readonly isLeading: (() => boolean) | undefined;

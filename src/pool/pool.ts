@@ -8,10 +8,10 @@ import type { CallNeeds } from '../canonical/needs.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { ExpiringStore } from '../lib/expiring-store.ts';
 import type { WarnLog } from '../lib/log.ts';
 import type { AccountAccess, RateLimit, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { Eligibility, FamilyModels } from './eligibility.ts';
-import type { SessionStore } from './sessions.ts';
 import type { ConcurrencyLimits, Place } from './slots.ts';
 import type { HealthBand } from './success-shares.ts';
 
@@ -50,7 +50,7 @@ export interface PoolOptions {
   /** Which listed models stand for the catalogue's names; without it a name stands for itself alone. */
   readonly families?: (() => FamilyModels) | undefined;
   /** Lets session bindings survive a restart. */
-  readonly sessionStore?: SessionStore | undefined;
+  readonly sessionStore?: ExpiringStore | undefined;
   /** To the other processes that serve the same sessions. */
   readonly notices?: Cluster['notices'] | undefined;
   /** Those who draw with the same accounts; without it this process does alone. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryAccountStore } from '../../test/support/memory-account-store.ts';
-import { createMemoryTraceStore } from '../../test/support/memory-trace-store.ts';
+import { createMemoryExpiringStore } from '../../test/support/memory-expiring-store.ts';
 import type { QuotaReading } from '../accounts/account.ts';
 import {
   createPoolBench,
@@ -185,7 +185,7 @@ test('a session without requests is let go after its idle time', async () => {
 });
 
 test('C3: sessions keep their accounts over a restart, detours too, each for its own key', async () => {
-  const store = createMemoryTraceStore();
+  const store = createMemoryExpiringStore();
   const before = createPoolBench({
     accounts: ACCOUNTS,
     random: createSeededRandom(3),
@@ -207,7 +207,7 @@ test('C3: sessions keep their accounts over a restart, detours too, each for its
 });
 
 test('C3: what is idle, forgotten or of an account that is gone is not taken up', async () => {
-  const store = createMemoryTraceStore();
+  const store = createMemoryExpiringStore();
   const first = createPoolBench({
     accounts: ACCOUNTS,
     random: createSeededRandom(3),
@@ -232,7 +232,7 @@ test('C3: what is idle, forgotten or of an account that is gone is not taken up'
 test('C3: a binding is saved within a moment, a busy session not with each request', async () => {
   const saved: string[] = [];
   const store = {
-    ...createMemoryTraceStore(),
+    ...createMemoryExpiringStore(),
     save: async (rows: readonly { readonly json: string }[]) =>
       void saved.push(...rows.map(({ json }) => json)),
   };

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { ExpiringStore, StoredText } from '../lib/expiring-store.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
@@ -122,7 +123,8 @@ interface SessionTableOptions {
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly idleMs: () => number;
   readonly maxEntries?: number;
-  readonly store?: SessionStore | undefined;
+  /** A binding that is lost costs its session one cold prompt cache. */
+  readonly store?: ExpiringStore | undefined;
   /** To the other processes that serve the same sessions. */
   readonly notices?: Cluster['notices'] | undefined;
   readonly log?: WarnLog | undefined;
@@ -157,7 +159,7 @@ export class SessionTable {
   readonly #maxEntries: number;
   /** In the order of last use, as `keep` moves an entry to the end. */
   readonly #entries = new Map<string, Entry>();
-  readonly #writes: WriteBehind<StoredSession> | undefined;
+  readonly #writes: WriteBehind<StoredText> | undefined;
   readonly #unlisten: (() => void) | undefined;
   #newest: string | undefined;
   #hasAccount: (accountId: string) => boolean = () => true;
@@ -172,7 +174,7 @@ export class SessionTable {
     this.#maxEntries = maxEntries;
     this.#writes =
       store &&
-      new WriteBehind<StoredSession>({
+      new WriteBehind<StoredText>({
         save: (sessions) => store.save(sessions, this.#bounds()),
         keyOf: ({ key }) => key,
         sizeOf: ({ json }) => json.length,
@@ -383,28 +385,4 @@ function describe(key: string, { clientKeyId, label, binding, expiresAt }: Entry
 
 function hash(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
-}
-
-/** Best effort: a binding that is lost costs its session one cold prompt cache, never more. */
-export interface SessionStore {
-  /** Those that live at `now`, the latest within the other bounds, the latest last; damaged ones are left out. */
-  load(bounds: SessionBounds): Promise<readonly StoredSession[]>;
-  /** Replaces those of the same key; one that has expired ends it. Removes expired and surplus ones, though not each time. */
-  save(sessions: readonly StoredSession[], bounds: SessionBounds): Promise<void>;
-}
-
-interface SessionBounds {
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  readonly maxEntries: number;
-  /** Of all texts together, in UTF-16 units; what a store adds to each may count as well. */
-  readonly maxSize: number;
-}
-
-interface StoredSession {
-  /** A digest: says nothing of the client key or the session. */
-  readonly key: string;
-  readonly json: string;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
 }

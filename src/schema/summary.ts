@@ -1,6 +1,6 @@
 // What a schema says, gathered from all its fragments (`$ref`, `allOf`, siblings) before it is written or applied.
 
-import type { ReceiptAction } from '../canonical/receipt.ts';
+import type { ReceiptAction, ReceiptEntry } from '../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { type Located, SchemaDocument, type TypeName } from './document.ts';
@@ -46,13 +46,6 @@ export type SchemaForm = 'schema' | 'json-schema';
 /** What a form could not say: a `value` JSON Schema has words for, or a `depth` (or sheer size) no form has. */
 type Loss = 'value' | 'depth';
 
-export interface SchemaNote {
-  readonly action: ReceiptAction;
-  /** Path below the schema's root. */
-  readonly path: string;
-  readonly reason: Sentence;
-}
-
 interface ConversionOptions {
   readonly form: SchemaForm;
   /** Objects say in which order their properties come. */
@@ -70,7 +63,8 @@ export class SchemaConversion {
   /** Type words that are not the client's own are written in upper case. */
   readonly upperCase: boolean;
   readonly losses = new Set<Loss>();
-  readonly notes: SchemaNote[] = [];
+  /** Paths are below the schema's root. */
+  readonly notes: ReceiptEntry[] = [];
   /** Fragments that may still be gathered, more than any honest schema has; stops schemas that unfold without end. */
   fragmentsLeft = 20_000;
   /**

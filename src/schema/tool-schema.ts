@@ -1,6 +1,6 @@
 // Converts the JSON Schema of a tool's input or of a structured answer into what the upstream takes; remembers each.
 
-import type { Receipt } from '../canonical/receipt.ts';
+import type { Receipt, ReceiptEntry } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, tryParse } from '../lib/json.ts';
 import type { JsonBudget } from '../lib/json-limits.ts';
 import { told } from '../lib/localized-message.ts';
@@ -18,13 +18,7 @@ import {
 } from './convert.ts';
 import { composeDescription, describeJson, describeLimit } from './describe.ts';
 import { gatherSource } from './gather.ts';
-import {
-  SchemaConversion,
-  type SchemaForm,
-  type SchemaNote,
-  SchemaSummary,
-  sourceOf,
-} from './summary.ts';
+import { SchemaConversion, type SchemaForm, SchemaSummary, sourceOf } from './summary.ts';
 
 interface SchemaOptions {
   readonly receipt: Receipt;
@@ -91,7 +85,7 @@ const MAX_TEXT = 4_000_000;
 
 interface Converted<Node> {
   readonly node: Node;
-  readonly notes: readonly SchemaNote[];
+  readonly notes: readonly ReceiptEntry[];
   readonly size: number;
 }
 

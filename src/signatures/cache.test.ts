@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createMemoryExpiringStore } from '../../test/support/memory-expiring-store.ts';
 import { createMemorySignatureStore } from '../../test/support/memory-signature-store.ts';
-import { createMemoryTraceStore } from '../../test/support/memory-trace-store.ts';
 import type { SignatureKey } from '../canonical/signatures.ts';
+import type { ExpiringStore } from '../lib/expiring-store.ts';
 import { SignatureCache } from './cache.ts';
-import type { SignatureStore, StoredSignature, TraceStore } from './signature-store.ts';
+import type { SignatureStore, StoredSignature } from './signature-store.ts';
 
 type SignatureCacheOptions = ConstructorParameters<typeof SignatureCache>[0];
 
@@ -156,7 +157,7 @@ test('of words that were signed twice neither signature comes back', () => {
 });
 
 test('what was remembered is there after a restart, for its own key and lifetime only', async () => {
-  const stores = { store: createMemorySignatureStore(), traceStore: createMemoryTraceStore() };
+  const stores = { store: createMemorySignatureStore(), traceStore: createMemoryExpiringStore() };
   const { clock, cache } = openCache({ ...stores, lifetimeMs: 10_000 });
   const history = { family: 'alpha', parts: [{ toolCall: { id: 's1' }, thoughtSignature: 'S' }] };
   cache.remember('ann', call('c1', 'read'), { signature, history });
@@ -181,7 +182,7 @@ test('what was remembered is there after a restart, for its own key and lifetime
 test('histories that cannot be read cost no signature, and the other way round', async () => {
   const clock = createFakeClock();
   const store = createMemorySignatureStore();
-  const traceStore = createMemoryTraceStore();
+  const traceStore = createMemoryExpiringStore();
   const first = new SignatureCache({ clock, store, traceStore });
   const history = { family: 'alpha', parts: [{ toolCall: {} }] };
   first.remember('k', call('c', 'n'), { signature, history });
@@ -199,7 +200,7 @@ test('histories that cannot be read cost no signature, and the other way round',
 });
 
 test('what waits to be saved is counted once, however often it is remembered anew', async () => {
-  const traceStore: TraceStore = {
+  const traceStore: ExpiringStore = {
     load: async () => [],
     save: () => Promise.reject(new Error('no room')),
   };
@@ -213,7 +214,7 @@ test('what waits to be saved is counted once, however often it is remembered ane
 
 test('a history too large to be remembered is not saved, and many are saved a few at a time', async () => {
   const batches: number[] = [];
-  const traceStore: TraceStore = {
+  const traceStore: ExpiringStore = {
     load: async () => [],
     save: async (traces) => void batches.push(traces.length),
   };

@@ -5,22 +5,18 @@ import type { ServerToolHistory, Signature } from '../canonical/request.ts';
 import type { SignatureEntry, SignatureKey } from '../canonical/signatures.ts';
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { ExpiringStore, StoredText } from '../lib/expiring-store.ts';
 import { isJsonObject, parseJson } from '../lib/json.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { TextDigest } from '../lib/long-text.ts';
 import { LruCache } from '../lib/lru.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
-import type {
-  SignatureStore,
-  StoredSignature,
-  StoredTrace,
-  TraceStore,
-} from './signature-store.ts';
+import type { SignatureStore, StoredSignature } from './signature-store.ts';
 
 interface SignatureCacheOptions {
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly store?: SignatureStore | undefined;
-  readonly traceStore?: TraceStore | undefined;
+  readonly traceStore?: ExpiringStore | undefined;
   /** To the other processes that the next turn may come to. */
   readonly notices?: Cluster['notices'] | undefined;
   readonly log?: WarnLog | undefined;
@@ -58,7 +54,7 @@ export class SignatureCache {
   readonly #maxEntries: number;
   readonly #entries: LruCache<CachedEntry>;
   readonly #signatureWrites: WriteBehind<StoredSignature> | undefined;
-  readonly #historyWrites: WriteBehind<StoredTrace> | undefined;
+  readonly #historyWrites: WriteBehind<StoredText> | undefined;
   readonly #unlisten: (() => void) | undefined;
   /** The kinds that were remembered: most upstreams sign no texts, and a digest has its cost. */
   readonly #kinds = new Set<SignatureKey['kind']>();
@@ -84,7 +80,7 @@ export class SignatureCache {
       });
     this.#historyWrites =
       traceStore &&
-      new WriteBehind<StoredTrace>({
+      new WriteBehind<StoredText>({
         clock,
         log,
         save: (traces) => traceStore.save(traces, { now: clock.now(), ...HISTORY_BOUNDS }),

@@ -1,14 +1,9 @@
 // Thought signatures, histories of server tools and session bindings in a database.
 
 import { sql } from 'kysely';
+import type { ExpiringStore, StoreBounds, StoredText } from '../lib/expiring-store.ts';
 import { SealError } from '../sealing/seal.ts';
-import type {
-  SignatureStore,
-  StoredSignature,
-  StoredTrace,
-  TraceBounds,
-  TraceStore,
-} from '../signatures/signature-store.ts';
+import type { SignatureStore, StoredSignature } from '../signatures/signature-store.ts';
 import type { SealedTables } from './account-store.ts';
 import { createSweepSchedule, type Database, put, rowsOf, run, type Work } from './database.ts';
 import { builder } from './schema.ts';
@@ -63,13 +58,13 @@ export function createSealedStore(
   database: Database,
   { vault, log }: SealedTables,
   { table, damaged }: SealedTable,
-): TraceStore {
+): ExpiringStore {
   const contextOf = (key: string): string => `${table} ${key} sealed`;
   const isSweepDue = createSweepSchedule();
   return {
     async load(bounds) {
       const rows = await database.read(() => readLatest(table, bounds));
-      return rows.flatMap(({ key, sealed, expiresAt }): StoredTrace[] => {
+      return rows.flatMap(({ key, sealed, expiresAt }): StoredText[] => {
         try {
           return [{ key, json: vault.open(sealed, contextOf(key)), expiresAt }];
         } catch (error) {
@@ -98,7 +93,7 @@ const fromLatest = (table: SealedTable['table']) => sql`
   select sequence, row_number() over latest_first as place, sum(bytes) over latest_first as total
   from ${sql.table(table)} window latest_first as (order by sequence desc)`;
 
-function readLatest(table: SealedTable['table'], bounds: TraceBounds) {
+function readLatest(table: SealedTable['table'], bounds: StoreBounds) {
   const { now, maxEntries, maxSize } = bounds;
   const query = sql<{ key: string; sealed: string; expiresAt: number }>`
     select key, sealed, expires_at from ${sql.table(table)}
@@ -108,7 +103,7 @@ function readLatest(table: SealedTable['table'], bounds: TraceBounds) {
   return rowsOf(query);
 }
 
-function* sweep(table: SealedTable['table'], bounds: TraceBounds): Work<void> {
+function* sweep(table: SealedTable['table'], bounds: StoreBounds): Work<void> {
   const { now, maxEntries, maxSize } = bounds;
   yield* run(builder.deleteFrom(table).where('expiresAt', '<=', now));
   const surplus = sql`delete from ${sql.table(table)} where sequence in (

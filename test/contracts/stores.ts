@@ -3,12 +3,12 @@
 import type { openStores } from '../../src/stores/stores.ts';
 import { describeAccessStores } from './access-stores.ts';
 import { describeAccountStore, type OpenedStore } from './account-store.ts';
+import { describeExpiringStore } from './expiring-store.ts';
 import { describeDurableResponseStore } from './kept-answer-store.ts';
 import { describeLeaseStore } from './lease-store.ts';
 import { describeRequestFigures } from './request-figures.ts';
 import { describeRequestStore } from './request-store.ts';
 import { describeSignatureStore } from './signature-store.ts';
-import { describeTraceStore } from './trace-store.ts';
 
 type Stores = Awaited<ReturnType<typeof openStores>>;
 
@@ -24,9 +24,9 @@ export function describeStores(name: string, open: () => Promise<OpenedStore<Sto
   describeRequestStore(name, only('requests'));
   describeRequestFigures(name, open);
   describeSignatureStore(name, only('signatures'));
-  describeTraceStore(name, only('callTraces'));
+  describeExpiringStore(name, only('callTraces'));
   // What is stored of sessions has the form of traces.
-  describeTraceStore(`${name}, of sessions`, only('sessions'));
+  describeExpiringStore(`${name}, of sessions`, only('sessions'));
   describeDurableResponseStore(name, only('storedResponses'));
   describeLeaseStore(name, only('leases'));
 }

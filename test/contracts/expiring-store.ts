@@ -1,17 +1,17 @@
-// What every store of traces must do; run over each of them.
+// What every store of texts that expire must do; run over each of them.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { StoredTrace, TraceStore } from '../../src/signatures/signature-store.ts';
+import type { ExpiringStore, StoredText } from '../../src/lib/expiring-store.ts';
 import type { OpenedStore } from './account-store.ts';
 
 const BOUNDS = { now: 1_000, maxEntries: 100, maxSize: 100_000 };
 
-export function describeTraceStore(
+export function describeExpiringStore(
   name: string,
-  open: () => Promise<OpenedStore<TraceStore>>,
+  open: () => Promise<OpenedStore<ExpiringStore>>,
 ): void {
   describe(`trace store: ${name}`, () => {
-    let opened: OpenedStore<TraceStore>;
+    let opened: OpenedStore<ExpiringStore>;
     beforeEach(async () => {
       opened = await open();
     });
@@ -66,6 +66,6 @@ export function describeTraceStore(
   });
 }
 
-function entry(key: string, change: Partial<StoredTrace> = {}): StoredTrace {
+function entry(key: string, change: Partial<StoredText> = {}): StoredText {
   return { key, json: `{"key":"${key}"}`, expiresAt: 9_000, ...change };
 }
