@@ -5,7 +5,6 @@ import { clientError, invalidRequest } from '../canonical/error.ts';
 import { type Cluster, type ClusterState, rereadStored, type Topic } from '../cluster/cluster.ts';
 import type { Counter, Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import type { LineLog } from '../lib/log.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
@@ -87,7 +86,6 @@ export class Budgets {
   readonly #options: BudgetsOptions;
   readonly #byId = new Map<string, Kept>();
   readonly #unsaved: WriteBehind<BudgetUse>;
-  readonly #listeners: Listeners<string>;
   /** Name of a counter → what calls hold that run here. */
   readonly #open = new Map<string, number>();
   /** The same of other processes. */
@@ -99,9 +97,6 @@ export class Budgets {
   constructor(options: BudgetsOptions, stored: StoredBudgets = { budgets: [], uses: [] }) {
     const { store, clock, cluster, log } = options;
     this.#options = options;
-    this.#listeners = createListeners((error) => {
-      log?.warn({ error }, 'A listener to changes of budgets failed.');
-    });
     this.#unsaved = new WriteBehind<BudgetUse>({
       clock,
       log,
@@ -154,7 +149,7 @@ export class Budgets {
     await store.addUses([{ budgetId: budget.id, at: from, used }]);
     this.#stored.set(useName({ budgetId: budget.id, at: from }), used);
     const kept = this.#keep(budget);
-    this.#changed(budget.id);
+    this.#changed();
     return this.#stateOf(kept);
   }
 
@@ -176,7 +171,7 @@ export class Budgets {
     const budget: Budget = { ...known, amount, isHard, warnPercent, revision: revised };
     await this.#options.store.update(budget);
     kept.budget = budget;
-    this.#changed(id);
+    this.#changed();
     return this.#stateOf(kept);
   }
 
@@ -185,7 +180,7 @@ export class Budgets {
     this.#find(id);
     await this.#options.store.remove(id);
     this.#byId.delete(id);
-    this.#changed(id);
+    this.#changed();
   }
 
   /** Those of a key go with it. @throws StoreError */
@@ -193,11 +188,6 @@ export class Budgets {
     for (const { budget } of [...this.#byId.values()]) {
       if (budget.scope === 'key' && budget.subject === keyId) await this.remove(budget.id);
     }
-  }
-
-  /** Calls back with the id of each budget that is made, changed or removed; the answer ends it. */
-  subscribe(listener: (id: string) => void): () => void {
-    return this.#listeners.add(listener);
   }
 
   /** What the calls of a key are counted by. */
@@ -318,8 +308,7 @@ export class Budgets {
     this.#options.cluster?.notices.tell(TOPIC, { kind: 'use', use, open }, 'can-wait');
   }
 
-  #changed(id: string): void {
-    this.#listeners.tell(id);
+  #changed(): void {
     this.#options.cluster?.notices.tell(TOPIC, { kind: 'stored' });
   }
 
@@ -357,27 +346,22 @@ export class Budgets {
       const { budgets, uses } = await store.list(clock.now() - MOST_PERIOD_MS);
       this.#learnUses(uses);
       const ids = new Set(budgets.map(({ id }) => id));
-      for (const id of [...this.#byId.keys()]) {
-        if (ids.has(id)) continue;
-        this.#byId.delete(id);
-        this.#listeners.tell(id);
-      }
+      for (const id of [...this.#byId.keys()]) if (!ids.has(id)) this.#byId.delete(id);
       for (const budget of budgets) this.#takeStored(budget);
     });
   }
 
   #takeStored(budget: Budget): void {
     const known = this.#byId.get(budget.id);
-    if (known === undefined) this.#keep(budget);
-    else {
-      const { period } = known;
-      const stored = this.#stored.get(useName({ budgetId: budget.id, at: period.from })) ?? 0;
-      // Others save a moment later than they tell.
-      period.used = Math.max(period.used, stored);
-      if (known.budget.revision >= budget.revision) return;
-      known.budget = budget;
+    if (known === undefined) {
+      this.#keep(budget);
+      return;
     }
-    this.#listeners.tell(budget.id);
+    const { period } = known;
+    const stored = this.#stored.get(useName({ budgetId: budget.id, at: period.from })) ?? 0;
+    // Others save a moment later than they tell.
+    period.used = Math.max(period.used, stored);
+    if (known.budget.revision < budget.revision) known.budget = budget;
   }
 }
 

@@ -106,11 +106,9 @@ function reading(remainingFraction: number, change: Partial<QuotaReading> = {}):
 
 test('accounts added are found, told of, and there after a restart, before the seeds', async () => {
   const { book, changes, reopen } = await openBench([SEED]);
-  const version = book.version;
   const added = await book.add(ADA);
   expect(added.record).toMatchObject({ id: 'acc_1', kind: 'oauth', label: ADA.label, revision: 1 });
   expect(book.find('acc_1')).toBe(added);
-  expect(book.version).toBeGreaterThan(version);
   expect(changes).toEqual(['added acc_1']);
   expect(book.proxyUrl('acc_1')).toBe(ADA.proxyUrl);
   const again = await reopen();
@@ -217,13 +215,12 @@ test('an event that changes nothing is no change and no write', async () => {
   await book.add(ADA);
   book.apply('acc_1', { kind: 'success', model: 'm' });
   await clock.advance(10_000);
-  const { version } = book;
   saves.length = 0;
   changes.length = 0;
   book.apply('acc_1', { kind: 'success', model: 'm' });
   book.apply('acc_unknown', REFUSED);
   await clock.advance(10_000);
-  expect([book.version, saves, changes]).toEqual([version, [], []]);
+  expect([saves, changes]).toEqual([[], []]);
 });
 
 test('while storage is away nothing fails, and what was learned is saved when it is back', async () => {
@@ -328,14 +325,14 @@ test('what a figure did to the health is there after a restart', async () => {
 });
 
 test('reading the same model list again is no change', async () => {
-  const { book } = await openBench([SEED]);
+  const { book, changes } = await openBench([SEED]);
   const list = () => new Map([['m', { id: 'm', inputTokenLimit: 5 }]]);
   book.setModels(SEED.id, list());
-  const { version } = book;
+  const before = changes.length;
   book.setModels(SEED.id, list());
-  expect(book.version).toBe(version);
+  expect(changes).toHaveLength(before);
   book.setModels(SEED.id, undefined);
-  expect(book.version).toBe(version + 1);
+  expect(changes).toHaveLength(before + 1);
 });
 
 test('a credential is replaced only by whoever saw the last one, and only by one of its kind', async () => {

@@ -108,7 +108,6 @@ class Book {
   readonly #saver: StateSaver | undefined;
   readonly #unlisten: (() => void) | undefined;
   #list: readonly Account[] | undefined;
-  #version = 0;
   #reloading: Promise<void> | undefined;
   #isReloadDue = false;
   /** Rises with each change of what is stored that this process makes. */
@@ -134,11 +133,6 @@ class Book {
       this.#setProxyUrl(id, proxyUrl);
       if (credential !== undefined) this.#seedCredentials.set(id, { credential, version: 1 });
     }
-  }
-
-  /** Rises with every change; lets a reader keep what it derived. */
-  get version(): number {
-    return this.#version;
   }
 
   /** In the order of their creation. The array is replaced, never changed. */
@@ -480,7 +474,6 @@ class Book {
 
   #tell(change: BookChange): void {
     this.#list = undefined;
-    this.#version += 1;
     this.#listeners.tell(change);
   }
 

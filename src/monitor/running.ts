@@ -82,10 +82,6 @@ export class RunningRequests {
     });
   }
 
-  get size(): number {
-    return this.#running.size;
-  }
-
   add(running: RunningRequest): void {
     this.#running.add(running);
   }

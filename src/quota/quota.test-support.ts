@@ -34,7 +34,6 @@ export function createFakeBook(accounts: readonly Account[]): FakeBook {
   return {
     changes,
     events,
-    version: 0,
     list: () => [...known.values()],
     find: (id) => known.get(id),
     put(account) {
