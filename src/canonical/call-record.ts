@@ -24,7 +24,7 @@ export interface CallRecord {
   /** Why no account was left, where none was. */
   passedOver?: readonly SelectionLogEntry[] | undefined;
   /** Milliseconds spent by phase, for `Server-Timing`. */
-  timings: { upstreamMs?: number; translateMs?: number };
+  timings: { upstreamMs?: number };
   /** The session it belongs to, as `plainSession` writes it. */
   session?: string | undefined;
   /** Monotonic milliseconds at which the answer began for certain. */

@@ -220,10 +220,9 @@ function limitHeaders(exchange: Exchange): readonly string[] {
 
 /** Server Timing (W3C): durations in milliseconds. */
 function writeTimings(exchange: Exchange, now: number): string {
-  const { upstreamMs, translateMs } = exchange.record.timings;
+  const { upstreamMs } = exchange.record.timings;
   let text = `total;dur=${(now - exchange.startedAt).toFixed(1)}`;
   if (upstreamMs !== undefined) text += `, upstream;dur=${upstreamMs.toFixed(1)}`;
-  if (translateMs !== undefined) text += `, translate;dur=${translateMs.toFixed(1)}`;
   return text;
 }
 
