@@ -323,7 +323,7 @@ export interface RequestObserver {
 export interface RunningRequest extends IndexedListItem {
   readonly requestId: string;
   readonly protocol: string;
-  /** The pattern of its route. */
+  /** The pattern of its route, such as `/v1/models/{model}:generateContent`. */
   readonly route: string;
   readonly clientKeyId: string;
   readonly clientAddress: string;
@@ -340,13 +340,13 @@ export interface RunningRequest extends IndexedListItem {
   listedAs: number;
 }
 
-export interface EndedRequest {
-  readonly requestId: string;
+export interface EndedRequest
+  extends Pick<
+    RunningRequest,
+    'requestId' | 'protocol' | 'route' | 'clientKeyId' | 'clientAddress' | 'call' | 'facts'
+  > {
   /** True when the client chose the id, so that another request may have it too. */
   readonly isIdGiven: boolean;
-  readonly protocol: string;
-  /** The pattern of its route, such as `/v1/models/{model}:generateContent`. */
-  readonly route: string;
   /** `embed`, `count-tokens` or, also when absent, `generate`. */
   readonly operation?: string | undefined;
   /** What stands in the path for the model. */
@@ -356,8 +356,6 @@ export interface EndedRequest {
   readonly method: string;
   /** Without its query. */
   readonly path: string;
-  /** Undefined when the request could not be read so far. */
-  readonly call: { readonly model: string; readonly stream: boolean } | undefined;
   /** What an answer was asked for; reading it may be work, which only who exports it does. */
   readonly asked?: AskedFor | undefined;
   readonly body: JsonObject | undefined;
@@ -365,8 +363,6 @@ export interface EndedRequest {
   readonly isForm?: boolean | undefined;
   /** HTTP status; 499 when the client left before the answer was whole. */
   readonly status: number;
-  readonly clientKeyId: string;
-  readonly clientAddress: string;
   readonly userAgent: string | undefined;
   readonly session: string | undefined;
   /** The header of that name as the client sent it, unchecked. */
@@ -374,7 +370,6 @@ export interface EndedRequest {
   /** All keys the request showed: they stand nowhere in its record. */
   readonly credentials: readonly string[];
   readonly receipt: readonly ReceiptEntry[];
-  readonly facts: CallRecord;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
   /** The same moment, monotonic. */

@@ -10,7 +10,7 @@ import {
   NO_USAGE,
   RECORDED_FIGURES,
   type TimeSpan,
-  type UsageSum,
+  type UsageBreakdown,
 } from './request-store.ts';
 
 interface SpanRequest extends TimeSpan {
@@ -50,20 +50,9 @@ export function cutSpans({ from, to, step, timeZone }: SpanRequest): readonly Ti
   return spans;
 }
 
-export interface QuarterSum extends UsageSum {
-  /** Beginning of the quarter. */
-  readonly at: number;
-  readonly model: string;
-  readonly account: string;
-  readonly keyId: string;
-  /** As the key was called last. */
-  readonly keyName: string | undefined;
-  /** As the key was then; '' where nobody said. */
-  readonly owner: string;
-  readonly team: string;
+export interface QuarterSum extends Omit<UsageBreakdown, 'tags'> {
   /** As `writeTags` has them. */
   readonly tags: string;
-  readonly protocol: string;
   readonly timings: Timings;
 }
 

@@ -4,7 +4,7 @@ import type { Account } from '../accounts/account.ts';
 import type { AccountBook, BookChange } from '../accounts/account-book.ts';
 import type { UpstreamModel } from '../upstreams/upstream.ts';
 import { createOwnIds } from './eligibility.ts';
-import { Leasing } from './lease.ts';
+import { Leasing, type LeasingParts } from './lease.ts';
 import { ModelIndexes } from './model-index.ts';
 import { AccountLabels, ModelLists, OfferedNames } from './model-lists.ts';
 import { Overloads } from './overload.ts';
@@ -133,12 +133,8 @@ function viewOf({ record: { id, label, tier, upstreamId }, models }: Account): A
   return { id, label, tier, upstreamId, models };
 }
 
-interface Followers {
-  readonly indexes: ModelIndexes;
-  readonly shares: SuccessShares;
-  readonly sessions: SessionTable;
-  readonly reservations: QuotaReservations;
-  readonly labels: AccountLabels;
+interface Followers
+  extends Pick<LeasingParts, 'indexes' | 'shares' | 'sessions' | 'reservations' | 'labels'> {
   readonly offered: OfferedNames;
 }
 

@@ -32,7 +32,7 @@ import {
 import type { Slots } from './slots.ts';
 import type { HealthBand, SuccessShares } from './success-shares.ts';
 
-interface LeasingParts {
+export interface LeasingParts {
   readonly indexes: ModelIndexes;
   readonly labels: AccountLabels;
   readonly sessions: SessionTable;

@@ -2,7 +2,7 @@
 
 import type { AnswerFigures, ServedBy } from '../canonical/call-record.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
-import { type ChargePart, costOf } from './cost.ts';
+import { type Charge, costOf } from './cost.ts';
 import type { Price, PriceBasis } from './prices.ts';
 
 export const BILLINGS = ['metered', 'flat-rate'] as const;
@@ -14,14 +14,10 @@ export interface AnswerPrice {
   readonly billing: Billing;
 }
 
-interface AnswerCharge {
+interface AnswerCharge extends Charge {
   readonly model: string;
   readonly billing: Billing;
   readonly price: Pick<Price, 'basis' | 'model' | 'source' | 'date'>;
-  readonly aboveInputTokens?: number | undefined;
-  readonly parts: readonly ChargePart[];
-  readonly nanos: number;
-  readonly cacheSavingsNanos: number;
 }
 
 export interface RequestCharge {

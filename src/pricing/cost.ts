@@ -36,7 +36,7 @@ export interface PricedRates extends Rates {
 
 type ChargeKind = keyof Rates;
 
-export interface ChargePart {
+interface ChargePart {
   readonly kind: ChargeKind;
   /** Tokens, or pictures for `image`. */
   readonly count: number;
@@ -44,7 +44,7 @@ export interface ChargePart {
   readonly rate: number;
 }
 
-interface Charge {
+export interface Charge {
   /** Parts of nothing are left out. */
   readonly parts: readonly ChargePart[];
   /** The sum of the parts in billionths of a dollar, rounded once. */
