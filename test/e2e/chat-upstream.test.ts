@@ -499,3 +499,24 @@ describe('answers that name no reason for their end', () => {
     expect(streamed.stop_reason).toBe(stop);
   });
 });
+
+test('the deprecated form of tools reaches upstreams as tools, and its calls come back in it', async () => {
+  upstream.answer(toolLoop);
+  const functions = [{ name: 'weather', parameters: WEATHER.schema }];
+  const user = { role: 'user' as const, content: 'Rain in Oslo?' };
+  const ask = { model: MODEL, functions, messages: [user] };
+  const { choices } = await openai().chat.completions.create(ask);
+  const [choice] = choices;
+  if (choice === undefined) throw new Error('There is no choice.');
+  expect(choice.finish_reason).toBe('function_call');
+  const { function_call = null } = choice.message;
+  expect(function_call).toEqual(CALL.function);
+  const called = { role: 'assistant' as const, content: null, function_call };
+  const result = { role: 'function' as const, name: 'weather', content: 'Rain' };
+  const last = await openai().chat.completions.create({
+    ...ask,
+    messages: [user, called, result],
+  });
+  expect(last.choices[0]?.message.content).toBe('Rainy.');
+  expect(upstream.faults).toEqual([]);
+});

@@ -1,6 +1,7 @@
 // The Chat Completions client protocol: its routes and how each is read and answered.
 
 import { createReceipt } from '../../canonical/receipt.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { once } from '../../lib/once.ts';
 import type { ClientProtocol, GenerateCall, ProtocolRoute, RouteInput } from '../protocol.ts';
 import { writeError } from './errors.ts';
@@ -71,9 +72,21 @@ function readChatCall({ body, headers }: RouteInput): GenerateCall {
     },
     createStreamWriter: (context) => new ChatWriter(context, read().answer),
     writeReply: (reply, context) => writeReply(reply, context, read().answer),
-    relay: createRelayCall({ body, headers }, () => {
-      read();
-      return receipt.entries;
-    }),
+    relay: isInOlderForm(body)
+      ? undefined
+      : createRelayCall({ body, headers }, () => {
+          read();
+          return receipt.entries;
+        }),
   };
+}
+
+/** With `functions` and their calls, the deprecated form of tools, which most services of the wire do not take. */
+function isInOlderForm({ functions, messages }: JsonObject): boolean {
+  if (Array.isArray(functions) && functions.length > 0) return true;
+  if (!Array.isArray(messages)) return false;
+  return messages.some(
+    (message) =>
+      isJsonObject(message) && (message.role === 'function' || isJsonObject(message.function_call)),
+  );
 }

@@ -41,7 +41,7 @@ export function createRelayCall(
     // The wire never answers in pieces what was asked for whole.
     writeReply: ([reply = {}], context) => {
       const alone = mapChoices(reply, asWhole);
-      const plain = mapMessages(inOneForm(alone, askedOf(body)), withoutParts);
+      const plain = mapMessages(inOneForm(alone), withoutParts);
       const whole = mapCalls(plain, (call) => withArguments(asBegun(call, context)));
       return demandsOne(body) ? whole : finishWithCalls(whole, hasCalls);
     },
@@ -69,11 +69,9 @@ function textsIn({ content }: JsonObject): readonly string[] {
   return objectsIn(content).flatMap(textIn);
 }
 
-/** `functions` is the older list, whose members are what the others hold. */
-function declaredNames({ tools, functions }: JsonObject): ReadonlySet<string> {
+function declaredNames({ tools }: JsonObject): ReadonlySet<string> {
   const names = objectsIn(tools).map((tool) => nameOf(tool) ?? tool.name);
-  const older = objectsIn(functions).map(({ name }) => name);
-  return new Set([...names, ...older].filter((name) => typeof name === 'string'));
+  return new Set(names.filter((name) => typeof name === 'string'));
 }
 
 /** `usage: {include: true}` is OpenRouter's own way (openrouter.ai/docs, "Usage Accounting"). */
@@ -96,15 +94,12 @@ function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
 interface Asked {
   readonly includesUsage: boolean;
   readonly demandsOne: boolean;
-  /** True for `functions`, the deprecated form of tools. */
-  readonly isOlder: boolean;
 }
 
 function askedOf(body: JsonObject): Asked {
   return {
     includesUsage: asksForUsage(body),
     demandsOne: demandsOne(body),
-    isOlder: body.functions !== undefined,
   };
 }
 
@@ -150,7 +145,7 @@ class ChunkRelay implements RelayWriter {
     if (isAlone && !this.#asked.includesUsage) return '';
     const said = isAlone ? frame : this.#withoutUsage(frame);
     if (isAlone) this.#usage = undefined;
-    const plain = mapMessages(inOneForm(said, this.#asked), withoutParts);
+    const plain = mapMessages(inOneForm(said), withoutParts);
     const begun = mapMessages(plain, (delta, choice) => this.#begun(delta, choice));
     const placed = mapCalls(begun, (call, choice) => this.#placed(call, choice));
     const whole = this.#finished(placed);
@@ -268,10 +263,9 @@ function textIn({ text }: JsonObject): readonly string[] {
 
 /**
  * Without the deprecated `function_call` beside `tool_calls`, for which the official accumulator passes the calls over
- * (`openai` lib/ChatCompletionStream); clients of the deprecated form keep it. The same object when there was none.
+ * (`openai` lib/ChatCompletionStream). The same object when there was none.
  */
-function inOneForm(frame: JsonObject, { isOlder }: Asked): JsonObject {
-  if (isOlder) return frame;
+function inOneForm(frame: JsonObject): JsonObject {
   return mapMessages(frame, (message) => {
     if (!isJsonObject(message.function_call)) return message;
     const { function_call: _older, ...rest } = message;

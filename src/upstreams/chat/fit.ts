@@ -63,7 +63,7 @@ function fitThoughts(body: JsonObject, { target, profile: { quirks } }: FitConte
   if (wantsReasoning !== true || field === undefined) return;
   body.messages = itemsOf(body.messages).map((message) => {
     if (!isJsonObject(message) || message[field] !== undefined) return message;
-    if (!Array.isArray(message.tool_calls) && message.function_call === undefined) return message;
+    if (!Array.isArray(message.tool_calls)) return message;
     const reason = told`A tool call without the thoughts before it was sent with empty ones.`;
     target.receipt.add('repaired', 'messages', reason);
     return { ...message, [field]: '' };
@@ -164,9 +164,7 @@ function fitTools(body: JsonObject, traits: ModelTraits, context: FitContext): v
   const hasTools = itemsOf(body.tools).length > 0;
   if (!hasTools) {
     // An empty list is refused, and so is what speaks of tools that are not there.
-    for (const field of ['tools', 'parallel_tool_calls']) delete body[field];
-    // The deprecated form says it otherwise.
-    if (body.functions === undefined) delete body.tool_choice;
+    for (const field of ['tools', 'parallel_tool_calls', 'tool_choice']) delete body[field];
   } else body.tools = itemsOf(body.tools).map((tool, at) => fitTool(tool, at, context));
   fitChoice(body, context);
   if (!traits.takesParallelToolCalls) {

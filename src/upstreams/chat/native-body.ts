@@ -103,7 +103,7 @@ function withoutResultNames(messages: readonly JsonObject[], receipt: Receipt): 
 
 function withoutName(message: JsonObject, receipt: Receipt): JsonObject {
   const { name, ...nameless } = message;
-  if (name === undefined || message.role === 'function') return message;
+  if (name === undefined) return message;
   receipt.add('dropped', 'messages', told`The upstream takes no names of who speaks.`);
   return nameless;
 }
