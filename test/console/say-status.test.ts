@@ -55,6 +55,22 @@ test('a note beside the things that need attention is none of them', () => {
   expect(sayHeadline(said, texts.t)).toBe('1 item needs attention');
 });
 
+test('nothing is called failing before anybody has asked', () => {
+  const entry = { wayOut: '', link: '/', message: '', about: {}, severity: 'error' as const };
+  const headline = (errors: number) =>
+    sayHeadline(
+      {
+        status: 'trouble',
+        attention: [{ ...entry, kind: 'no-accounts' }],
+        series: [{ at: 0, requests: errors, errors, tokens: 0 }],
+        isSandbox: false,
+      },
+      texts.t,
+    );
+  expect(headline(0)).toBe('Requests cannot be served');
+  expect(headline(1)).toBe('Requests are failing');
+});
+
 test('items below are told as many as there are, and nothing is called served past a spent budget', () => {
   const entry = { wayOut: '', link: '/', message: '', about: {}, severity: 'warning' as const };
   const hint = (...kinds: readonly ('quota-low' | 'budget-spent' | 'sandbox')[]) => {

@@ -19,6 +19,7 @@ export const overview = {
   pastErrorsHint:
     '{{count}} of {{total}} requests failed in the last hour, none in the last five minutes.',
   trouble: 'Requests are failing',
+  unserved: 'Requests cannot be served',
   exposed: 'Not secure',
   troubleHint: 'Start with the first item below.',
   sandbox: 'Sandbox',

@@ -178,6 +178,7 @@ export const first: PartlyTranslated<typeof english> = {
     pastErrorsHint:
       '直近 1 時間に {{total}} 件中 {{count}} 件のリクエストが失敗しました。直近 5 分間の失敗はありません。',
     trouble: 'リクエストが失敗しています',
+    unserved: 'リクエストを処理できません',
     exposed: '安全ではありません',
     troubleHint: '下の最初の項目から確認してください。',
     sandbox: 'サンドボックス',

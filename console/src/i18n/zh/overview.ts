@@ -19,6 +19,7 @@ export const overview: Translated<typeof english> = {
   errorsHint: '最近五分钟 {{total}} 个请求中有 {{count}} 个失败。',
   pastErrorsHint: '最近一小时 {{total}} 个请求中有 {{count}} 个失败，最近五分钟没有失败。',
   trouble: '请求正在失败',
+  unserved: '无法处理请求',
   exposed: '不安全',
   troubleHint: '请从下面第一项开始处理。',
   sandbox: '沙盒',

@@ -26,7 +26,10 @@ export function sayHeadline({ status, attention, series }: Said, t: TFunction): 
     ({ kind, severity }) => FAILING.has(kind) && severity === 'error',
   );
   // An open door is trouble too, but none that a client would notice.
-  return t(isOpen && !isFailing ? 'overview.exposed' : `overview.${status}`);
+  if (isOpen && !isFailing) return t('overview.exposed');
+  // Where nobody has asked yet, nothing has failed.
+  const hasFailed = sumErrors(series).count > 0;
+  return t(status === 'trouble' && !hasFailed ? 'overview.unserved' : `overview.${status}`);
 }
 
 /** Failures that are few, or over, are told in a quiet line. */
