@@ -65,7 +65,9 @@ describe.skipIf(isWithoutBrowser)('setting up a client', () => {
   test('in two clicks a client has a key and one command, and its first request is seen here, good or bad', async () => {
     const page = await console.open('/clients');
     await page.getByRole('button', { name: 'Codex CLI' }).click();
-    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByRole('button', { name: 'Create a key' }).press('Enter');
+    // The button is gone; the focus is not.
+    await expect.poll(() => page.evaluate('document.activeElement.innerText')).toBe('Copy the key');
     const command = page.locator('.one-command pre').first();
     await expect
       .poll(() => command.innerText())

@@ -531,6 +531,29 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('a button that works keeps the focus, and a step of a dialog that is over hands it on', async () => {
+    const page = await console.open('/accounts');
+    const dialog = page.getByRole('dialog');
+    const press = (name: string) => dialog.getByRole('button', { name }).press('Enter');
+    await page.getByRole('button', { name: 'ruth@sandbox.example', exact: true }).click();
+    await press('Test');
+    await dialog.locator('.test-steps').waitFor();
+    await expect.poll(() => focused(page)).toBe('Test');
+    await page.goto(`${console.url}/accounts?add=key`);
+    await dialog.getByRole('combobox', { name: 'Upstream' }).click();
+    await page.getByRole('option', { name: /play/ }).click();
+    await dialog.getByLabel('Key', { exact: true }).fill('key-of-ruth-0123456789');
+    await press('Add key');
+    await dialog.getByText('its credential is accepted').waitFor();
+    await expect.poll(() => focused(page)).toBe('Close');
+    await press('Add another');
+    await expect.poll(() => focused(page)).toBe('Key');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('content');
+    expect(console.problems).toEqual([]);
+  });
+
   test('speaks Chinese, in the theme that was chosen, and stays so', async () => {
     const page = await console.open('/keys');
     await page.getByRole('button', { name: 'Appearance' }).click();

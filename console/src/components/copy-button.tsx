@@ -52,7 +52,7 @@ export function CopyIcon({ text, label, icon, size = 'sm' }: CopyIconProps) {
 export interface CopyButtonProps {
   readonly text: string;
   readonly label: string;
-  /** Has the focus when its dialog opens. */
+  /** Has the focus when its dialog opens, or when what had it gives way to this. */
   readonly isFirst?: boolean;
   readonly onCopied?: () => void;
 }

@@ -58,7 +58,7 @@ export function ClientKey({ state, name }: ClientKeyProps) {
             </Button>
           )
         : state.typedKey === made.secret && (
-            <CopyButton text={made.secret} label={t('clients.copyKey')} />
+            <CopyButton isFirst text={made.secret} label={t('clients.copyKey')} />
           )}
     </div>
   );
