@@ -253,6 +253,14 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('usage is printed with what it is narrowed to, and without shortcuts to other views', async () => {
+    const page = await console.open('/usage?model=alpha-3-flash&by=account');
+    const shortcuts = page.locator('.usage-shortcuts');
+    await shortcuts.getByText('Model: alpha-3-flash').waitFor();
+    await page.emulateMedia({ media: 'print' });
+    expect((await shortcuts.innerText()).trim()).toBe('Model: alpha-3-flash');
+  });
+
   test('usage is downloaded with every group', async () => {
     const page = await console.open('/usage');
     const button = page.getByRole('button', { name: 'Download CSV' });

@@ -150,6 +150,7 @@ function Shortcuts({ view, onChange }: ViewBarProps) {
       {narrowed.map(({ what, name }) => (
         <Button
           key={what}
+          className="usage-narrowed"
           size="compact-sm"
           variant="light"
           rightSection={<IconX size={14} />}
