@@ -115,6 +115,25 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     }
   });
 
+  test('a key goes to the provider that it is of, until an upstream is chosen', async () => {
+    const page = await console.open('/accounts?add=key');
+    const dialog = page.getByRole('dialog', { name: 'Add account' });
+    const upstream = dialog.getByRole('combobox', { name: 'Upstream' });
+    const key = dialog.getByLabel('Key', { exact: true });
+    for (const [secret, name] of [
+      ['AIza-of-a-person-0123456789', 'gemini-api'],
+      ['sk-proj-of-a-person-0123456789', 'openai'],
+      ['sk-ant-of-a-person-0123456789', 'anthropic'],
+    ] as const) {
+      await key.fill(secret);
+      await expect.poll(() => upstream.inputValue()).toBe(name);
+    }
+    await choose(page, 'Upstream', 'play (sandbox)');
+    await key.fill('AIza-of-a-person-0123456789');
+    expect(await upstream.inputValue()).toBe('play (sandbox)');
+    await key.fill('');
+  });
+
   test('a key of the public API needs nothing set up before', async () => {
     const page = await console.open('/accounts?add=key');
     const dialog = page.getByRole('dialog', { name: 'Add account' });

@@ -15,14 +15,24 @@ import { AddedAccount } from './added-account.tsx';
 import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-select.tsx';
 import { useReadyUpstreams } from './use-ready-upstreams.ts';
 
+/** How keys begin that no other provider gives out, by the profile of their upstream. */
+const KEY_STARTS = { anthropic: 'sk-ant-', openai: 'sk-proj-', 'gemini-api': 'AIza' } as const;
+
+function providerOf(key: string): string | undefined {
+  return Object.entries(KEY_STARTS).find(([, start]) => key.startsWith(start))?.[0];
+}
+
 export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
   const settle = useSettle();
   const add = useAddAccount();
   const ready = useReadyUpstreams({ upstreams, isLoading });
-  const chosen = useUpstream(ready.offered, ({ profile }) => profile !== 'sandbox');
   const [key, setKey] = useState('');
+  const provider = providerOf(key.trim());
+  const chosen = useUpstream(ready.offered, ({ profile }) =>
+    provider === undefined ? profile !== 'sandbox' : profile === provider,
+  );
   const [label, setLabel] = useState('');
   const [generate, setGenerate] = useState(false);
   const [added, setAdded] = useState<Account>();
