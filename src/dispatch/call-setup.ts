@@ -146,7 +146,7 @@ function findRoutes(
     provider.mode === 'off' ||
     protocol !== 'messages' ||
     context.onlyAccount !== undefined
-      ? routeWithin(call, context, { ...routing, provider })
+      ? routeWithin(call, context, { routing, provider })
       : routeWithProvider(provider, call, { context, routing });
   const [first] = routes;
   context.record.routedModel = first.route.target;
@@ -167,7 +167,7 @@ function routeWithProvider(
   if (mode === 'exclusive') return [own];
   let others: RoutedCall;
   try {
-    others = routeWithin(call, context, { ...routing, provider });
+    others = routeWithin(call, context, { routing, provider });
   } catch (error) {
     // No account serves that name, or there is none: the provider may know it.
     const isNobodys =
@@ -204,13 +204,9 @@ function isItsTurn(request: LeaseRequest, { pool, random }: Routing, upstreamId:
 function routeWithin(
   { model, session, needs }: NamedCall,
   context: CallContext,
-  {
-    router,
-    pool,
-    random,
-    provider,
-  }: Omit<Routing, 'provider'> & { readonly provider: ProviderRule },
+  { routing, provider }: { readonly routing: Routing; readonly provider: ProviderRule },
 ): RoutedCall {
+  const { router, pool, random } = routing;
   const { clientKeyId, preferredAccount, onlyAccount, preferredTier } = context;
   const route = router.route(model, onlyAccount ?? preferredAccount);
   const wishes = { clientKeyId, session, preferredAccount, onlyAccount, preferredTier };

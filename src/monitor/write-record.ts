@@ -66,7 +66,8 @@ export function writeRecord(
 ): RequestRecord {
   const key = context.keyOf(ended.clientKeyId) ?? {};
   const { recording } = key;
-  const record = writeAll(ended, { ...context, key }, keepsBodies && recording === undefined);
+  const keeps = keepsBodies && recording === undefined;
+  const record = writeAll(ended, { context, key, keepsBodies: keeps });
   return recording === 'counts' ? withoutWords(record) : record;
 }
 
@@ -94,11 +95,16 @@ function withoutWords({ row, details }: RequestRecord): RequestRecord {
   };
 }
 
-interface OwnContext extends RecordContext {
+interface RecordSources {
+  readonly context: RecordContext;
   readonly key: RecordedKey;
+  readonly keepsBodies: boolean;
 }
 
-function writeAll(ended: EndedRequest, context: OwnContext, keepsBodies: boolean): RequestRecord {
+function writeAll(
+  ended: EndedRequest,
+  { context, key, keepsBodies }: RecordSources,
+): RequestRecord {
   const redactor = context.redactorFor(ended.credentials);
   const { facts, receipt } = ended;
   const answers = sumAnswers(facts.answers);
@@ -121,7 +127,7 @@ function writeAll(ended: EndedRequest, context: OwnContext, keepsBodies: boolean
   }
   const { upstreamMs } = facts.timings;
   return {
-    row: writeRow(ended, { context, redactor, answers, charge }),
+    row: writeRow(ended, { context, key, redactor, answers, charge }),
     details: {
       route: ended.route,
       pathModel: clean(ended.pathModel, redactor),
@@ -158,8 +164,7 @@ function outcomeOf({ facts, status }: EndedRequest): RequestOutcome {
   return status >= 400 ? 'error' : 'ok';
 }
 
-interface RowSources {
-  readonly context: OwnContext;
+interface RowSources extends Pick<RecordSources, 'context' | 'key'> {
   readonly redactor: Redactor;
   readonly answers: ReturnType<typeof sumAnswers>;
   readonly charge: RequestCharge | undefined;
@@ -167,7 +172,7 @@ interface RowSources {
 
 function writeRow(
   ended: EndedRequest,
-  { context, redactor, answers, charge }: RowSources,
+  { context, key, redactor, answers, charge }: RowSources,
 ): RequestRow {
   const { facts, call, status, requestId, isIdGiven, firstEventMs, bodyModel = '' } = ended;
   const { error, attempts } = facts;
@@ -176,7 +181,7 @@ function writeRow(
   const outcome = outcomeOf(ended);
   const stopped = facts.stoppedBy && told`Stopped by ${facts.stoppedBy}.`;
   const said = cleanSentence(stopped || (error?.sentence ?? answers?.withheld), redactor);
-  const { name: keyName, owner, team, tags = [] } = context.key;
+  const { name: keyName, owner, team, tags = [] } = key;
   return {
     id: isIdGiven ? context.createId('req_') : requestId,
     requestId: isIdGiven ? clean(requestId, redactor) : requestId,
