@@ -217,11 +217,11 @@ export function createMonitor(options: MonitorOptions) {
       readsRequests: options.readsRequests === true,
       onBegin(running: RunningRequest) {
         figures.inFlight += 1;
-        underWay.add(running);
+        underWay.here.add(running);
       },
       onEnd(request: EndedRequest, running: RunningRequest) {
         figures.inFlight -= 1;
-        underWay.delete(running);
+        underWay.here.delete(running);
         if (ended.push(request) === 1) setImmediate(record);
       },
     } satisfies RequestObserver,

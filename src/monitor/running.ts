@@ -70,7 +70,8 @@ const MAX_MODEL = 256;
 
 export class RunningRequests {
   readonly #options: RunningOptions;
-  readonly #running = new IndexedList<RunningRequest>();
+  /** Those of this process: in it from when they passed their gates until they end. */
+  readonly here = new IndexedList<RunningRequest>();
   readonly #unlisten: (() => void) | undefined;
   readonly #waiting = new Set<(notice: RunningNotice, from: string) => void>();
   #count = 0;
@@ -80,14 +81,6 @@ export class RunningRequests {
     this.#unlisten = options.cluster?.notices.listen(TOPIC, {
       take: (notice, from) => this.#take(notice, from),
     });
-  }
-
-  add(running: RunningRequest): void {
-    this.#running.add(running);
-  }
-
-  delete(running: RunningRequest): void {
-    this.#running.delete(running);
   }
 
   /** Of all processes, as far as they answer in time. */
@@ -120,7 +113,7 @@ export class RunningRequests {
   }
 
   #own(): RunningList {
-    const running = this.#running.list();
+    const running = this.here.list();
     const first = running.toSorted((one, other) => one.startedAt - other.startedAt);
     return {
       rows: first.slice(0, MAX_ROWS).map((one) => this.#row(one)),
@@ -177,7 +170,7 @@ export class RunningRequests {
   }
 
   #stopOwn(id: string, author: string): boolean {
-    const found = this.#running.list().find((one) => this.#idOf(one) === id);
+    const found = this.here.list().find((one) => this.#idOf(one) === id);
     if (found === undefined) return false;
     found.facts.stoppedBy = author;
     found.stop();
