@@ -19,6 +19,9 @@ const ACCENT: MantineColorsTuple = [
   ...(['#5567e6', '#4457dc', '#3b4fd8', '#2f40b5', '#26348f'] as const),
 ];
 
+/** Every page has one, the sign-in as well. */
+const IN_MAIN = { target: 'main' };
+
 export const THEME = createTheme({
   primaryColor: 'accent',
   primaryShade: { light: 7, dark: 7 },
@@ -52,9 +55,16 @@ export const THEME = createTheme({
     Drawer: { defaultProps: { lockScroll: false, overlayProps: { opacity: 0.45 } } },
     // What it would focus first is no entry, which a menu may not hold.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+    // Behind the end of the page they would be in no landmark.
+    Popover: { defaultProps: { portalProps: IN_MAIN } },
     Button: { defaultProps: { size: 'sm' } },
     TextInput: { defaultProps: { size: 'sm' } },
-    Tooltip: { defaultProps: { openDelay: 250, multiline: true, maw: 320, withArrow: true } },
+    Tooltip: {
+      defaultProps: {
+        ...{ openDelay: 250, multiline: true, maw: 320, withArrow: true },
+        portalProps: IN_MAIN,
+      },
+    },
   },
 });
 
