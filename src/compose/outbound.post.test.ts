@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { startConnectProxy } from '../../test/support/connect-proxy.ts';
-import { freePort } from '../../test/support/free-port.ts';
 import { listen } from '../../test/support/listen.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { NO_PROXY } from '../lib/outbound-proxy.ts';
@@ -48,13 +47,10 @@ test('nobody is followed elsewhere', async () => {
 });
 
 test('what went wrong is told without the address', async () => {
-  const port = await freePort();
   const post = createPost({ proxyFor: NO_PROXY, clock });
-  const failed = await post(`http://127.0.0.1:${port}/hook`, {}).catch((error: unknown) =>
-    String(error),
-  );
+  // No system gives out ports so low, so that nobody listens there.
+  const failed = await post('http://127.0.0.1:2/hook', {}).catch((error: unknown) => String(error));
   expect(failed).toBe('Error: It could not be reached (ECONNREFUSED).');
-  expect(failed).not.toContain(String(port));
 });
 
 test('a link-local address is not called', async () => {
