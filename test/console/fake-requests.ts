@@ -196,7 +196,7 @@ const RUNNING: readonly RunningRequest[] = [
   },
   {
     ...{ id: 'a-2', requestId: 'req_b', protocol: 'chat', surface: 'chat/completions' },
-    ...{ model: HOSTILE[0], keyId: 'k1', attempt: 0, clientAddress: '127.0.0.1', elapsedMs: 300 },
+    ...{ model: 'gpt-5-mini', keyId: 'k1', attempt: 0, clientAddress: '127.0.0.1', elapsedMs: 300 },
   },
 ];
 
