@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countTurns } from '../../test/support/turns.ts';
 import { parseInSteps, type StepwiseSyntaxError, stringifyInSteps } from './chunked-json.ts';
 import { parseJson } from './json.ts';
 import { JSON_LIMITS, JsonSurvey } from './json-limits.ts';
@@ -98,17 +99,9 @@ test.each([
     JSON.stringify(Array(1_300).fill('Hello there. '.repeat(1_500))),
   ],
 ])('others get their turn while %s read', async (_what, json) => {
-  let turns = 0;
-  let isDone = false;
-  const count = (): void => {
-    turns += 1;
-    if (!isDone) setImmediate(count);
-  };
-  setImmediate(count);
-  const { value } = await parse(`{"a":${json}}`);
-  isDone = true;
+  const { result, turns } = await countTurns(() => parse(`{"a":${json}}`));
   expect(turns).toBeGreaterThan(6);
-  expect(JSON.stringify(value) === `{"a":${json}}`).toBe(true);
+  expect(JSON.stringify(result.value) === `{"a":${json}}`).toBe(true);
 });
 
 test.each([
@@ -157,16 +150,9 @@ test('an answer with long lists is the same JSON, written in several turns', asy
     left: undefined,
   }));
   const answer = { rows, none: [], one: [1], left: undefined, 'na"me': { rows: null } };
-  let turns = 0;
-  let isDone = false;
-  const count = (): void => {
-    turns += 1;
-    if (!isDone) setImmediate(count);
-  };
-  setImmediate(count);
   // A list of undefined fields is no JSON by its type.
-  const text = await stringifyInSteps(answer as object as Record<string, never>);
-  isDone = true;
-  expect(text).toBe(JSON.stringify(answer));
+  const given = answer as object as Record<string, never>;
+  const { result, turns } = await countTurns(() => stringifyInSteps(given));
+  expect(result).toBe(JSON.stringify(answer));
   expect(turns).toBeGreaterThanOrEqual(3);
 });

@@ -57,8 +57,8 @@ const ERROR_FIELD = 'error: {';
  * Reads Server-Sent Events (WHATWG HTML, "Server-sent events"): any line ending, comments and
  * unknown fields ignored, data lines joined. A line that begins a JSON document instead of a field
  * (a unary answer, or an error some upstreams append to a stream) makes the rest of the body one
- * document; the objects of an array are a frame each. Empty data give nothing, and so does `[DONE]` where no value is set for it. An object in a field
- * named `error` is the error of a frame.
+ * document; the objects of an array are a frame each. Empty data give nothing, and so does `[DONE]`
+ * where no value is set for it. An object in a field named `error` is the error of a frame.
  */
 export class FrameReader {
   readonly #maxFrameBytes: number;

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/support/database.ts';
 import { recordOf } from '../../../test/support/request-records.ts';
+import { countTurns } from '../../../test/support/turns.ts';
 import type { RequestStore } from '../../monitor/request-store.ts';
 import { insert } from '../database.ts';
 import { MIGRATIONS } from '../migrations.ts';
@@ -371,16 +372,8 @@ test('all groups of many days are read day by day, with a turn for others betwee
   const day = 86_400_000;
   const spans = Array.from({ length: 20 }, (_, nth) => ({ from: nth * day, to: (nth + 1) * day }));
   await requests.save(spans.map(({ from }, nth) => recordOf({ id: `r${nth}`, at: from })));
-  let turns = 0;
-  let isDone = false;
-  const count = (): void => {
-    turns += 1;
-    if (!isDone) setImmediate(count);
-  };
-  setImmediate(count);
-  const rows = await requests.usage(spans, 'model');
-  isDone = true;
-  expect(rows.map(({ at }) => at)).toEqual(spans.map(({ from }) => from));
+  const { result, turns } = await countTurns(() => requests.usage(spans, 'model'));
+  expect(result.map(({ at }) => at)).toEqual(spans.map(({ from }) => from));
   expect(turns).toBeGreaterThanOrEqual(spans.length);
   await database.close();
 });

@@ -102,8 +102,8 @@ const FINISHED_IDLE_MS = 30_000;
 
 /**
  * A handler of undici's `dispatch` that hands frames over: no stream object stands between the
- * socket and the decoder. What arrives is read in the turn's stage for answers. Comments and other bytes that complete no frame do not put the idle limit
- * off. An abort rejects at once with the signal's reason and destroys the socket.
+ * socket and the decoder. What arrives is read in the turn's stage for answers. Comments and other
+ * bytes that complete no frame do not put the idle limit off. An abort rejects at once with the signal's reason and destroys the socket.
  */
 export class AnswerStream
   extends AsyncBatchQueue<Frame>
