@@ -1,6 +1,6 @@
 // The error a client gets when no account is left: never the pool's own credential trouble as 401/403.
 
-import { GatewayError, gatewayError } from '../canonical/error.ts';
+import { changed, GatewayError, gatewayError } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
 import type { LeaseResult } from '../pool/pool.ts';
 import type { RouteChoice } from './call-setup.ts';
@@ -18,6 +18,19 @@ const BUSY_RETRY_MS = 5_000;
  * @param lastError how the last attempt of this request failed, when there was one
  */
 export function exhaustedError(
+  nothing: NothingLeft,
+  choice: Pick<RouteChoice, 'route' | 'asked'>,
+  lastError: GatewayError | undefined,
+): GatewayError {
+  const error = nothingLeftError(nothing, choice, lastError);
+  if (choice.route.isPassedOn !== true || error.reason === 'model-not-found') return error;
+  const { asked = choice.route.target } = choice;
+  return changed(error, {
+    message: told`${error.sentence} No account is known to offer the model ${JSON.stringify(asked)}. GET /v1/models lists the names that work.`,
+  });
+}
+
+function nothingLeftError(
   nothing: NothingLeft,
   choice: Pick<RouteChoice, 'route' | 'asked'>,
   lastError: GatewayError | undefined,

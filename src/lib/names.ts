@@ -70,39 +70,37 @@ export function compareCodePoints(left: string, right: string): number {
 
 /** The nearest of the names; undefined when none is within a slip or two of the keyboard. */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
+  const meant = plain(name);
   let nearest: string | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const candidate of names) {
-    const distance = slips(name, candidate);
-    if (distance >= least || distance > allowedSlips(candidate)) continue;
+    const most = Math.min(candidate.length <= 4 ? 1 : 2, least - 1);
+    const distance = editDistance(meant, plain(candidate), most);
+    if (distance > most) continue;
     nearest = candidate;
     least = distance;
   }
   return nearest;
 }
 
-function allowedSlips(name: string): number {
-  return name.length <= 4 ? 1 : 2;
-}
-
-function slips(left: string, right: string): number {
-  return editDistance(plain(left), plain(right));
-}
-
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '');
 }
 
-/** Levenshtein distance, row by row; 3 for names whose lengths alone differ by more than 2. */
-function editDistance(left: string, right: string): number {
-  if (Math.abs(left.length - right.length) > 2) return 3;
+/** Levenshtein distance, row by row; any larger number where it is more than `most`. */
+function editDistance(left: string, right: string, most: number): number {
+  if (Math.abs(left.length - right.length) > most) return Number.POSITIVE_INFINITY;
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (const [at, character] of [...left].entries()) {
+  for (let at = 0; at < left.length; at += 1) {
     const next = [at + 1];
+    let least = at + 1;
     for (let index = 1; index <= right.length; index += 1) {
-      const replaced = (row[index - 1] ?? 0) + (right[index - 1] === character ? 0 : 1);
-      next.push(Math.min(replaced, (row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1));
+      const replaced = (row[index - 1] ?? 0) + (right[index - 1] === left[at] ? 0 : 1);
+      const distance = Math.min(replaced, (row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1);
+      next.push(distance);
+      least = Math.min(least, distance);
     }
+    if (least > most) return Number.POSITIVE_INFINITY;
     row = next;
   }
   return row[right.length] ?? 0;

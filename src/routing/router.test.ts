@@ -630,3 +630,31 @@ test('a mapping may go to steps of models, each with weights, in the order of it
     '"@coding" tries local/llama → claude-y → gone-model',
   );
 });
+
+test('an unknown name is refused with the listed name it may have been meant for', () => {
+  const refusal = (name: string): string => {
+    try {
+      return `served by ${route(name, { mine: 'alpha-3-flash' }, ['alpha-3-flash']).target}`;
+    } catch (error) {
+      return (error as GatewayError).message;
+    }
+  };
+  expect(refusal('alpha-3-flsh')).toMatch(/is not known here.* Did you mean "alpha-3-flash"\?$/);
+  expect(refusal('mime')).toContain('Did you mean "mine"?');
+  expect(refusal('nothing-like-it')).not.toContain('Did you mean');
+});
+
+test('the suggestion follows the offers', () => {
+  let offers = ['local-small'];
+  let revision = 1;
+  const router = createRouter({
+    mapping: () => NO_MAPPING,
+    offered: () => ({ ...offering(offers), revision }),
+  });
+  expect(() => router.route('local-smal')).toThrow('Did you mean "local-small"?');
+  [offers, revision] = [['omega-7-ultra'], 2];
+  expect(() => router.route('local-smal')).toThrow(/custom_mapping\.$/);
+  expect(() => router.route('omega-7-ulta')).toThrow('Did you mean "omega-7-ultra"?');
+});
+
+const NO_MAPPING = {};

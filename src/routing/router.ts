@@ -1,6 +1,6 @@
 // Decides where a requested model name goes: mapping, catalogue, offers, variants, aliases.
 
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { changed, GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { ModelVariant } from '../canonical/model.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { compareCodePoints, isWildcard, nearestName } from '../lib/names.ts';
@@ -112,6 +112,8 @@ export interface RoutedModel extends ModelVariant {
   readonly target: string;
   /** The upstream that alone may serve it. */
   readonly upstreamId?: string | undefined;
+  /** True for a name that nobody knows: accounts whose models are unknown may have it. */
+  readonly isPassedOn?: boolean | undefined;
 }
 
 /** Where a name goes: one model, or several in steps. The route itself is the first of them. */
@@ -200,12 +202,13 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
     return { asked, ...found, steps: search.steps };
   };
   const remembered = new Map<string, Route>();
+  let listed: readonly string[] | undefined;
   let entries: unknown;
   let rule: unknown;
   let chains: unknown;
   let version: number | undefined;
-  /** Clients repeat few names: a route stays until the mapping, the families or the offers change. */
-  const route = (name: string): Route => {
+  /** What was found stays until the mapping, the families or the offers change: true where it may be kept so long. */
+  const forgetChanged = (): boolean => {
     const [latestEntries, latestRule, { revision }] = [mapping(), families?.(), offered()];
     const latestChains = targets?.();
     const isSame =
@@ -213,13 +216,29 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
       latestRule === rule &&
       latestChains === chains &&
       revision === version;
+    if (!isSame) listed = undefined;
     if (!isSame || remembered.size >= MAX_REMEMBERED) remembered.clear();
     [entries, rule, chains, version] = [latestEntries, latestRule, latestChains, revision];
+    return revision !== undefined;
+  };
+  /** Clients repeat few names. */
+  const route = (name: string): Route => {
+    const isLasting = forgetChanged();
     const known = remembered.get(name);
     if (known !== undefined) return known;
-    const found = routeWith(name, { mapping: currentMapping(), steps: [] });
-    if (revision !== undefined) remembered.set(name, found);
+    const found = findOrSuggest(name);
+    if (isLasting) remembered.set(name, found);
     return found;
+  };
+  const findOrSuggest = (name: string): Route => {
+    try {
+      return routeWith(name, { mapping: currentMapping(), steps: [] });
+    } catch (error) {
+      const isUnknown = error instanceof GatewayError && error.reason === 'model-not-found';
+      const nearest = isUnknown ? meant(name) : undefined;
+      if (!isUnknown || nearest === undefined) throw error;
+      throw changed(error, { message: withSuggestion(error.sentence, nearest) });
+    }
   };
   const explainWith = (name: string, compiled: ModelMapping | undefined): Explanation => {
     const steps: RouteStep[] = [];
@@ -235,6 +254,12 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
     }
   };
   const list = (): readonly string[] => {
+    const isLasting = forgetChanged();
+    const found = listed ?? findServedNames();
+    if (isLasting) listed = found;
+    return found;
+  };
+  const findServedNames = (): readonly string[] => {
     const names = new Set([
       ...offered(),
       ...CATALOG.map(({ id }) => id),
@@ -247,6 +272,18 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
     };
     return [...names].filter(isServed).sort(compareCodePoints);
   };
+  const meant = (name: string): string | undefined => {
+    if (name.startsWith('@')) {
+      return nearestName(
+        name,
+        Object.keys(targets?.() ?? {}).map((one) => `@${one}`),
+      );
+    }
+    const within = splitUpstream(name, offered());
+    if (within === undefined) return nearestName(name, list());
+    const found = nearestName(within.name, list());
+    return found === undefined ? undefined : `${within.upstreamId}/${found}`;
+  };
   return {
     /**
      * @throws GatewayError invalid-request for a malformed name or image suffix; not-found
@@ -258,18 +295,7 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
     /** Where a target of the mapping leads, which is not mapped again. */
     explainTarget: (target: string): Explanation => explainWith(target, undefined),
     /** The listed name that a misspelt one was meant to be. */
-    meant: (name: string): string | undefined => {
-      if (name.startsWith('@')) {
-        return nearestName(
-          name,
-          Object.keys(targets?.() ?? {}).map((one) => `@${one}`),
-        );
-      }
-      const within = splitUpstream(name, offered());
-      if (within === undefined) return nearestName(name, list());
-      const found = nearestName(within.name, list());
-      return found === undefined ? undefined : `${within.upstreamId}/${found}`;
-    },
+    meant,
     /**
      * The names a client may list, sorted: offers, catalogue, exact mapping keys and exact aliases that an
      * enabled account serves now.
@@ -407,7 +433,8 @@ function passOn(search: Search, asked: string): ModelRoute | undefined {
   if (name === undefined) return undefined;
   search.steps.push({ kind: 'passed-on', name: asked, target: name.base });
   const { base: target, variant } = name;
-  return mergeVariants({ ...NO_VARIANT, ...impliedBy(target), target }, variant);
+  const found = mergeVariants({ ...NO_VARIANT, ...impliedBy(target), target }, variant);
+  return { ...found, isPassedOn: true };
 }
 
 /** The name as it is when somebody knows it so; else without search, image and variant words. */
@@ -528,7 +555,11 @@ export function sayUnserved(
   // Where the mapping sent the name on, its target is what was misspelt.
   const wrong = steps.findLast(({ kind }) => kind.startsWith('mapping-'))?.target ?? name;
   const meant = router.meant(wrong);
-  return meant === undefined ? error : told`${error} Did you mean "${meant}"?`;
+  return meant === undefined ? error : withSuggestion(error, meant);
+}
+
+function withSuggestion(sentence: Sentence, meant: string): Sentence {
+  return told`${sentence} Did you mean "${meant}"?`;
 }
 
 /** What is said when an entry of the mapping sends names to a model that none of them would find. */
@@ -547,7 +578,7 @@ export function warnOfTarget(
     route === undefined
       ? told`"${key}" goes to "${target}", which no account offers and no rule knows: requests for it will fail.`
       : told`"${key}" goes to "${target}", which no enabled account is known to offer now.`;
-  return meant === undefined ? warning : told`${warning} Did you mean "${meant}"?`;
+  return meant === undefined ? warning : withSuggestion(warning, meant);
 }
 
 function isPassedOn(steps: readonly RouteStep[]): boolean {

@@ -28,7 +28,9 @@ export const faults: SentenceTexts = {
     'このアップストリームの同時呼び出し数が上限に達しています。しばらくしてからもう一度お試しください。',
   'Ask whoever gave you the key.': 'キーの発行者に問い合わせてください。',
   'No account offers the model {}. GET /v1/models lists the names that work.':
-    'モデル「{1}」を提供しているアカウントはありません。使える名前は GET /v1/models で確認できます。',
+    'モデル {1} を提供しているアカウントはありません。使える名前は GET /v1/models で確認できます。',
+  '{} No account is known to offer the model {}. GET /v1/models lists the names that work.':
+    '{1}モデル {2} を提供すると分かっているアカウントはありません。使える名前は GET /v1/models で確認できます。',
   'No credential for the upstream could be had just now.':
     'アップストリームの認証情報を現在取得できません。',
   'No secure connection to the upstream could be made.':

@@ -28,7 +28,9 @@ export const faults: SentenceTexts = {
     '此上游可同时接受的调用都在进行中。请稍后重试。',
   'Ask whoever gave you the key.': '请询问给您密钥的人。',
   'No account offers the model {}. GET /v1/models lists the names that work.':
-    '没有账号提供模型“{1}”。GET /v1/models 会列出可用的名称。',
+    '没有账号提供模型 {1}。GET /v1/models 会列出可用的名称。',
+  '{} No account is known to offer the model {}. GET /v1/models lists the names that work.':
+    '{1}没有已知提供模型 {2} 的账号。GET /v1/models 会列出可用的名称。',
   'No credential for the upstream could be had just now.': '暂时无法取得上游的凭据。',
   'No secure connection to the upstream could be made.': '无法与上游建立安全连接。',
   'No upstream account can be used right now. The log of the gateway says why.':
