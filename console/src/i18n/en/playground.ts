@@ -77,7 +77,7 @@ export const playground = {
   openRecord: 'View request',
   cut: 'Only the first {{size}} are shown.',
   inPart: 'Not all of this request was recorded, so not all of it is here.',
-  needsKey: 'This gateway requires a key. Enter one under Settings, then send again.',
+  needsKey: 'This gateway requires a key. Enter one under “Key” on this page, then send again.',
   failed: 'The gateway rejected the request',
   noAnswer: 'The response is empty. Send the message again, or try another model.',
   heldBack: 'The upstream blocked this response.',

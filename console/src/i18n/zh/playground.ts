@@ -78,7 +78,7 @@ export const playground: Translated<typeof english> = {
   openRecord: '查看请求',
   cut: '只显示前 {{size}}。',
   inPart: '此请求未被完整记录，因此此处并非全部内容。',
-  needsKey: '此网关需要密钥。请在设置中填写后重新发送。',
+  needsKey: '此网关需要密钥。请在本页的“密钥”栏中填写后重新发送。',
   failed: '网关拒绝了请求',
   noAnswer: '回答为空。请重新发送，或换一个模型。',
   heldBack: '上游拦截了此回答。',
