@@ -46,21 +46,20 @@ export function LatencyChart({ spans = NO_SPANS, titleOf }: LatencyChartProps) {
             peak: format.duration(peak),
           })}
         >
-          {LINES.map((line) => (
-            <path
-              key={line}
-              className={`latency-line is-${line}`}
-              d={spans
-                .map(({ duration }, index) =>
-                  duration === undefined ? '' : `${x(index)},${y(duration[line])}`,
-                )
-                .reduce(
-                  (path, point, index, all) =>
-                    point === '' ? path : `${path}${all[index - 1] ? 'L' : 'M'}${point}h0.1`,
-                  '',
-                )}
-            />
-          ))}
+          {LINES.map((line) => {
+            const points = spans.map(
+              ({ duration }, index) => duration && `${x(index)},${y(duration[line])}`,
+            );
+            const lone = points.map((point, at) =>
+              points[at - 1] === undefined && points[at + 1] === undefined ? point : undefined,
+            );
+            return (
+              <g key={line} className={`latency-line is-${line}`}>
+                <path d={drawn(points)} />
+                <path className="latency-point" d={drawn(lone)} />
+              </g>
+            );
+          })}
           {spans.map(({ at, duration }, index) => (
             <rect
               key={at}
@@ -87,4 +86,11 @@ export function LatencyChart({ spans = NO_SPANS, titleOf }: LatencyChartProps) {
       </div>
     </figure>
   );
+}
+
+/** Lines through what stands side by side. What stands alone is a line too short to be seen but for its round ends. */
+function drawn(points: readonly (string | undefined)[]): string {
+  return points
+    .map((point, at) => point && `${points[at - 1] === undefined ? 'M' : 'L'}${point}h0.1`)
+    .join('');
 }
