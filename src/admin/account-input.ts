@@ -69,7 +69,7 @@ export async function addAccount(
     case 'api-key': {
       const { tier, billing, priority, notes, project: projectId } = json;
       const credential = { kind: 'api-key', key: readUpstreamKey(json.key, options) } as const;
-      const label = json.label ?? freeLabel(upstreamId, book.list());
+      const label = json.label ?? freeLabel(book.list());
       const rest = { tier, billing, priority, notes, projectId, proxyUrl };
       const { trial, models } = await tryKey(
         { ...json, ...rest, key: credential.key },
@@ -258,12 +258,9 @@ function refuseOthers(json: NewAccountJson): void {
   }
 }
 
-function freeLabel(upstreamId: string, accounts: readonly Account[]): string {
-  const taken = new Set(
-    accounts
-      .filter(({ record }) => record.upstreamId === upstreamId)
-      .map(({ record }) => record.label.toLowerCase()),
-  );
+/** Of all upstreams: people tell accounts apart by their names alone. */
+function freeLabel(accounts: readonly Account[]): string {
+  const taken = new Set(accounts.map(({ record }) => record.label.toLowerCase()));
   for (let index = 1; ; index += 1) {
     if (!taken.has(`key-${index}`)) return `key-${index}`;
   }

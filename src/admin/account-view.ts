@@ -25,6 +25,7 @@ export function writeAccount(account: Account, facts: AccountFacts): AccountJson
     upstream: record.upstreamId,
     kind: record.kind,
     label: record.label,
+    name: pool.nameOf(record.id) ?? record.label,
     tier: record.tier ?? null,
     billing: record.billing ?? null,
     usualBilling: facts.usualBilling(record),

@@ -142,6 +142,7 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
     pool: {
       lastUsedAt: () => undefined,
       conditionOf: () => fakes.condition,
+      nameOf: () => undefined,
       rests: fakes.rests,
       sessions: {
         sessions: () => fakes.sessions,

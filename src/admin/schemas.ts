@@ -128,6 +128,11 @@ export const ACCOUNT_SCHEMA = named('Account', {
   upstream: { type: 'string' },
   kind: { enum: ACCOUNT_KINDS },
   label: { type: 'string', description: 'E-mail or name, unique within its upstream.' },
+  name: {
+    type: 'string',
+    description:
+      'What requests and usage call it: the label, with the upstream behind it where an older account has the same.',
+  },
   tier: { enum: [...TIERS, null] },
   billing: {
     enum: [...BILLINGS, null],

@@ -146,10 +146,11 @@ function isEmbedded({ profile, baseUrl }: UpstreamDefinition): boolean {
 
 /** The accounts that `UPSTREAM_API_KEYS` and `GEMINI_API_KEY` make. */
 function environmentSeeds({ upstreamSeeds }: Settings): readonly SeedAccount[] {
+  let count = 0;
   return upstreamSeeds.flatMap(({ profile, apiKeys, projectId }) =>
     apiKeys.map((key, index) => ({
       id: `env-${profile}-${index + 1}`,
-      label: `key-${index + 1}@env`,
+      label: `key-${++count}@env`,
       origin: 'environment' as const,
       upstreamId: profile,
       projectId,

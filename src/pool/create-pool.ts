@@ -71,6 +71,8 @@ export function createPool(options: PoolOptions) {
     rests: overloads,
     /** How the last attempts on an account went. */
     conditionOf: (accountId: string) => shares.conditionOf(accountId, clock.now()),
+    /** What records call an account. */
+    nameOf: (accountId: string) => labels.nameOf(accountId),
     lastUsedAt: (accountId: string) => indexes.lastUsedAt(accountId),
     /** Accounts as the banner and the model lists see them. */
     accounts: () => book.list().map(viewOf),

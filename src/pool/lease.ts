@@ -235,7 +235,8 @@ export class Leasing {
   }
 
   #lend(choice: Choice, selection: Selection): LeaseResult {
-    const { upstreams, overloads, reservations, book, tokens, clock, slots } = this.#options;
+    const { upstreams, overloads, reservations, book, tokens, clock, slots, labels } =
+      this.#options;
     const { request, now: startedAt } = selection;
     const { account, modelId, load } = choice.candidate;
     const { models } = account;
@@ -249,7 +250,7 @@ export class Leasing {
       load.lastUse = this.#uses;
       load.lastUsedAt = startedAt;
     }
-    const wanted = request.preferredAccount?.toLowerCase();
+    const wanted = request.preferredAccount;
     const selectionLog = selection.log(choice);
     load.inFlight += 1;
     const place = { accountId: id, upstreamId };
@@ -263,13 +264,13 @@ export class Leasing {
     /** What the upstream refused, when the credential is asked for again. */
     let lastGiven: string | undefined;
     const lease: Lease = {
-      account: { id, label, upstreamId, tier, models },
+      account: { id, label: labels.nameOf(id) ?? label, upstreamId, tier, models },
       upstream,
       modelId,
       listedModel: models?.get(modelId),
       band: this.#options.shares.bandOf(id, modelId, startedAt),
       selectionLog,
-      preferenceFollowed: wanted === undefined || label.toLowerCase() === wanted,
+      preferenceFollowed: wanted === undefined || labels.idsOf(wanted).has(id),
       canRefresh: kind !== 'api-key',
       async access(options): Promise<AccountAccess> {
         const current = book.find(id);

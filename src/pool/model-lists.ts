@@ -327,29 +327,68 @@ function listOf({ models, health: { status } }: Account): ModelList {
   return models ?? (isStandingBy ? NOTHING : undefined);
 }
 
-/** Finds accounts by their label, whatever its case. */
+/** Finds accounts by their label, whatever its case, and names them so that no two have the same name. */
 export class AccountLabels {
-  /** By account. */
-  readonly #labels = new Map<string, string>();
+  readonly #records = new Map<string, Account['record']>();
+  /** By label, and by label and upstream. */
   readonly #ids = new Map<string, Set<string>>();
+  /** Those that were asked for since the last change. */
+  readonly #names = new Map<string, string>();
 
-  put({ record: { id, label } }: Account): void {
-    this.remove(id);
-    const key = label.toLowerCase();
-    this.#labels.set(id, key);
-    const sharing = this.#ids.get(key) ?? new Set();
-    this.#ids.set(key, sharing.add(id));
+  put({ record }: Account): void {
+    this.remove(record.id);
+    this.#records.set(record.id, record);
+    for (const key of keysOf(record)) {
+      this.#ids.set(key, (this.#ids.get(key) ?? new Set()).add(record.id));
+    }
   }
 
   remove(id: string): void {
-    const key = this.#labels.get(id) ?? '';
-    this.#labels.delete(id);
-    const sharing = this.#ids.get(key);
-    if (sharing?.delete(id) === true && sharing.size === 0) this.#ids.delete(key);
+    this.#names.clear();
+    const record = this.#records.get(id);
+    if (record === undefined) return;
+    this.#records.delete(id);
+    for (const key of keysOf(record)) {
+      const sharing = this.#ids.get(key);
+      if (sharing?.delete(id) === true && sharing.size === 0) this.#ids.delete(key);
+    }
   }
 
-  /** Several when upstreams have accounts of the same label. */
-  idsOf(label: string): Iterable<string> {
-    return this.#ids.get(label.toLowerCase()) ?? [];
+  /** By its label or its name. Several when upstreams have accounts of the same label. */
+  idsOf(label: string): ReadonlySet<string> {
+    return this.#ids.get(label.toLowerCase()) ?? NOBODY;
   }
+
+  /**
+   * What records and figures call an account: its label, and its upstream behind it where an older account has the
+   * same label.
+   */
+  nameOf(id: string): string | undefined {
+    const known = this.#names.get(id);
+    if (known !== undefined) return known;
+    const record = this.#records.get(id);
+    if (record === undefined) return undefined;
+    const sharing = [...this.idsOf(record.label)].flatMap((one) => this.#records.get(one) ?? []);
+    const isFirst = sharing.every((other) => other === record || isOlder(record, other));
+    const name = isFirst ? record.label : withUpstream(record);
+    this.#names.set(id, name);
+    return name;
+  }
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+function keysOf(record: Account['record']): readonly string[] {
+  return [record.label.toLowerCase(), withUpstream(record).toLowerCase()];
+}
+
+function withUpstream({ label, upstreamId }: Account['record']): string {
+  return `${label} (${upstreamId})`;
+}
+
+function isOlder(left: Account['record'], right: Account['record']): boolean {
+  return (
+    left.createdAt - right.createdAt < 0 ||
+    (left.createdAt === right.createdAt && left.id < right.id)
+  );
 }

@@ -178,7 +178,7 @@ export type LeaseOutcome =
 
 export interface AccountView {
   readonly id: string;
-  /** E-mail or label. */
+  /** E-mail or label; of a lease the name by which records tell it from others. */
   readonly label: string;
   readonly upstreamId: string;
   readonly tier: Tier | undefined;

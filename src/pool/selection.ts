@@ -198,7 +198,7 @@ export class Selection {
     for (const { upstreamId, tiers } of this.index.groups) {
       for (const member of tiers.flat().flatMap(({ members }) => members)) {
         const { id: accountId } = member.account.record;
-        const isAsked = only === undefined || [...only].includes(accountId);
+        const isAsked = only === undefined || only.has(accountId);
         if (isAsked && this.verdictOf(member).kind === 'busy')
           places.push({ accountId, upstreamId });
       }

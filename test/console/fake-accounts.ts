@@ -169,6 +169,7 @@ function makeAccount(now: number, change: Partial<Account>): Account {
     upstream: 'code-assist',
     kind: 'oauth',
     label: 'someone@example.org',
+    name: change.label ?? 'someone@example.org',
     tier: 'pro',
     billing: null,
     usualBilling: 'flat-rate',

@@ -21,6 +21,7 @@ function account(id: string, status: AccountJson['status']): AccountJson {
     upstream: 'main',
     kind: 'oauth',
     label: `${id}@example.org`,
+    name: `${id}@example.org`,
     tier: null,
     billing: null,
     usualBilling: 'metered',

@@ -101,7 +101,7 @@ const LATENCY_QUERY = partial({
 });
 
 const OUTCOMES_QUERY = partial({
-  account: { type: 'string', maxLength: 320, description: 'E-mail or label; all when absent.' },
+  account: { type: 'string', maxLength: 320, description: 'Its name; all when absent.' },
 });
 
 const HALF_HOURS = 48;

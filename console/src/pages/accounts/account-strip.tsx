@@ -19,7 +19,7 @@ interface AccountProps {
 export function AccountStrip({ account }: AccountProps) {
   const { data } = useQuery(outcomesQuery);
   if (data === undefined) return <div className="strip-place" />;
-  const outcomes = data.accounts.find((one) => one.account === account.label);
+  const outcomes = data.accounts.find((one) => one.account === account.name);
   return (
     <div className="strip-place">
       <OutcomeStrip outcomes={outcomes} from={data.from} stepMs={data.stepMs} />
@@ -32,14 +32,14 @@ export function Health({ account }: AccountProps) {
   const say = useSentences();
   const from = startOfPeriod('day', useNow());
   const { data } = useQuery(
-    latencyQuery({ from, step: 'hour', by: 'none', filter: { account: account.label } }),
+    latencyQuery({ from, step: 'hour', by: 'none', filter: { account: account.name } }),
   );
   const { lastFailure, lastFailureAt } = account.condition;
   return (
     <section>
       <div className="section-line">
         <h3>{t('accounts.lastDay')}</h3>
-        <Link to="/requests" search={{ account: account.label }}>
+        <Link to="/requests" search={{ account: account.name }}>
           {t('accounts.itsRequests')}
         </Link>
       </div>
@@ -48,7 +48,7 @@ export function Health({ account }: AccountProps) {
         <p className="state-detail wrap-anywhere">
           {t('accounts.lastFailure')} (<RelativeTime at={lastFailureAt} />
           ): {say(lastFailure)}{' '}
-          <Link to="/requests" search={{ account: account.label, status: 'error' }}>
+          <Link to="/requests" search={{ account: account.name, status: 'error' }}>
             {t('accounts.itsFailures')}
           </Link>
         </p>

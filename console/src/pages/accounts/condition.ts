@@ -33,6 +33,6 @@ export function filterAccounts(
   });
 }
 
-function textOf({ label, upstream, project, notes, tier, id }: Account): string {
-  return [label, upstream, project, notes, tier, id].join('\n').toLowerCase();
+function textOf({ name, upstream, project, notes, tier, id }: Account): string {
+  return [name, upstream, project, notes, tier, id].join('\n').toLowerCase();
 }

@@ -30,7 +30,7 @@ export function ModelPanel({ model, view }: ModelProps & { readonly view: UsageV
   const { data: known } = useQuery(accountsQuery);
   const labels = (data?.groups ?? []).flatMap(({ group }) => (group === '' ? [] : [group]));
   const upstreams = new Set(
-    labels.flatMap((label) => known?.accounts.find((one) => one.label === label)?.upstream ?? []),
+    labels.flatMap((label) => known?.accounts.find((one) => one.name === label)?.upstream ?? []),
   );
   return (
     <Panel
