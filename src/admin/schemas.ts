@@ -111,7 +111,7 @@ const CONDITION_SCHEMA = named('AccountCondition', {
   state: {
     enum: ['untried', 'healthy', 'degraded', 'cooling-down', 'failing', 'disabled'],
     description:
-      'By the outcomes of its last requests and trials: `untried` has answered none since the start, `degraded` ' +
+      'By the outcomes of its last requests and trials: `untried` has answered none in the last day, `degraded` ' +
       'answers most, `failing` fewer than half.',
   },
   attempts: { type: 'integer', description: 'The last requests that say something of it.' },

@@ -86,7 +86,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
     isLeading: parts.leader?.isLeading,
     readsRequests: telemetry !== undefined,
     onRecord: telemetry && ((record, ended) => telemetry.observe(record, ended)),
-    priceOf,
+    ...{ priceOf, onRecalledAttempts: pool.recallAttempts },
     targetOf: (model) => findTarget(model, { router, pool }),
   });
   const baseUrlOf = (id: string): string | undefined => upstreams.get(id)?.baseUrl;

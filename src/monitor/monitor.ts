@@ -16,7 +16,7 @@ import type {
   RequestRow,
   RunningRequest,
 } from './record.ts';
-import type { RequestStore } from './request-store.ts';
+import type { AttemptSum, RequestStore } from './request-store.ts';
 import { createRetention, type RetentionSettings } from './retention.ts';
 import { RunningRequests } from './running.ts';
 import { shareLive } from './shared-live.ts';
@@ -48,6 +48,8 @@ export interface MonitorOptions {
   readonly priceOf: (servedBy: ServedBy) => AnswerPrice | undefined;
   /** The model a name leads to; undefined when no account offers it. */
   readonly targetOf: (model: string) => string | undefined;
+  /** Called once with how the accounts did in the day before the start. */
+  readonly onRecalledAttempts?: (sums: readonly AttemptSum[]) => void;
   /** What the metrics show of accounts, and of the whole. */
   readonly figures: Pick<
     MetricsSources,
@@ -166,7 +168,7 @@ export function createMonitor(options: MonitorOptions) {
   const queue = createWriteQueue({ store, clock, log });
   const retention = createRetention({ store, clock, settings, log, isLeading: options.isLeading });
   const figures = createLiveFigures(() => clock.now());
-  const recall = recallBefore({ store, figures, errors, clock, log });
+  const recall = recallBefore({ ...options, figures, errors });
   const { feed, shared, watch } = openLive(options, {
     ...{ figures, errors, recall },
     save: () => saveBeforeRead(),

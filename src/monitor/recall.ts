@@ -1,15 +1,17 @@
-// What the overview shows of the time before a start: the figures of the last hour and the latest errors.
+// What the console shows of the time before a start: figures of the last hour, latest errors, how each account did.
 
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { LiveFigures } from './live.ts';
 import type { RequestRow } from './record.ts';
-import type { RequestStore } from './request-store.ts';
+import type { AttemptSum, RequestStore } from './request-store.ts';
 
 /** For reading back the time before this process, so that the overview is not empty after a start. */
 interface RecallOptions {
-  readonly store: Pick<RequestStore, 'minutes' | 'list'>;
+  readonly store: Pick<RequestStore, 'minutes' | 'list' | 'attempts'>;
   readonly figures: Pick<LiveFigures, 'recall'>;
   readonly errors: Pick<RecentErrors, 'recall'>;
+  /** Called with the attempts of the last day. */
+  readonly onRecalledAttempts?: ((sums: readonly AttemptSum[]) => void) | undefined;
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly log: { warn(fields: object, message: string): void };
 }
@@ -23,7 +25,14 @@ const ERRORS = 10;
 const SAVED_MS = 3000;
 
 /** Reads in the background, once. Only what began before: everything later is counted as it ends. */
-export function recallBefore({ store, figures, errors, clock, log }: RecallOptions) {
+export function recallBefore({
+  store,
+  figures,
+  errors,
+  onRecalledAttempts,
+  clock,
+  log,
+}: RecallOptions) {
   const startedAt = clock.now();
   let isClosed = false;
   let timer: Timer | undefined;
@@ -31,7 +40,10 @@ export function recallBefore({ store, figures, errors, clock, log }: RecallOptio
     for (let to = startedAt; to > startedAt - HOUR_MS && !isClosed; to -= SPAN_MS) {
       figures.recall(await store.minutes({ from: to - SPAN_MS, to }));
     }
-    if (!isClosed) await readErrors(startedAt);
+    const attempts = await store.attempts({ from: startedAt - DAY_MS, to: startedAt });
+    if (isClosed) return;
+    onRecalledAttempts?.(attempts);
+    await readErrors(startedAt);
   };
   const readErrors = async (to: number): Promise<void> => {
     const failed = { kind: 'outcome', outcome: 'error' } as const;
@@ -39,7 +51,7 @@ export function recallBefore({ store, figures, errors, clock, log }: RecallOptio
     errors.recall((await store.list(filter, { limit: ERRORS })).rows);
   };
   const onFault = (error: unknown): void => {
-    if (!isClosed) log.warn({ error }, 'Earlier requests could not be read for the overview.');
+    if (!isClosed) log.warn({ error }, 'Earlier requests could not be read for the console.');
   };
   read().catch(onFault);
   return {

@@ -24,8 +24,7 @@ export function createPool(options: PoolOptions) {
   );
   const ownIdOf = createOwnIds(options);
   const indexes = new ModelIndexes(options, ownIdOf, reservations);
-  const labels = new AccountLabels();
-  for (const account of book.list()) labels.put(account);
+  const labels = new AccountLabels(book.list());
   const offered = new OfferedNames(options, ownIdOf);
   const idleMs = () => settings().sessionIdleMs;
   const { sessionStore: store, notices, log } = options;
@@ -71,6 +70,8 @@ export function createPool(options: PoolOptions) {
     rests: overloads,
     /** How the last attempts on an account went. */
     conditionOf: (accountId: string) => shares.conditionOf(accountId, clock.now()),
+    /** How accounts did in the last run, by their names in records; for those that were not asked since. */
+    recallAttempts: (sums: readonly RecalledAttempts[]) => recallAttempts(sums, { labels, shares }),
     /** What records call an account. */
     nameOf: (accountId: string) => labels.nameOf(accountId),
     lastUsedAt: (accountId: string) => indexes.lastUsedAt(accountId),
@@ -94,6 +95,26 @@ export function createPool(options: PoolOptions) {
       await sessions.close();
     },
   };
+}
+
+/** How the attempts on one account went within a while. */
+interface RecalledAttempts {
+  readonly account: string;
+  /** The beginning of the while, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly good: number;
+  readonly failed: number;
+}
+
+function recallAttempts(
+  sums: readonly RecalledAttempts[],
+  { labels, shares }: Pick<LeasingParts, 'labels' | 'shares'>,
+): void {
+  for (const sum of sums.toSorted((left, right) => right.at - left.at)) {
+    for (const id of labels.idsOf(sum.account)) {
+      if (labels.nameOf(id) === sum.account) shares.recall(id, sum);
+    }
+  }
 }
 
 /** @param onChange told of accounts that have nothing left now, or have something again */

@@ -335,6 +335,10 @@ export class AccountLabels {
   /** Those that were asked for since the last change. */
   readonly #names = new Map<string, string>();
 
+  constructor(accounts: readonly Account[]) {
+    for (const account of accounts) this.put(account);
+  }
+
   put({ record }: Account): void {
     this.remove(record.id);
     this.#records.set(record.id, record);

@@ -74,3 +74,13 @@ test('people are shown the last twenty attempts, the last success and the last f
   });
   expect(shares.conditionOf('b', 1100).share).toBeUndefined();
 });
+
+test('how an account did before the start is shown until it is asked, and leads no request', () => {
+  const { shares, note } = benchOf();
+  shares.recall('a', { good: 30, failed: 10 });
+  expect(shares.conditionOf('a', 1000)).toMatchObject({ attempts: 20, share: 0.75, band: 0 });
+  expect(shares.servedAt('a')).toBeUndefined();
+  shares.recall('a', { good: 1, failed: 0 });
+  for (let nth = 0; nth < 5; nth += 1) note('k', true);
+  expect(shares.conditionOf('a', 1000)).toMatchObject({ attempts: 20, share: 1 });
+});

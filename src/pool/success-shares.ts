@@ -57,7 +57,7 @@ export function bandOfShare(share: number): HealthBand {
   return share >= 0.5 ? 1 : 2;
 }
 
-/** Kept in memory alone: after a restart every account is as good as another. */
+/** Kept in memory alone: after a restart every account is as good as another, whatever people are shown of it. */
 export class SuccessShares {
   readonly #accounts = new Map<string, AccountRecord>();
   /** The windows that rank their account lower, as they were last looked at. */
@@ -79,6 +79,15 @@ export class SuccessShares {
     const window = windows.get(model) ?? this.#openWindow(account, end);
     window.add(end);
     if (window.failures > 0 || this.lowered.size > 0) this.#look(window, at);
+  }
+
+  /** For people alone, and for an account that is not known yet: no request is led by what was before the start. */
+  recall(accountId: string, { good, failed }: { readonly good: number; readonly failed: number }) {
+    if (this.#accounts.has(accountId) || good + failed === 0) return;
+    const shown = Math.min(SHOWN_ATTEMPTS, good + failed);
+    const successes = Math.round((shown * good) / (good + failed));
+    const attempts = Array.from({ length: shown }, (_, nth) => nth >= shown - successes);
+    this.#open(accountId).shown.push(...attempts);
   }
 
   #open(accountId: string): AccountRecord {

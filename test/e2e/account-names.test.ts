@@ -76,3 +76,17 @@ test('an account is asked for by the name that requests have of it', async () =>
     expect(await answer.text()).toContain('From the west.');
   }
 });
+
+test('after a restart an account is as healthy as it was', async () => {
+  const app = await startOver();
+  await add(app, 'east', { label: 'Ada' });
+  await add(app, 'west', { label: 'Bob' });
+  const states = async (): Promise<unknown> =>
+    entries((await app.must('GET', '/api/accounts')).accounts)
+      .slice(0, 2)
+      .map(({ condition }) => isJsonObject(condition) && condition.state);
+  await ask(app, 'east/house-1');
+  expect(await states()).toEqual(['healthy', 'untried']);
+  await app.restart();
+  await expect.poll(states).toEqual(['healthy', 'untried']);
+});
