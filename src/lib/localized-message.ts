@@ -63,10 +63,13 @@ export function onField(field: string, clause: string | Sentence): Sentence {
   return told`${field}: ${clause}.`;
 }
 
-/** Sentences of one list, with semicolons between them. */
+/** Sentences of one list, with semicolons between those that have no end of their own. */
 export function listed(sentences: readonly Sentence[]): Sentence {
   const [first = asSentence(''), ...others] = sentences;
-  return others.reduce((list, next) => told`${list}; ${next}`, first);
+  return others.reduce(
+    (list, next) => (list.text.endsWith('.') ? told`${list} ${next}` : told`${list}; ${next}`),
+    first,
+  );
 }
 
 /** Whole sentences, one behind the other. */

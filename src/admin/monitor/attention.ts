@@ -225,9 +225,9 @@ const CONDITIONS: readonly Condition[] = [
         .filter(isOut)
         .slice(0, MAX_ACCOUNTS)
         .map((account) => {
-          const { label, status } = account;
+          const { name, status } = account;
           const reason = status.reason === null ? '' : `: ${status.reason}`;
-          return toFinding(account, `The account ${label} is out of use${reason}.`);
+          return toFinding(account, `The account ${name} is out of use${reason}.`);
         }),
   },
   {
@@ -250,7 +250,7 @@ const CONDITIONS: readonly Condition[] = [
         .filter(({ status }) => status.kind === 'active' && status.reason !== null)
         .slice(0, MAX_ACCOUNTS)
         .map((account) =>
-          toFinding(account, `What the account ${account.label} signs in with was refused.`),
+          toFinding(account, `What the account ${account.name} signs in with was refused.`),
         ),
   },
   {
@@ -373,12 +373,12 @@ function when(holds: boolean, message: string, found: Partial<Attention> = {}): 
   return holds ? [{ message, ...found }] : [];
 }
 
-function toFinding({ id, label, kind, status }: AccountJson, message: string): Finding {
+function toFinding({ id, name, kind, status }: AccountJson, message: string): Finding {
   return {
     message,
     ...(status.wayOut == null ? {} : { wayOut: status.wayOut }),
     link: `/accounts/${encodeURIComponent(id)}`,
-    about: { account: label, accountKind: kind, reason: status.reason ?? '' },
+    about: { account: name, accountKind: kind, reason: status.reason ?? '' },
   };
 }
 
@@ -402,7 +402,7 @@ function findFailingAccounts({ recent, accounts }: AttentionSources): readonly F
   if (first === undefined) return [];
   const reasons = failing
     .slice(0, MAX_ACCOUNTS)
-    .map(({ label, condition: { reason } }) => told`${label}: ${reason ?? 'failed'}`);
+    .map(({ name, condition: { reason } }) => told`${name}: ${reason ?? 'failed'}`);
   const problems = listed(reasons);
   const isAll = recent.requests > 0 && recent.errors >= recent.requests;
   const inUse = accounts.filter(({ status }) => status.kind !== 'disabled');

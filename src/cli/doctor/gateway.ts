@@ -108,16 +108,16 @@ export async function checkAccounts(
   const findings: Finding[] = [];
   // One after the other: an upstream that is asked by all at once may refuse for that alone.
   for (const account of accounts) {
-    const label = textOf(account, 'label');
+    const name = textOf(account, 'name');
     const path = `/api/accounts/${encodePath(textOf(account, 'id'))}/test`;
     const result = await client.call('POST', path, { generate });
     const bad = objectsOf(result, 'steps').find(({ isGood }) => isGood !== true);
     if (result.isUsable === true) {
-      findings.push(ok(`${label} ${generate ? 'answers' : 'is accepted by its upstream'}.`));
+      findings.push(ok(`${name} ${generate ? 'answers' : 'is accepted by its upstream'}.`));
     } else {
       const why = bad === undefined ? '' : `: ${textOf(bad, 'message')}`;
       const wayOut = textOf(objectOf(account, 'status'), 'wayOut');
-      findings.push(error(`${label} cannot be used${why}`, wayOut || ACCOUNT_WAY_OUT));
+      findings.push(error(`${name} cannot be used${why}`, wayOut || ACCOUNT_WAY_OUT));
     }
   }
   if (!generate && accounts.length > 0) {
