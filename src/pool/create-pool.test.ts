@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createFakeUpstream } from '../../test/support/fake-upstream.ts';
 import { createMemoryAccountStore } from '../../test/support/memory-account-store.ts';
 import type { QuotaReading } from '../accounts/account.ts';
 import { createPoolBench, createSeededRandom, type PoolBench } from './pool.test-support.ts';
@@ -316,4 +317,23 @@ test('an account’s list is read without regard to case, the exact id first', (
   expect(bench.lease().modelId).toBe('m');
   list('n');
   expect(bench.ask()).toMatchObject({ kind: 'none', reason: 'not-offered' });
+});
+
+test('an upstream that is only guessed to have the model comes behind those that list it', () => {
+  const played = createFakeUpstream(() => ({ frames: [] }));
+  const upstreams = ['known', 'mute'].map((id) => [id, { ...played, id }] as const);
+  const bench = createPoolBench({
+    accounts: [
+      { id: 'listed', upstreamId: 'known', tier: 'free' },
+      { id: 'sibling', upstreamId: 'known', tier: 'free' },
+      { id: 'guessed', upstreamId: 'mute', tier: 'ultra' },
+    ],
+    upstreams: new Map(upstreams),
+  });
+  bench.book.setModels('listed', new Map([['m', { id: 'm' }]]));
+  const served = new Set(Array.from({ length: 40 }, () => bench.use()));
+  expect(served).toEqual(new Set(['listed', 'sibling']));
+  expect(bench.verdicts()).toMatchObject({ guessed: 'may not have the model' });
+  expect(bench.use({ exclude: new Set(['listed', 'sibling']) })).toBe('guessed');
+  expect(bench.use({ model: 'other' })).not.toBe('listed');
 });

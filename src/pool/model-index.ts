@@ -110,6 +110,7 @@ export class ModelIndex {
     }
     if (rank.members.length === 0) ranks.splice(ranks.indexOf(rank), 1);
     group.size -= 1;
+    if (known.account.models !== undefined) group.listed -= 1;
     this.eligibleCount -= 1;
   }
 
@@ -117,7 +118,7 @@ export class ModelIndex {
     const { upstreamId, tier, priority } = candidate.account.record;
     let group = this.groups.find((one) => one.upstreamId === upstreamId && one.modelId === modelId);
     if (group === undefined) {
-      group = { upstreamId, modelId, tiers: TIERS_BY_ROOM.map(() => []), size: 0 };
+      group = { upstreamId, modelId, tiers: TIERS_BY_ROOM.map(() => []), size: 0, listed: 0 };
       this.groups.push(group);
     }
     const ranks = group.tiers[TIERS_BY_ROOM.indexOf(tier)];
@@ -126,6 +127,7 @@ export class ModelIndex {
     candidate.place = { group, ranks, rank, index: rank.members.length };
     rank.members.push(candidate);
     group.size += 1;
+    if (candidate.account.models !== undefined) group.listed += 1;
     this.eligibleCount += 1;
   }
 

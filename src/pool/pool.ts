@@ -236,6 +236,8 @@ export interface CandidateGroup {
   /** One list of ranks a tier, in the order of `TIERS_BY_ROOM`; highest priority first, none empty. */
   readonly tiers: readonly Rank[][];
   size: number;
+  /** So many of them name the model in their list; where none does, that the upstream has it is a guess. */
+  listed: number;
 }
 
 /** Accounts of the same priority and tier. */

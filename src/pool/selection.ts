@@ -326,18 +326,23 @@ export class Selection {
     return this.#isBetter(other, one) ? other : one;
   }
 
-  /** The best rank of each group with a usable account that loses least: of the highest priority, then of the best tier. */
+  /**
+   * The best rank of each group with a usable account that loses least: of the highest priority, then of those known to
+   * have the model, then of the best tier.
+   */
   #bestRanks(tiers: readonly number[]): readonly Rank[] {
     let ranks: Rank[] = [];
-    let [bestPriority, bestTier] = [Number.NEGATIVE_INFINITY, 0];
+    let [bestPriority, bestGuess, bestTier] = [Number.NEGATIVE_INFINITY, 0, 0];
     for (const group of this.#fittingGroups()) {
       if (group.size === 0 || this.overloadMs(group) > 0) continue;
+      const guess = group.listed === 0 ? 1 : 0;
       for (const tier of tiers) {
         const rank = this.#firstLeft(group.tiers[tier]);
         if (rank === undefined) continue;
-        const order = rank.priority - bestPriority || bestTier - tier;
-        if (order > 0) [bestPriority, bestTier, ranks] = [rank.priority, tier, [rank]];
-        else if (order === 0) ranks.push(rank);
+        const order = rank.priority - bestPriority || bestGuess - guess || bestTier - tier;
+        if (order > 0) {
+          [bestPriority, bestGuess, bestTier, ranks] = [rank.priority, guess, tier, [rank]];
+        } else if (order === 0) ranks.push(rank);
       }
     }
     return ranks;
@@ -421,6 +426,7 @@ export class Selection {
     const { priority, tier } = candidate.account.record;
     const winner = choice.candidate.account.record;
     if (priority < winner.priority) return 'has a lower priority';
+    if (isGuess(candidate) && !isGuess(choice.candidate)) return 'may not have the model';
     const isLower = TIERS_BY_ROOM.indexOf(tier) > TIERS_BY_ROOM.indexOf(winner.tier);
     return isLower ? 'is of a lower tier' : PASSED_OVER;
   }
@@ -476,4 +482,9 @@ function logGroups(
     }
   }
   return [{ count, verdict, accountIds }];
+}
+
+/** True where no list of its upstream's accounts says that it has the model. */
+function isGuess({ place }: Candidate): boolean {
+  return place?.group.listed === 0;
 }

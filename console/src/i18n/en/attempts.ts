@@ -49,6 +49,7 @@ export const attempts = {
     passedOver: 'another was preferred',
     lowerPriority: 'has a lower priority',
     lowerTier: 'is of a lower tier',
+    mayNotHave: 'may not have the model',
     notOffered: 'does not offer the model',
     notKnown: 'said it does not know the model',
     invalidGrant: 'disabled: its sign-in is no longer accepted; sign in again',

@@ -346,6 +346,7 @@ export const attempts: PartlyTranslated<typeof englishAttempts> = {
     passedOver: '別のアカウントが優先された',
     lowerPriority: '優先度が低い',
     lowerTier: 'ティアが低い',
+    mayNotHave: 'このモデルがあるか分からない',
     notOffered: 'このモデルを提供していない',
     notKnown: 'このモデルを知らないと回答した',
     invalidGrant: '無効：サインインが受け付けられません。再度サインインしてください',

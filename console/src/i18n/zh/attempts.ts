@@ -52,6 +52,7 @@ export const attempts: Translated<typeof english> = {
     passedOver: '已优先选择其他账号',
     lowerPriority: '优先级较低',
     lowerTier: '等级较低',
+    mayNotHave: '可能没有此模型',
     notOffered: '不提供此模型',
     notKnown: '报告模型未知',
     invalidGrant: '已停用：登录已过期，请重新登录',
