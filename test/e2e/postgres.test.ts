@@ -42,6 +42,11 @@ describe.skipIf(POSTGRES_BIN === undefined)('on PostgreSQL', () => {
       status: 503,
       body: { error: { code: 'storage-unavailable' } },
     });
+    const unchanged = await admin('PATCH', '/api/config/mapping', { made: 'gemini-2.5-flash' });
+    expect(unchanged).toMatchObject({
+      status: 503,
+      body: { error: { code: 'storage-unavailable' } },
+    });
     const texts = await Promise.all(Array.from({ length: 20 }, () => ask({})));
     expect(texts.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect((await ask({ previous_response_id: kept.body.id })).status).toBe(200);

@@ -266,7 +266,8 @@ async function sayFaults<Result>(
       const field = /^([^\s:]+):/.exec(error.problems[0]?.text ?? '')?.[1] ?? name;
       throw invalidRequest(field, told`${listed(error.problems)}. Nothing was changed.`);
     }
-    throw isWritten || error instanceof ConfigError ? fileFault(error) : error;
+    const isOfFile = error instanceof ConfigError || (isWritten && !(error instanceof StoreError));
+    throw isOfFile ? fileFault(error) : error;
   }
 }
 
