@@ -113,7 +113,7 @@ export async function createLiveConfig(options: LiveConfigOptions) {
     const before = good.raw;
     await putInForce(read);
     if (!isSame && !isClosed) edits.tell({ before, after: read.raw });
-    log.info({ path }, 'The config file was read again.');
+    log.info({ path }, 'The settings were read again.');
     return read;
   };
   /** An edit by hand that was not seen yet is taken along; one that is bad is not overwritten. */

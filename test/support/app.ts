@@ -127,7 +127,7 @@ export async function startGateway(options: StartOptions): Promise<Omit<TestApp,
     clock,
     nextLine,
     async editConfig(content) {
-      const changed = nextLine('The config file was read again.');
+      const changed = nextLine('The settings were read again.');
       write(content);
       await changed;
     },
