@@ -350,3 +350,36 @@ test('what one process rotates holds in the others, and they hear that an old se
   await one.endPrevious(id);
   await expect.poll(() => other.identify([secret])).toBeUndefined();
 });
+
+test('a key that is made while those of others are read stays', async () => {
+  const { clientKeys, budgets: budgetStore } = createMemoryAccessStores();
+  const clock = createFakeClock(START);
+  const hub = new Hub(clock);
+  const onFault = (error: unknown): void => expect.fail(String(error));
+  const open = (replica: string, store: typeof clientKeys) => {
+    const cluster = createMemoryCluster({ replica, clock, hub, onFault });
+    const counters = new Counters({ bank: cluster.bank, clock });
+    const createId = (prefix: string) => `${prefix}${replica}`;
+    const shared = { clock, cluster, counters, createId };
+    const budgets = new Budgets({ store: budgetStore, ...shared });
+    return new ApiKeys({ store, digestKey: Buffer.alloc(32, 1), budgets, ...shared });
+  };
+  const readings: (() => void)[] = [];
+  const one = open('one', {
+    ...clientKeys,
+    async list() {
+      const found = await clientKeys.list();
+      await new Promise<void>((resolve) => readings.push(resolve));
+      return found;
+    },
+  });
+  const other = open('other', clientKeys);
+  const theirs = await other.create({ name: 'Ada' });
+  await expect.poll(() => readings.length).toBe(1);
+  const own = await one.create({ name: 'Bea' });
+  readings[0]?.();
+  await expect.poll(() => readings.length).toBe(2);
+  readings[1]?.();
+  await expect.poll(() => one.identify([theirs.secret])).toBe('key_other');
+  expect(one.identify([own.secret])).toBe('key_one');
+});

@@ -2,8 +2,9 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
-import { type Cluster, rereadStored, type Topic } from '../cluster/cluster.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Counters } from '../cluster/counters.ts';
+import { StoredCopy } from '../cluster/stored-copy.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { told } from '../lib/localized-message.ts';
@@ -105,14 +106,20 @@ export class ApiKeys {
   /** Of the secrets in use and of those before them. */
   readonly #byDigest = new Map<string, Kept>();
   readonly #listeners: Listeners<string>;
+  readonly #copy: StoredCopy<readonly StoredKey[]>;
   readonly #unlisten: (() => void) | undefined;
 
   constructor(options: ApiKeysOptions, stored: readonly StoredKey[] = []) {
     const { store, clock, cluster, log } = options;
     this.#options = options;
+    this.#copy = new StoredCopy({
+      ...{ what: 'Keys', log },
+      read: () => store.list(),
+      take: (keys) => this.#takeAll(keys),
+    });
     this.#unlisten = cluster?.notices.listen(TOPIC, {
       take: (notice) => this.#takeNotice(notice),
-      catchUp: () => void this.#reload(),
+      catchUp: () => void this.#copy.reread(),
     });
     this.#used = new WriteBehind<string>({
       clock,
@@ -417,6 +424,7 @@ export class ApiKeys {
   }
 
   #changed(id: string): void {
+    this.#copy.noteChange();
     this.#listeners.tell(id);
     this.#tell({ kind: 'stored' });
   }
@@ -426,25 +434,21 @@ export class ApiKeys {
   }
 
   #takeNotice(notice: KeyNotice): void {
-    if (notice.kind === 'stored') return void this.#reload();
+    if (notice.kind === 'stored') return void this.#copy.reread();
     const kept = this.#byId.get(notice.id);
     if (notice.kind === 'use') kept?.meter.addUse(notice.use);
     else if (kept !== undefined) this.#notePreviousUse(kept, notice.prefix, notice.at);
   }
 
-  #reload(): Promise<void> {
-    const { store, log } = this.#options;
-    return rereadStored('Keys', log, async () => {
-      const stored = await store.list();
-      const ids = new Set(stored.map(({ key }) => key.id));
-      for (const [id, kept] of this.#byId) {
-        if (ids.has(id)) continue;
-        this.#byId.delete(id);
-        this.#forgetDigests(kept);
-        this.#listeners.tell(id);
-      }
-      for (const one of stored) this.#takeStored(one);
-    });
+  #takeAll(stored: readonly StoredKey[]): void {
+    const ids = new Set(stored.map(({ key }) => key.id));
+    for (const [id, kept] of this.#byId) {
+      if (ids.has(id)) continue;
+      this.#byId.delete(id);
+      this.#forgetDigests(kept);
+      this.#listeners.tell(id);
+    }
+    for (const one of stored) this.#takeStored(one);
   }
 
   #takeStored(one: StoredKey): void {

@@ -2,8 +2,9 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { clientError, invalidRequest } from '../canonical/error.ts';
-import { type Cluster, type ClusterState, rereadStored, type Topic } from '../cluster/cluster.ts';
+import type { Cluster, ClusterState, Topic } from '../cluster/cluster.ts';
 import type { Counter, Counters } from '../cluster/counters.ts';
+import { StoredCopy } from '../cluster/stored-copy.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import type { LineLog } from '../lib/log.ts';
@@ -90,6 +91,7 @@ export class Budgets {
   readonly #open = new Map<string, number>();
   /** The same of other processes. */
   readonly #openElsewhere = new Map<string, Map<string, number>>();
+  readonly #copy: StoredCopy<StoredBudgets>;
   readonly #endings: readonly (() => void)[];
   /** What was used in periods that began lately, as it was stored. */
   #stored = new Map<string, number>();
@@ -106,10 +108,15 @@ export class Budgets {
       ...WRITES,
       failure: 'The use of budgets cannot be saved; requests go on without it.',
     });
+    this.#copy = new StoredCopy({
+      ...{ what: 'Budgets', log },
+      read: () => store.list(clock.now() - MOST_PERIOD_MS),
+      take: (all) => this.#takeAll(all),
+    });
     this.#endings = [
       cluster?.notices.listen(TOPIC, {
         take: (notice, from) => this.#takeNotice(notice, from),
-        catchUp: () => void this.#reload(),
+        catchUp: () => void this.#copy.reread(),
       }),
       cluster?.subscribe((state) => this.#forgetGone(state)),
     ].filter((end) => end !== undefined);
@@ -309,12 +316,13 @@ export class Budgets {
   }
 
   #changed(): void {
+    this.#copy.noteChange();
     this.#options.cluster?.notices.tell(TOPIC, { kind: 'stored' });
   }
 
   #takeNotice(notice: BudgetNotice, from: string): void {
     if (notice.kind === 'stored') {
-      void this.#reload();
+      void this.#copy.reread();
       return;
     }
     const { use, open } = notice;
@@ -340,15 +348,11 @@ export class Budgets {
     this.#stored = new Map(uses.map((use) => [useName(use), use.used]));
   }
 
-  #reload(): Promise<void> {
-    const { store, clock, log } = this.#options;
-    return rereadStored('Budgets', log, async () => {
-      const { budgets, uses } = await store.list(clock.now() - MOST_PERIOD_MS);
-      this.#learnUses(uses);
-      const ids = new Set(budgets.map(({ id }) => id));
-      for (const id of [...this.#byId.keys()]) if (!ids.has(id)) this.#byId.delete(id);
-      for (const budget of budgets) this.#takeStored(budget);
-    });
+  #takeAll({ budgets, uses }: StoredBudgets): void {
+    this.#learnUses(uses);
+    const ids = new Set(budgets.map(({ id }) => id));
+    for (const id of [...this.#byId.keys()]) if (!ids.has(id)) this.#byId.delete(id);
+    for (const budget of budgets) this.#takeStored(budget);
   }
 
   #takeStored(budget: Budget): void {

@@ -2,7 +2,8 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
-import { type Cluster, rereadStored, type Topic } from '../cluster/cluster.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
+import { StoredCopy } from '../cluster/stored-copy.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createMutex } from '../lib/concurrency.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
@@ -81,6 +82,7 @@ export class AddressFilter {
   readonly #listeners: Listeners<string>;
   /** One change after the other: what it was checked against is what it changes. */
   readonly #inTurn = createMutex();
+  readonly #copy: StoredCopy<readonly AddressRule[]>;
   readonly #unlisten: (() => void) | undefined;
   #entries: Map<string, Entry>;
   #index: RuleIndex;
@@ -89,7 +91,12 @@ export class AddressFilter {
   constructor(options: AddressFilterOptions, rules: readonly AddressRule[] = []) {
     const { store, clock, log, notices } = options;
     this.#options = options;
-    const reload = () => void this.#inTurn(() => this.#reload());
+    this.#copy = new StoredCopy({
+      ...{ what: 'Address rules', log },
+      read: () => store.list(),
+      take: (stored) => this.#takeAll(stored),
+    });
+    const reload = () => void this.#copy.reread();
     this.#unlisten = notices?.listen(TOPIC, { take: reload, catchUp: reload });
     this.#entries = this.#read(rules);
     this.#index = createRuleIndex(this.#entries.values());
@@ -224,17 +231,14 @@ export class AddressFilter {
   }
 
   /** Another process changed a rule. */
-  #reload(): Promise<void> {
-    const { store, log } = this.#options;
-    return rereadStored('Address rules', log, async () => {
-      const known = this.#entries;
-      this.#entries = this.#read(await store.list());
-      this.#index = createRuleIndex(this.#entries.values());
-      for (const id of new Set([...known.keys(), ...this.#entries.keys()])) {
-        if (known.get(id)?.rule.revision !== this.#entries.get(id)?.rule.revision)
-          this.#listeners.tell(id);
-      }
-    });
+  #takeAll(rules: readonly AddressRule[]): void {
+    const known = this.#entries;
+    this.#entries = this.#read(rules);
+    this.#index = createRuleIndex(this.#entries.values());
+    for (const id of new Set([...known.keys(), ...this.#entries.keys()])) {
+      if (known.get(id)?.rule.revision !== this.#entries.get(id)?.rule.revision)
+        this.#listeners.tell(id);
+    }
   }
 
   #find(id: string): Entry {
@@ -269,6 +273,7 @@ export class AddressFilter {
   }
 
   #tell(id: string): void {
+    this.#copy.noteChange();
     this.#index = createRuleIndex(this.#entries.values());
     this.#listeners.tell(id);
     this.#options.notices?.tell(TOPIC, null);

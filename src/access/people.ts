@@ -2,7 +2,8 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { clientError } from '../canonical/error.ts';
-import { type Cluster, rereadStored, type Topic } from '../cluster/cluster.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
+import { StoredCopy } from '../cluster/stored-copy.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import type { LineLog } from '../lib/log.ts';
@@ -82,15 +83,21 @@ export type NewPerson = Pick<Person, 'name' | 'role'> &
 export class People {
   readonly #options: PeopleOptions;
   readonly #byId = new Map<string, Person>();
+  readonly #copy: StoredCopy<readonly Person[]>;
   readonly #unlisten: (() => void) | undefined;
 
   /** `stored` are the people of the store. */
   constructor(options: PeopleOptions, stored: readonly Person[] = []) {
     this.#options = options;
-    for (const person of stored) this.#byId.set(person.id, person);
+    this.#takeAll(stored);
+    this.#copy = new StoredCopy({
+      ...{ what: 'People', log: options.log },
+      read: () => options.store.list(),
+      take: (people) => this.#takeAll(people),
+    });
     this.#unlisten = options.notices?.listen(TOPIC, {
       take: (notice) => this.#takeNotice(notice),
-      catchUp: () => void this.#reload(),
+      catchUp: () => void this.#copy.reread(),
     });
   }
 
@@ -134,7 +141,7 @@ export class People {
     };
     await store.insert(person, foldCase(name));
     this.#byId.set(person.id, person);
-    this.#tell({ kind: 'stored' });
+    this.#changed();
     return person;
   }
 
@@ -155,7 +162,7 @@ export class People {
     const person = { ...known, ...change, revision: known.revision + 1 };
     await this.#options.store.update(person, this.#ownerRule);
     this.#byId.set(id, { ...person, lastSignInAt: this.find(id).lastSignInAt });
-    this.#tell({ kind: 'stored' });
+    this.#changed();
     return this.find(id);
   }
 
@@ -164,7 +171,7 @@ export class People {
     this.find(id);
     await this.#options.store.remove(id, this.#ownerRule);
     this.#byId.delete(id);
-    this.#tell({ kind: 'stored' });
+    this.#changed();
   }
 
   async noteSignIn(id: string): Promise<void> {
@@ -187,22 +194,23 @@ export class People {
     if (person !== undefined) this.#byId.set(id, { ...person, lastSignInAt: at });
   }
 
+  #changed(): void {
+    this.#copy.noteChange();
+    this.#tell({ kind: 'stored' });
+  }
+
   #tell(notice: PeopleNotice): void {
     this.#options.notices?.tell(TOPIC, notice);
   }
 
   #takeNotice(notice: PeopleNotice): void {
-    if (notice.kind === 'stored') void this.#reload();
+    if (notice.kind === 'stored') void this.#copy.reread();
     else this.#noteSignIn(notice.id, notice.at);
   }
 
-  #reload(): Promise<void> {
-    const { store, log } = this.#options;
-    return rereadStored('People', log, async () => {
-      const stored = await store.list();
-      this.#byId.clear();
-      for (const person of stored) this.#byId.set(person.id, person);
-    });
+  #takeAll(people: readonly Person[]): void {
+    this.#byId.clear();
+    for (const person of people) this.#byId.set(person.id, person);
   }
 }
 

@@ -1,7 +1,8 @@
 // The accounts of this process: stored ones with those of the environment and the sandbox, always current.
 
 import { GatewayError } from '../canonical/error.ts';
-import { type Cluster, rereadStored, type Topic } from '../cluster/cluster.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
+import { StoredCopy } from '../cluster/stored-copy.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
@@ -106,12 +107,9 @@ class Book {
   readonly #seedCredentials = new Map<string, VersionedCredential>();
   readonly #listeners: Listeners<BookChange>;
   readonly #saver: StateSaver | undefined;
+  readonly #copy: StoredCopy<readonly StoredAccount[]> | undefined;
   readonly #unlisten: (() => void) | undefined;
   #list: readonly Account[] | undefined;
-  #reloading: Promise<void> | undefined;
-  #isReloadDue = false;
-  /** Rises with each change of what is stored that this process makes. */
-  #ownChanges = 0;
   readonly #leaving = new Set<string>();
 
   constructor(accounts: readonly LoadedAccount[], options: BookOptions) {
@@ -122,9 +120,16 @@ class Book {
     const { store } = options;
     const find = (id: string) => this.#accounts.get(id);
     this.#saver = store && createStateSaver({ ...options, store, find });
+    this.#copy =
+      store &&
+      new StoredCopy({
+        ...{ what: 'Accounts', log: options.log },
+        read: () => store.list(),
+        take: (stored) => this.#takeStored(stored),
+      });
     this.#unlisten = options.notices?.listen(TOPIC, {
       take: (notice) => this.#takeNotice(notice),
-      catchUp: () => this.#reload(),
+      catchUp: () => void this.#copy?.reread(),
     });
     for (const { account, proxyUrl, credential } of accounts) {
       const { id } = account.record;
@@ -385,7 +390,7 @@ class Book {
   /** Writes what is not saved yet. */
   async close(): Promise<void> {
     this.#unlisten?.();
-    await this.#reloading;
+    await this.#copy?.settled;
     await this.#saver?.close();
   }
 
@@ -394,14 +399,14 @@ class Book {
   }
 
   #shareStored(): void {
-    this.#ownChanges += 1;
+    this.#copy?.noteChange();
     this.#share({ kind: 'stored' });
   }
 
   /** Whoever tells it saves it. */
   #takeNotice(told: AccountNotice): void {
     if (told.kind === 'stored') {
-      this.#reload();
+      void this.#copy?.reread();
       return;
     }
     const account = this.#accounts.get(told.id);
@@ -412,27 +417,6 @@ class Book {
         account,
         new Map(told.readings.map(([model, one]) => [model, one ?? undefined])),
       );
-  }
-
-  /** Reads the stored accounts anew, once more when that is asked for meanwhile. */
-  #reload(): void {
-    this.#isReloadDue = true;
-    this.#reloading ??= this.#reloadAll().finally(() => {
-      this.#reloading = undefined;
-    });
-  }
-
-  async #reloadAll(): Promise<void> {
-    const { store, log } = this.#options;
-    while (this.#isReloadDue && store !== undefined) {
-      this.#isReloadDue = false;
-      await rereadStored('Accounts', log, async () => {
-        const before = this.#ownChanges;
-        const stored = await store.list();
-        if (before === this.#ownChanges) this.#takeStored(stored);
-        else this.#isReloadDue = true;
-      });
-    }
   }
 
   #takeStored(stored: readonly StoredAccount[]): void {

@@ -1,7 +1,5 @@
 // What the processes of one gateway share: notices, single values and exact counters. Decisions stay with each process.
 
-import type { WarnLog } from '../lib/log.ts';
-
 /**
  * A process's membership among those that serve the same clients. There are three: `memory.ts` for a process alone,
  * `parent.ts` for the workers of one machine, `valkey.ts` for replicas. All pass test/contracts/cluster.ts.
@@ -74,22 +72,6 @@ export interface NoticeListener<Notice> {
   take(notice: Notice, from: string): void;
   /** Notices may have been missed: what they would have changed is to be read anew from where it is stored. */
   catchUp?(): void;
-}
-
-/** Reads anew what another process changed: what cannot be read now stays as it was. @param what such as `Keys` */
-export async function rereadStored(
-  what: string,
-  log: WarnLog | undefined,
-  read: () => Promise<void>,
-): Promise<void> {
-  try {
-    await read();
-  } catch (error) {
-    log?.warn(
-      { error },
-      `${what} that another process changed cannot be read; they stay as they were.`,
-    );
-  }
 }
 
 /** Small texts that any process may need, each for a limited time. They are lost when what holds them is. */

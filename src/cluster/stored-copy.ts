@@ -1,0 +1,60 @@
+// What a process has in memory of something stored that other processes change as well.
+
+import type { WarnLog } from '../lib/log.ts';
+
+interface StoredCopyOptions<Stored> {
+  /** Such as `Keys`. */
+  readonly what: string;
+  readonly log: WarnLog | undefined;
+  read(): Promise<Stored>;
+  take(stored: Stored): void;
+}
+
+/**
+ * Reads anew what other processes changed: one reading after the other, so that the latest is what stays, and none is
+ * taken that does not know what this process stored meanwhile.
+ */
+export class StoredCopy<Stored> {
+  readonly #options: StoredCopyOptions<Stored>;
+  #reading: Promise<void> | undefined;
+  #isDue = false;
+  #ownChanges = 0;
+
+  constructor(options: StoredCopyOptions<Stored>) {
+    this.#options = options;
+  }
+
+  /** A change of this process is stored, and taken over here in this turn. */
+  noteChange(): void {
+    this.#ownChanges += 1;
+  }
+
+  /** Once more where it is asked for while it runs. What cannot be read now stays as it was. */
+  reread(): Promise<void> {
+    this.#isDue = true;
+    this.#reading ??= this.#readWhileDue();
+    return this.#reading;
+  }
+
+  /** Resolves when nothing is being read. */
+  get settled(): Promise<void> {
+    return this.#reading ?? Promise.resolve();
+  }
+
+  async #readWhileDue(): Promise<void> {
+    const { what, log, read, take } = this.#options;
+    while (this.#isDue) {
+      this.#isDue = false;
+      const before = this.#ownChanges;
+      try {
+        const stored = await read();
+        if (before === this.#ownChanges) take(stored);
+        else this.#isDue = true;
+      } catch (error) {
+        const message = `${what} that another process changed cannot be read; they stay as they were.`;
+        log?.warn({ error }, message);
+      }
+    }
+    this.#reading = undefined;
+  }
+}
