@@ -265,13 +265,13 @@ test('of the requests of a session only one in five minutes is saved, again afte
   const { clock, start, stores } = openLogin();
   const login = await start();
   const { secret } = await login.signIn(PASSWORD, browser());
-  const { save } = stores.consoleSessions;
+  const { saveSeen } = stores.consoleSessions;
   let saved = 0;
   let isBroken = true;
-  stores.consoleSessions.save = async (session) => {
+  stores.consoleSessions.saveSeen = async (session) => {
     if (isBroken) throw new Error('disk full');
     saved += 1;
-    return save(session);
+    return saveSeen(session);
   };
   await clock.advance(5 * MINUTE);
   login.findSession(secret);

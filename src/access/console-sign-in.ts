@@ -3,6 +3,7 @@
 import { createHmac, hash, randomBytes } from 'node:crypto';
 import { clientError, type GatewayError } from '../canonical/error.ts';
 import { type Cluster, ClusterUnavailable, type Topic } from '../cluster/cluster.ts';
+import { StoredCopy } from '../cluster/stored-copy.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import type { LineLog } from '../lib/log.ts';
@@ -242,6 +243,8 @@ type SessionNotice =
 
 /** 256 bits. */
 const SECRET_BYTES = 32;
+/** Sessions that are remembered to have ended; the oldest are forgotten first. */
+const MAX_ENDED = 1000;
 /** However busy it is, a session ends after this. */
 const MAX_SESSION_MS = 7 * 86_400_000;
 /** How far behind the stored time of the last request may be. */
@@ -265,14 +268,22 @@ export class ConsoleSessions {
   /** Hashes of the sessions whose last use is to be saved. */
   readonly #seen: WriteBehind<string>;
   readonly #byHash: Map<string, Kept>;
+  /** Their hashes: the store may have them still, where it was away when they ended. */
+  readonly #ended = new Set<string>();
+  readonly #copy: StoredCopy<readonly ConsoleSession[]>;
   readonly #unlisten: (() => void) | undefined;
 
   constructor(options: ConsoleSessionsOptions, sessions: readonly ConsoleSession[] = []) {
     const { clock, log, notices } = options;
     this.#options = options;
+    this.#copy = new StoredCopy({
+      ...{ what: 'Console sessions', log },
+      read: () => options.store.list(),
+      take: (stored) => this.#takeAll(stored),
+    });
     this.#unlisten = notices?.listen(SESSIONS_TOPIC, {
       take: (notice) => this.#takeNotice(notice),
-      catchUp: () => void this.#reload(),
+      catchUp: () => void this.#copy.reread(),
     });
     this.#byHash = new Map(
       sessions.map((session) => [session.hash, { session, savedSeenAt: session.lastSeenAt }]),
@@ -300,6 +311,7 @@ export class ConsoleSessions {
     await this.#end(this.#surplus(replaced));
     await store.save(session);
     this.#byHash.set(session.hash, { session, savedSeenAt: now });
+    this.#copy.noteChange();
     this.#tell({ kind: 'begun', session });
     return { secret, expiresAt: this.#endOf(session) };
   }
@@ -350,23 +362,32 @@ export class ConsoleSessions {
   }
 
   #takeNotice(notice: SessionNotice): void {
-    if (notice.kind === 'ended') for (const one of notice.hashes) this.#byHash.delete(one);
+    this.#copy.noteChange();
+    if (notice.kind === 'ended') this.#forget(notice.hashes);
     else this.#takeStored([notice.session]);
   }
 
   #takeStored(sessions: readonly ConsoleSession[]): void {
     for (const session of sessions) {
-      if (this.#byHash.has(session.hash)) continue;
+      if (this.#byHash.has(session.hash) || this.#ended.has(session.hash)) continue;
       this.#byHash.set(session.hash, { session, savedSeenAt: session.lastSeenAt });
     }
   }
 
-  async #reload(): Promise<void> {
-    const { store, log } = this.#options;
-    try {
-      this.#takeStored(await store.list());
-    } catch (error) {
-      log?.warn({ error }, 'Console sessions of other processes cannot be read.');
+  #takeAll(sessions: readonly ConsoleSession[]): void {
+    const hashes = new Set(sessions.map((session) => session.hash));
+    for (const one of this.#byHash.keys()) if (!hashes.has(one)) this.#byHash.delete(one);
+    this.#takeStored(sessions);
+  }
+
+  #forget(hashes: readonly string[]): void {
+    for (const one of hashes) {
+      this.#byHash.delete(one);
+      this.#ended.add(one);
+    }
+    for (const one of this.#ended) {
+      if (this.#ended.size <= MAX_ENDED) break;
+      this.#ended.delete(one);
     }
   }
 
@@ -404,7 +425,8 @@ export class ConsoleSessions {
 
   async #end(hashes: readonly string[]): Promise<void> {
     if (hashes.length === 0) return;
-    for (const one of hashes) this.#byHash.delete(one);
+    this.#forget(hashes);
+    this.#copy.noteChange();
     this.#tell({ kind: 'ended', hashes });
     await this.#options.store.remove(hashes);
   }
@@ -415,7 +437,7 @@ export class ConsoleSessions {
       const kept = this.#byHash.get(one);
       if (kept === undefined) continue;
       const { session } = kept;
-      await this.#options.store.save(session);
+      await this.#options.store.saveSeen(session);
       kept.savedSeenAt = session.lastSeenAt;
     }
   }
@@ -440,8 +462,10 @@ export interface ConsoleSession {
 /** Every method may throw StoreError. */
 export interface ConsoleSessionStore {
   list(): Promise<readonly ConsoleSession[]>;
-  /** Inserts or replaces. */
+  /** A new one. */
   save(session: ConsoleSession): Promise<void>;
+  /** When it was seen last. Nothing where it has ended meanwhile. */
+  saveSeen(session: Pick<ConsoleSession, 'hash' | 'lastSeenAt'>): Promise<void>;
   remove(hashes: readonly string[]): Promise<void>;
 }
 

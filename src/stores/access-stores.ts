@@ -332,6 +332,11 @@ export function createConsoleSessionStore(database: Database): ConsoleSessionSto
         rowsOf(builder.selectFrom('console_sessions').selectAll().orderBy('createdAt')),
       ),
     save: (session) => database.write('crash', () => put('console_sessions', [session])),
+    saveSeen: ({ hash, lastSeenAt }) =>
+      database.write('crash', function* () {
+        const seen = builder.updateTable('console_sessions').set({ lastSeenAt });
+        yield* run(seen.where('hash', '=', hash));
+      }),
     // An ended session must not come back, whatever happens to the machine.
     remove: (hashes) =>
       database.write('power-cut', function* () {

@@ -322,8 +322,9 @@ function describeSessions(open: Open): void {
     const other = { ...session, hash: 'b', personId: 'per_1' };
     await store.consoleSessions.save(session);
     await store.consoleSessions.save(other);
-    await store.consoleSessions.save({ ...other, lastSeenAt: 9 });
+    await store.consoleSessions.saveSeen({ ...other, lastSeenAt: 9 });
     await store.consoleSessions.remove(['a', 'none']);
+    await store.consoleSessions.saveSeen({ ...session, lastSeenAt: 9 });
     expect(await (await reopen()).consoleSessions.list()).toEqual([{ ...other, lastSeenAt: 9 }]);
   });
 }

@@ -196,6 +196,10 @@ function createConsoleSessions(): ConsoleSessionStore {
     async save(session) {
       kept.set(session.hash, session);
     },
+    async saveSeen({ hash, lastSeenAt }) {
+      const known = kept.get(hash);
+      if (known !== undefined) kept.set(hash, { ...known, lastSeenAt });
+    },
     async remove(hashes) {
       for (const hash of hashes) kept.delete(hash);
     },
