@@ -61,9 +61,9 @@ async function openBench(seeds: readonly SeedAccount[] = []): Promise<Bench> {
     readCredential: (id) => memory.readCredential(id),
     replaceCredential: (id, credential, version) =>
       memory.replaceCredential(id, credential, version),
-    async saveHealth(id, health) {
+    async saveHealth(id, health, keeps) {
       guard(`health ${id}`);
-      await memory.saveHealth(id, health);
+      await memory.saveHealth(id, health, keeps);
     },
     async saveQuotas(id, quotas) {
       guard(`quotas ${id}`);
@@ -385,4 +385,17 @@ test('D2: a model’s name that is a credential is not kept with the health of a
   const { book } = await openBench([SEED]);
   book.apply(SEED.id, { ...REFUSED, model: 'sk-secret' });
   expect([...(book.find(SEED.id)?.health.models.keys() ?? [])]).toEqual(['[redacted]']);
+});
+
+test('what one process saves of an account leaves what another stored of its status', async () => {
+  const { book, clock, reopen } = await openBench();
+  const { record } = await book.add(ADA);
+  const other = await reopen();
+  book.apply(record.id, { kind: 'disable' });
+  await book.flush();
+  other.apply(record.id, REFUSED);
+  await clock.advance(1_000);
+  const stored = (await reopen()).find(record.id)?.health;
+  expect(stored?.status.kind).toBe('disabled');
+  expect(stored?.models.has('m')).toBe(true);
 });

@@ -22,7 +22,7 @@ import {
   type StoredAccount,
   StoreError,
 } from './account-store.ts';
-import { HEALTHY, type HealthEvent, nextHealth } from './health.ts';
+import { type AccountStatus, HEALTHY, type HealthEvent, nextHealth } from './health.ts';
 import {
   type AccountLog,
   createStateSaver,
@@ -92,6 +92,8 @@ type AccountNotice =
     };
 
 const TOPIC: Topic<AccountNotice> = { name: 'accounts 1' };
+/** What a process told of a status it has stored by then. */
+const SAVED_BY_NOW_MS = 3000;
 
 interface LoadedAccount {
   readonly account: Account;
@@ -111,6 +113,8 @@ class Book {
   readonly #unlisten: (() => void) | undefined;
   #list: readonly Account[] | undefined;
   readonly #leaving = new Set<string>();
+  /** Others may have changed the status of accounts without this process hearing of it. */
+  #missedStatuses = false;
 
   constructor(accounts: readonly LoadedAccount[], options: BookOptions) {
     this.#options = options;
@@ -129,7 +133,10 @@ class Book {
       });
     this.#unlisten = options.notices?.listen(TOPIC, {
       take: (notice) => this.#takeNotice(notice),
-      catchUp: () => void this.#copy?.reread(),
+      catchUp: () => {
+        this.#missedStatuses = true;
+        void this.#copy?.reread();
+      },
     });
     for (const { account, proxyUrl, credential } of accounts) {
       const { id } = account.record;
@@ -260,7 +267,7 @@ class Book {
     const cleaned = model === named || model === undefined ? event : { ...event, model };
     const jitter = random();
     const changed = this.#applyEvent(account, cleaned, jitter);
-    if (changed !== undefined) this.#save(changed, 'health');
+    if (changed !== undefined) this.#saveHealth(changed, account);
     if (changed !== undefined || event.kind === 'reauthenticated') {
       this.#share({ kind: 'health', id, event: cleaned, jitter });
     }
@@ -309,7 +316,7 @@ class Book {
     // Rates are over sooner than a start takes, and every process reads those of its own answers.
     if ([...readings.values()].every((reading) => reading?.source === 'rate')) return;
     this.#save(changed, 'quotas');
-    if (changed.health !== account.health) this.#save(changed, 'health');
+    if (changed.health !== account.health) this.#saveHealth(changed, account);
     this.#share({ kind: 'quotas', id, readings: [...readings] });
   }
 
@@ -437,6 +444,26 @@ class Book {
       if (known === undefined) this.#put(loadStored(one).account, 'added');
       else this.#put({ ...known, record }, 'record');
     }
+    if (this.#missedStatuses) this.#takeStatuses(stored);
+    this.#missedStatuses = false;
+  }
+
+  /** What an operator decided about an account holds everywhere, however it was learned. */
+  #takeStatuses(stored: readonly StoredAccount[]): void {
+    const unsaved = this.#saver?.unsavedStatuses();
+    for (const { record, health } of stored) {
+      const known = this.#accounts.get(record.id);
+      if (known === undefined || unsaved?.has(record.id)) continue;
+      const { status } = health;
+      const { status: own } = known.health;
+      if (isSameStatus(own, status)) continue;
+      // Told a moment ago, and not saved yet by who told it.
+      if (own.kind !== 'active' && this.#options.clock.now() - own.since < SAVED_BY_NOW_MS)
+        continue;
+      const changed = { ...known, health: { ...known.health, status } };
+      this.#logStatus(changed);
+      this.#put(changed, 'health');
+    }
   }
 
   #logStatus({ record, health: { status } }: Account): void {
@@ -445,6 +472,10 @@ class Book {
     else if (status.kind === 'disabled' && status.reason === 'standing-by') {
       this.#options.log.info(fields, 'An account rests while others serve.');
     } else this.#options.log.warn(fields, `An account is ${status.kind}.`);
+  }
+
+  #saveHealth(changed: Account, { health }: Account): void {
+    this.#save(changed, changed.health.status === health.status ? 'health' : 'status');
   }
 
   #save({ record, origin }: Account, part: SavedPart): void {
@@ -567,6 +598,12 @@ function refuseSeedLabel(
 }
 
 type ModelList = ReadonlyMap<string, UpstreamModel> | undefined;
+
+/** Each process has its own time for what it was told of. */
+function isSameStatus(one: AccountStatus, other: AccountStatus): boolean {
+  const isDisabled = one.kind === 'disabled' && other.kind === 'disabled';
+  return isDisabled ? one.reason === other.reason : one.kind === other.kind;
+}
 
 /** Compares model lists, so that reading the same list again is no change. */
 function isSameList(one: ModelList, other: ModelList): boolean {

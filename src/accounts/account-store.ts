@@ -38,8 +38,11 @@ export interface AccountStore {
     credential: Credential,
     expectedVersion: number | undefined,
   ): Promise<VersionedCredential | 'stale' | 'missing'>;
-  /** Of an account that is gone there is nothing to save: that is no error. */
-  saveHealth(id: string, health: AccountHealth): Promise<void>;
+  /**
+   * Of an account that is gone there is nothing to save: that is no error.
+   * @param keeps `status` where the one that stands there stays: another process may have changed it meanwhile
+   */
+  saveHealth(id: string, health: AccountHealth, keeps?: 'status'): Promise<void>;
   /** All readings of the account; as `saveHealth` when it is gone. */
   saveQuotas(id: string, quotas: ReadonlyMap<string, QuotaReading>): Promise<void>;
 }

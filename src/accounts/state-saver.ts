@@ -20,7 +20,8 @@ interface StateSaverOptions {
   readonly log: AccountLog;
 }
 
-export type SavedPart = 'health' | 'quotas';
+/** `health` is all of it but the status. */
+export type SavedPart = 'status' | 'health' | 'quotas';
 
 export type StateSaver = ReturnType<typeof createStateSaver>;
 
@@ -55,6 +56,9 @@ export function createStateSaver(options: StateSaverOptions) {
   return {
     /** Many marks of one account before it is saved are one write. */
     mark: (id: string, part: SavedPart) => void queue.add({ id, parts: new Set([part]) }),
+    /** The accounts whose status is not saved yet. */
+    unsavedStatuses: (): ReadonlySet<string> =>
+      new Set(queue.entries().flatMap(({ id, parts }) => (parts.has('status') ? [id] : []))),
     /** Saves all that is marked now. @throws StoreError `unavailable` when some of it could not be. */
     async flush() {
       try {
@@ -105,12 +109,13 @@ async function saveMarks(
 
 async function saveMark({ id, parts }: Mark, { store, find }: StateSaverOptions): Promise<void> {
   try {
-    for (const part of parts) {
-      const account = find(id);
-      if (account === undefined) return;
-      if (part === 'health') await store.saveHealth(id, account.health);
-      else await store.saveQuotas(id, withoutRates(account.quotas));
-    }
+    const account = find(id);
+    if (account === undefined) return;
+    const keeps = parts.has('status') ? undefined : 'status';
+    if (keeps === undefined || parts.has('health'))
+      await store.saveHealth(id, account.health, keeps);
+    const { quotas } = find(id) ?? account;
+    if (parts.has('quotas')) await store.saveQuotas(id, withoutRates(quotas));
   } catch (error) {
     if (error instanceof StoreError && error.fault === 'missing') return;
     throw error;

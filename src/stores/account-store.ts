@@ -111,10 +111,14 @@ export function createAccountStore(database: Database, tables: AccountTables): A
       return replaced.finally(() => held?.drop(id));
     },
 
-    saveHealth(accountId, health) {
+    saveHealth(accountId, health, keeps) {
       return database.write('crash', function* () {
         if ((yield* findAccount(accountId)) === undefined) return;
-        yield* put('account_health', [{ accountId, health: JSON.stringify(writeHealth(health)) }]);
+        const known = keeps && (yield* findHealth(accountId));
+        const json = known && readJson(known.health);
+        const status = json === undefined ? health.status : readHealth(json).status;
+        const text = JSON.stringify(writeHealth({ ...health, status }));
+        yield* put('account_health', [{ accountId, health: text }]);
       });
     },
 
@@ -284,6 +288,10 @@ function findAccount(id: string): Work<TableRow<'accounts'> | undefined> {
 
 function findCredential(id: string): Work<TableRow<'credentials'> | undefined> {
   return firstOf(builder.selectFrom('credentials').selectAll().where('accountId', '=', id));
+}
+
+function findHealth(id: string): Work<TableRow<'account_health'> | undefined> {
+  return firstOf(builder.selectFrom('account_health').selectAll().where('accountId', '=', id));
 }
 
 /** @throws StoreError `conflict` when the label is taken */

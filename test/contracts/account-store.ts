@@ -168,6 +168,18 @@ function describeStates(context: () => Context): void {
     expect((await (await opened.reopen()).list())[0]?.health).toEqual(cooled);
   });
 
+  test('health is saved over a status that another process may have changed', async () => {
+    const { store, opened } = context();
+    await store.insert(newAccount('a'));
+    await store.insert(newAccount('b'));
+    const disabled = nextHealth(HEALTHY, { kind: 'disable' }, { now: 1_000_000, jitter: 0 });
+    const served = { ...HEALTHY, servedAt: 2_000_000 };
+    await store.saveHealth('a', disabled);
+    for (const id of ['a', 'b']) await store.saveHealth(id, served, 'status');
+    const kept = (await (await opened.reopen()).list()).map(({ health }) => health);
+    expect(kept).toEqual([{ ...served, status: disabled.status }, served]);
+  });
+
   test('saved quotas replace those of before', async () => {
     const { store, opened } = context();
     await store.insert(newAccount('a'));

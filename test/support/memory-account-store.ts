@@ -94,9 +94,11 @@ class MemoryAccountStore implements AccountStore {
     return kept.credential;
   }
 
-  async saveHealth(id: string, health: AccountHealth): Promise<void> {
+  async saveHealth(id: string, health: AccountHealth, keeps?: 'status'): Promise<void> {
     const kept = this.#kept.get(id);
-    if (kept !== undefined) kept.account = { ...kept.account, health };
+    if (kept === undefined) return;
+    const { status } = keeps === undefined ? health : kept.account.health;
+    kept.account = { ...kept.account, health: { ...health, status } };
   }
 
   async saveQuotas(id: string, quotas: ReadonlyMap<string, QuotaReading>): Promise<void> {
