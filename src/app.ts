@@ -15,7 +15,7 @@ import { VERSION } from './cli/package-name.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { SealedValues } from './cluster/sealed-values.ts';
 import { createCallPrices, createUsedSince } from './compose/budgets.ts';
-import { openCluster, shareSettings } from './compose/cluster.ts';
+import { keepUp, openCluster, shareSettings } from './compose/cluster.ts';
 import { recordEdits } from './compose/config-edits.ts';
 import { type Foundation, type GatewayContext, openFoundation } from './compose/foundation.ts';
 import { listenerUrl, type ObservationParts, openObservation } from './compose/monitor.ts';
@@ -124,6 +124,7 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
     services: [...mcp.routes, ...observation.services],
   });
   const { book, pool, quota } = traffic.accounts;
+  const endKeepingUp = keepUp({ cluster, shared: options.shared, clock });
   return {
     ...{ version: VERSION, book, pool, access, router, isSandbox: backend.isSandbox },
     proxyFor: traffic.proxyFor,
@@ -143,6 +144,7 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
     async close(options) {
       const { leader, stores } = foundation;
       await server.close(options);
+      endKeepingUp();
       const inReverse = [observation, access, traffic, leader, stores, config];
       for (const part of inReverse) await part?.close();
     },

@@ -13,6 +13,8 @@ export interface Cluster {
   readonly state: () => ClusterState;
   /** Called when the state changes; the answer ends it. */
   subscribe(listener: (state: ClusterState) => void): () => void;
+  /** Everybody here who listens reads anew what may have been missed. */
+  catchUp(): void;
   close(): Promise<void>;
 }
 

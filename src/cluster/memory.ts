@@ -47,6 +47,7 @@ export function createMemoryCluster(options: MemoryClusterOptions): Cluster {
     },
     state,
     subscribe: changes.add,
+    catchUp: () => listeners.catchUp(),
     async close() {
       leave();
     },

@@ -176,6 +176,7 @@ export function createWorkerCluster({
     bank,
     state,
     subscribe: changes.add,
+    catchUp: () => listeners.catchUp(),
     async close() {
       isClosed = true;
       gathering?.cancel();

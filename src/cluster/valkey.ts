@@ -268,6 +268,8 @@ class ValkeyCluster implements Cluster {
 
   readonly state = (): ClusterState => this.#state;
 
+  readonly catchUp = (): void => this.#listeners.catchUp();
+
   /** Resolves when it is joined, or when Valkey does not answer. */
   async start(): Promise<void> {
     const { log } = this.#options;

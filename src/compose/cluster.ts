@@ -6,8 +6,9 @@ import { type Cluster, replicaId, type Topic } from '../cluster/cluster.ts';
 import { createMemoryCluster } from '../cluster/memory.ts';
 import { type Channel, createWorkerCluster } from '../cluster/parent.ts';
 import type { LiveConfig } from '../config/live.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, Timer } from '../lib/clock.ts';
 import type { Log } from '../server/settings.ts';
+import type { SharedDatabase } from './shared-database.ts';
 
 interface OpenClusterOptions {
   /** Of Valkey or Redis; it shares among all replicas, workers included. */
@@ -61,4 +62,40 @@ export function shareSettings(
   const reload = (): void => void config.reload();
   notices.listen(SETTINGS, { take: reload, catchUp: reload });
   config.subscribe(() => notices.tell(SETTINGS, null));
+}
+
+/** While no process can tell another of anything, what one changes is known to all in so long. */
+const ALONE_REREAD_MS = 5000;
+
+interface KeepUpOptions {
+  readonly cluster: Cluster;
+  readonly shared?: Pick<SharedDatabase, 'reachability' | 'subscribe'> | undefined;
+  readonly clock: Pick<Clock, 'startTimer'>;
+}
+
+/**
+ * Reads anew what others changed where nobody can tell of it, and where it could not be read when they did: a key that
+ * was revoked has to end everywhere. What came while this process began is read once more, too.
+ * @returns what ends it
+ */
+export function keepUp({ cluster, shared, clock }: KeepUpOptions): () => void {
+  const canRead = (): boolean => shared?.reachability().isReachable !== false;
+  let timer: Timer | undefined;
+  const look = (): void => {
+    timer = clock.startTimer(ALONE_REREAD_MS, () => {
+      if (!cluster.state().isConnected && canRead()) cluster.catchUp();
+      look();
+    });
+  };
+  if (cluster.state().kind !== 'memory') {
+    cluster.catchUp();
+    look();
+  }
+  const unsubscribe = shared?.subscribe(({ isReachable }) => {
+    if (isReachable) cluster.catchUp();
+  });
+  return () => {
+    timer?.cancel();
+    unsubscribe?.();
+  };
 }

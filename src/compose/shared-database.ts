@@ -60,6 +60,9 @@ export async function openDatabaseAt(url: string, options: SharedDatabaseOptions
       name,
       stores,
       reachability: () => database.reachability(),
+      /** Calls back when it is lost and when it is back; the answer ends it. */
+      subscribe: (listener: Parameters<typeof database.subscribe>[0]) =>
+        database.subscribe(listener),
       /** Of the settings, which are in the database as well. */
       source: storedSource({ store, name, filePath: configPath(dataDir), clock, log }),
     };
