@@ -89,7 +89,10 @@ type AccountNotice =
       readonly kind: 'quotas';
       readonly id: string;
       readonly readings: readonly (readonly [string, QuotaReading | undefined])[];
-    };
+    }
+  /** Of a process that begins: nothing stored says which of the accounts that come with it somebody disabled. */
+  | { readonly kind: 'began' }
+  | { readonly kind: 'rests'; readonly id: string; readonly agoMs: number };
 
 const TOPIC: Topic<AccountNotice> = { name: 'accounts 1' };
 /** What a process told of a status it has stored by then. */
@@ -145,6 +148,7 @@ class Book {
       this.#setProxyUrl(id, proxyUrl);
       if (credential !== undefined) this.#seedCredentials.set(id, { credential, version: 1 });
     }
+    this.#share({ kind: 'began' });
   }
 
   /** In the order of their creation. The array is replaced, never changed. */
@@ -416,14 +420,37 @@ class Book {
       void this.#copy?.reread();
       return;
     }
+    if (told.kind === 'began') {
+      this.#sayWhoRests();
+      return;
+    }
     const account = this.#accounts.get(told.id);
     if (account === undefined) return;
-    if (told.kind === 'health') this.#applyEvent(account, told.event, told.jitter);
+    if (told.kind === 'rests') this.#takeRest(account, told.agoMs);
+    else if (told.kind === 'health') this.#applyEvent(account, told.event, told.jitter);
     else
       this.#takeReadings(
         account,
         new Map(told.readings.map(([model, one]) => [model, one ?? undefined])),
       );
+  }
+
+  #sayWhoRests(): void {
+    const now = this.#options.clock.now();
+    for (const { record, origin, health } of this.list()) {
+      const { status } = health;
+      if (origin === 'stored' || status.kind !== 'disabled' || status.reason !== 'manual') continue;
+      this.#share({ kind: 'rests', id: record.id, agoMs: now - status.since });
+    }
+  }
+
+  #takeRest(account: Account, agoMs: number): void {
+    const { health } = account;
+    if (health.status.kind !== 'active') return;
+    const moment = { now: this.#options.clock.now() - agoMs, jitter: 0 };
+    const changed = { ...account, health: nextHealth(health, { kind: 'disable' }, moment) };
+    this.#logStatus(changed);
+    this.#put(changed, 'health');
   }
 
   #takeStored(stored: readonly StoredAccount[]): void {

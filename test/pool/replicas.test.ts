@@ -2,7 +2,11 @@
 
 import { expect, test } from 'vitest';
 import type { QuotaReading } from '../../src/accounts/account.ts';
-import { createAccountBook, type NewAccount } from '../../src/accounts/account-book.ts';
+import {
+  createAccountBook,
+  type NewAccount,
+  type SeedAccount,
+} from '../../src/accounts/account-book.ts';
 import type { Cluster } from '../../src/cluster/cluster.ts';
 import { Hub } from '../../src/cluster/hub.ts';
 import { createMemoryCluster } from '../../src/cluster/memory.ts';
@@ -17,7 +21,9 @@ const ADA: NewAccount = {
   credential: { kind: 'api-key', key: 'k' },
 };
 
-async function openReplicas() {
+const SEED: SeedAccount = { ...ADA, id: 'env-1', origin: 'environment', label: 'key-1@env' };
+
+async function openReplicas(seeds: readonly SeedAccount[] = []) {
   const clock = createFakeClock();
   // The second machine's clock is a minute behind.
   const late = { ...clock, now: () => clock.now() - 60_000 };
@@ -29,7 +35,7 @@ async function openReplicas() {
     const { notices } = cluster;
     const book = createAccountBook({
       stored: await store.list(),
-      ...{ store, notices, clock: ownClock, seeds: [] },
+      ...{ store, notices, clock: ownClock, seeds },
       random: () => 0.5,
       createId(prefix) {
         ids += 1;
@@ -41,7 +47,8 @@ async function openReplicas() {
     const signatures = new SignatureCache({ clock: ownClock, notices });
     return { book, sessions, signatures };
   };
-  return { clock, late, one: await open('one', clock), other: await open('other', late) };
+  const [one, other] = [await open('one', clock), await open('other', late)];
+  return { clock, late, one, other, begin: () => open('third', clock) };
 }
 
 test('an account that one replica adds, changes or removes is there, changed and gone on the others', async () => {
@@ -86,6 +93,19 @@ test('a cooldown is known to every replica at once, for as long whatever its clo
   expect(coolUntil(other.book) - late.now()).toBe(90_000);
   other.book.apply(record.id, { kind: 'clear-cooldown' });
   expect(coolUntil(one.book)).toBe(0);
+});
+
+test('what somebody disabled that comes with the environment is so at a replica that begins later', async () => {
+  const { clock, one, other, begin } = await openReplicas([SEED]);
+  one.book.apply(SEED.id, { kind: 'disable' });
+  const since = clock.now();
+  await clock.advance(60_000);
+  const third = await begin();
+  const statusAt = ({ book }: typeof one) => book.find(SEED.id)?.health.status;
+  expect(statusAt(third)).toMatchObject({ kind: 'disabled', reason: 'manual', since });
+  expect(statusAt(one)).toMatchObject({ since });
+  third.book.apply(SEED.id, { kind: 'enable' });
+  for (const replica of [one, other]) expect(statusAt(replica)).toEqual({ kind: 'active' });
 });
 
 test('a reading of a quota is known to every replica', async () => {
