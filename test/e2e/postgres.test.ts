@@ -47,6 +47,8 @@ describe.skipIf(POSTGRES_BIN === undefined)('on PostgreSQL', () => {
       status: 503,
       body: { error: { code: 'storage-unavailable' } },
     });
+    for (const what of ['requests', 'usage'])
+      expect((await admin('GET', `/api/export/${what}`)).status).toBe(503);
     const texts = await Promise.all(Array.from({ length: 20 }, () => ask({})));
     expect(texts.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect((await ask({ previous_response_id: kept.body.id })).status).toBe(200);

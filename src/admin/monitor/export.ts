@@ -164,8 +164,15 @@ function tableOf<Row>(rows: AsyncGenerator<Row>, columns: Columns<Row>): Table {
   return { names: Object.keys(columns), rows: cells() };
 }
 
-function download(name: string, format: 'csv' | 'json', table: Table) {
-  const chunks = gather(format === 'csv' ? writeCsv(table) : writeJson(table));
+/** The first piece is made before the answer begins: where nothing can be read it is a refusal, no broken file. */
+async function download(name: string, format: 'csv' | 'json', table: Table) {
+  const pieces = gather(format === 'csv' ? writeCsv(table) : writeJson(table));
+  const first = await pieces.next();
+  async function* all(): AsyncGenerator<string> {
+    if (first.done !== true) yield first.value;
+    yield* pieces;
+  }
+  const chunks = all();
   const contentType =
     format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8';
   return { kind: 'download', contentType, fileName: `isthmus-${name}.${format}`, chunks } as const;
