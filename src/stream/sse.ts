@@ -49,6 +49,7 @@ interface FrameReaderOptions {
   readonly done?: JsonObject | undefined;
 }
 
+const LINES_JOINED = 1024;
 const OPENS_DOCUMENT = /^[ \t]*[{[]/;
 /** llama.cpp's server ends a stream so, and what builds on it (`server_sent_event(sink, "error", …)`). */
 const ERROR_FIELD = 'error: {';
@@ -73,6 +74,9 @@ export class FrameReader {
   #keptLength = 0;
   /** The event's payload so far; undefined between events. */
   #payload: string | undefined;
+  /** What follows the payload; each line on its own would cost many times what it says. */
+  #lines: string[] = [];
+  #linesLength = 0;
   #isFirstText = true;
   /** A CR ended the last chunk: an LF now belongs to it. */
   #skipsLineFeed = false;
@@ -163,8 +167,20 @@ export class FrameReader {
   }
 
   #addData(value: string): void {
-    this.#payload = this.#payload === undefined ? value : `${this.#payload}\n${value}`;
+    if (this.#payload === undefined) this.#payload = value;
+    else {
+      this.#lines.push(value);
+      this.#linesLength += value.length + 1;
+      if (this.#lines.length === LINES_JOINED) this.#joinLines();
+    }
     this.#checkSize();
+  }
+
+  #joinLines(): void {
+    if (this.#lines.length === 0) return;
+    this.#payload = `${this.#payload ?? ''}\n${this.#lines.join('\n')}`;
+    this.#lines = [];
+    this.#linesLength = 0;
   }
 
   #addError(value: string): void {
@@ -179,6 +195,7 @@ export class FrameReader {
   }
 
   #endEvent(fault: FrameFault): void {
+    this.#joinLines();
     const payload = this.#payload;
     if (payload === undefined) return;
     this.#payload = undefined;
@@ -243,9 +260,12 @@ export class FrameReader {
   }
 
   #checkSize(): void {
-    if (this.#keptLength + (this.#payload?.length ?? 0) <= this.#maxFrameBytes) return;
+    const eventLength = (this.#payload?.length ?? 0) + this.#linesLength;
+    if (this.#keptLength + eventLength <= this.#maxFrameBytes) return;
     this.#kept.length = 0;
     this.#payload = undefined;
+    this.#lines = [];
+    this.#linesLength = 0;
     throw new FrameError('too-large', `A frame exceeds ${this.#maxFrameBytes} bytes.`);
   }
 }

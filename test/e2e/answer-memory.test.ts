@@ -1,4 +1,4 @@
-// What the parts of the stream path keep of an answer of ten megabytes that has not ended yet.
+// What the parts of the stream path keep of an answer of megabytes that has not ended yet.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -10,6 +10,7 @@ import { ChatWriter } from '../../src/protocols/chat/write-events.ts';
 import { EventWriter } from '../../src/protocols/generate/write-events.ts';
 import { MessagesWriter } from '../../src/protocols/messages/write-events.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
+import { FrameReader } from '../../src/stream/sse.ts';
 import { GenerateDecoder } from '../../src/upstreams/generate/decode.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
@@ -83,3 +84,15 @@ test.each(
   expect(usedBytes() - before).toBeLessThan(MOST_KEPT_BYTES);
   for (const event of decoder.push(frameOf(FRAMES, thought))) take(event);
 });
+
+test.each(['', 'x', 'a line that is longer than a few characters'])(
+  'an event that comes in a million lines of "%s" takes no more memory than its text',
+  (line) => {
+    const reader = new FrameReader({ maxFrameBytes: 64 * 1024 * 1024 });
+    const piece = Buffer.from(`data: ${line}\n`.repeat(1000));
+    const before = usedBytes();
+    for (let pieces = 0; pieces < 1000; pieces += 1) reader.push(piece);
+    expect(usedBytes() - before).toBeLessThan(1_000_000 * (line.length + 1) + MOST_KEPT_BYTES);
+    expect(reader.push(piece)).toEqual([]);
+  },
+);
