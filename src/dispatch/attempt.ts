@@ -12,6 +12,7 @@ import { once } from '../lib/once.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { GenerateCall, RelayCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
+import type { Frame } from '../stream/sse.ts';
 import { createNameMatcher } from '../transforms/answer/calls.ts';
 import { type AnswerRules, createAnswerRules, noteFewer } from '../transforms/answer/index.ts';
 import type { AccountAccess, UpstreamStream } from '../upstreams/upstream.ts';
@@ -54,7 +55,7 @@ const PATIENCE_MS = 120_000;
 export class GenerateAttempt {
   readonly #input: GenerateAttemptInput;
   /** Present when the client gets the upstream's own frames. */
-  readonly #relayed: RelayCall | undefined;
+  #relayed: RelayCall | undefined;
   readonly #watch: StreamObserver;
   /** Asked more than once of one answer, and the same each time. */
   #promptEstimate: number | undefined;
@@ -91,7 +92,9 @@ export class GenerateAttempt {
     let answer: GenerateAnswer;
     try {
       const frames = await this.#open();
-      answer = await (call.stream ? this.#stream(frames) : this.#reply(frames));
+      answer = await (call.stream
+        ? this.#stream(frames)
+        : this.#reply(await this.#untilKnown(frames)));
     } finally {
       this.#patience?.cancel();
     }
@@ -141,6 +144,16 @@ export class GenerateAttempt {
       signal.removeEventListener('abort', onGone);
       throw exchange.signal.aborted && !signal.aborted ? exchange.signal.reason : error;
     }
+  }
+
+  /** An answer in pieces is translated: the first frame tells. */
+  async #untilKnown(frames: UpstreamStream): Promise<UpstreamStream> {
+    const relay = this.#relayed;
+    if (relay?.isPiece === undefined) return frames;
+    const first = await frames.next();
+    if (first.done === true) return frames;
+    if (first.value.some(({ value }) => relay.isPiece?.(value))) this.#relayed = undefined;
+    return withFirst(first.value, frames);
   }
 
   async #reply(frames: UpstreamStream): Promise<GenerateAnswer> {
@@ -298,6 +311,20 @@ function notBegun(): GatewayError {
     message: told`The upstream did not begin to answer in time.`,
     failure: { kind: 'path' },
   });
+}
+
+async function* withFirst(
+  first: readonly Frame[],
+  rest: UpstreamStream,
+): AsyncGenerator<readonly Frame[], void> {
+  let isTaken = false;
+  try {
+    yield first;
+    isTaken = true;
+    yield* rest;
+  } finally {
+    if (!isTaken) await rest.return?.();
+  }
 }
 
 async function* oneChunk(text: string): AsyncGenerator<string, void> {

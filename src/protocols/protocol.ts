@@ -240,7 +240,12 @@ export interface RelayCall extends RelayBody {
   /** Of the tools the body declares, read from it as it came. */
   declaredNames(): ReadonlySet<string>;
   createStreamWriter(context: ReplyContext): RelayWriter;
-  /** Mostly one body; some upstreams send in pieces what was asked for whole. */
+  /**
+   * True for a piece of a stream: some upstreams stream what was asked for whole, and only a translation puts that
+   * together. Absent where `writeReply` does.
+   */
+  isPiece?(frame: JsonObject): boolean;
+  /** Mostly one body. */
   writeReply(upstreamBodies: readonly JsonObject[], context: ReplyContext): JsonObject;
 }
 

@@ -38,7 +38,8 @@ export function createRelayCall(
       mapCalls(frame, (call) => renameCall(call, rename)),
     ),
     createStreamWriter: (context) => new ChunkRelay(askedOf(body), context),
-    // The wire never answers in pieces what was asked for whole.
+    isPiece: ({ choices }) =>
+      Array.isArray(choices) && !objectsIn(choices).some(({ message }) => isJsonObject(message)),
     writeReply: ([reply = {}], context) => {
       const alone = mapChoices(reply, asWhole);
       const plain = mapMessages(inOneForm(alone), withoutParts);

@@ -51,6 +51,7 @@ export function createRelayCall(
     declaredNames: declared,
     renameCalls: renameUndeclared(declared, renameCalls),
     createStreamWriter: createRelayWriter,
+    isPiece: ({ type }) => type === 'message_start',
     writeReply: ([answer = {}]) => answer,
   };
 }
