@@ -113,6 +113,24 @@ test('an item a batch, the ending last, and nothing for batches that show nothin
   expect(ends()).toBe(1);
 });
 
+/** Writes words of which none is an answer. */
+class Talk extends Repeated {
+  protected override push({ text }: Frame): void {
+    this.text += text;
+  }
+}
+
+test('what is no answer yet is held back, but no megabytes of it', async () => {
+  const piece = 'x'.repeat(300_000);
+  const held = new Talk(inputOf([piece, piece, 'cut']));
+  await expect(held.begin(() => {})).rejects.toBe(failure);
+  const long = new Talk(inputOf([...Array(10).fill(piece), 'cut']));
+  await long.begin(() => {});
+  const items = await collect(long);
+  expect(items[0]).toHaveLength(1_200_000);
+  expect(items.at(-1)).toBe('<cut>');
+});
+
 test('what a lane writes later comes behind what it wrote', async () => {
   const text = new Long(inputOf(['a', 'b']));
   await text.begin(() => {});

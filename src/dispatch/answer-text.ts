@@ -7,6 +7,9 @@ import type { UpstreamStream } from '../upstreams/upstream.ts';
 import type { AnswerChunks } from './dispatcher.ts';
 import type { StreamObserver } from './stream-observer.ts';
 
+/** Of what comes before anything that is an answer. */
+const MAX_HELD_LENGTH = 1_048_576;
+
 /**
  * The text of one stream. What a lane makes of the frames is synchronous: waiting is done here alone. A failure
  * before the commit point is thrown, a failure after it is the lane's own ending. Written by hand, as each
@@ -99,6 +102,8 @@ export abstract class AnswerText implements AnswerChunks {
         this.#take(batch);
         if (!this.#isOver && (this.#hasEnding || this.isComplete())) await this.#leave();
         if (this.#isOver) this.#end();
+        // Kept from the client any longer, it would be kept here.
+        else if (this.text.length > MAX_HELD_LENGTH) this.watch.isCommitted = true;
       }
     } catch (error) {
       if (isAsking) this.#isOver = true;

@@ -59,7 +59,8 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
       if (forMedia !== undefined) return client.open(forMedia);
       return outputLimits.open(call, (fitted) => {
         const body = sentBody(fitted, quirks.takesIncludeUsage);
-        return client.open(postRequest(profile, profile.paths.chat, { ...fitted, body }));
+        const request = postRequest(profile, profile.paths.chat, { ...fitted, body });
+        return client.open({ ...request, isKept: !fitted.stream });
       });
     },
     createDecoder: (context) =>

@@ -36,7 +36,8 @@ export function createGenerateUpstream(options: WireOptions<GenerateProfile>): O
     open: async (call) => {
       const { drawsImages } = builtIn(call.modelId);
       const method = call.stream ? 'streamGenerateContent' : 'generateContent';
-      return client.open({ ...modelRequest(profile, method, call), drawsImages });
+      const request = modelRequest(profile, method, call);
+      return client.open({ ...request, drawsImages, isKept: !call.stream });
     },
     createDecoder: (context) => new GenerateDecoder(context, () => clock.now()),
     countTokens: createTokenCounter({ client, profile, clock }),

@@ -43,7 +43,8 @@ export function createMessagesUpstream(options: WireOptions<MessagesProfile>): O
     open: (call) =>
       outputLimits.open(call, (fitted) => {
         const body: JsonObject = { ...fitted.body, stream: fitted.stream };
-        return client.open(postRequest(profile, '/messages', { ...fitted, body }));
+        const request = postRequest(profile, '/messages', { ...fitted, body });
+        return client.open({ ...request, isKept: !fitted.stream });
       }),
     createDecoder: (context) => new MessagesDecoder(context, () => clock.now()),
     countTokens: createTokenCounter({ client, profile, clock }),

@@ -10,6 +10,7 @@ const SSE = { 'content-type': 'text/event-stream' };
 function feed(
   options: {
     readonly drawsImages?: boolean;
+    readonly isKept?: boolean;
     readonly most?: number;
     readonly takeRoom?: (bytes: number) => void;
   } = {},
@@ -46,8 +47,8 @@ function feed(
     take: (_holder, bytes) => options.takeRoom?.(bytes),
     release: () => {},
   };
-  const { drawsImages } = options;
-  const request = { signal: abort.signal, secrets: [], drawsImages };
+  const { drawsImages, isKept } = options;
+  const request = { signal: abort.signal, secrets: [], drawsImages, isKept };
   const stream = new AnswerStream(
     request,
     { wire: WIRE_RULES, clock, limits, room },
@@ -316,4 +317,31 @@ test('an answer for which there is no memory ends with what the memory says, and
   expect(await failure).toBe(full);
   expect(Math.min(...asked)).toBeGreaterThan(1_048_576);
   expect(log.slice(-2)).toEqual(['closed', 'abort']);
+});
+
+test.each([
+  ['streamed on', false],
+  ['kept', true],
+])('events that are %s take memory together: %s', async (_how, isKept) => {
+  let most = 0;
+  const { open, send } = feed({
+    isKept,
+    most: 4_000_000,
+    takeRoom: (bytes) => {
+      most = Math.max(most, bytes);
+    },
+  });
+  const stream = open();
+  const read = (async () => {
+    for await (const frames of stream) expect(frames).toHaveLength(1000);
+  })();
+  for (let sent = 0; sent < 200; sent += 1) {
+    send('data: {}\n\n'.repeat(1000));
+    await Promise.resolve();
+  }
+  stream.onResponseEnd();
+  await read;
+  // Ten bytes of text each, and the values that are made of them.
+  if (isKept) expect(most).toBeGreaterThan(14_000_000);
+  else expect(most).toBe(0);
 });

@@ -18,6 +18,8 @@ export interface AnswerRequest {
   readonly secrets: readonly string[];
   /** Its tools are named in what a refusal says of them. */
   readonly body?: JsonObject | undefined;
+  /** True where frames are kept until the end, as an answer that is wanted whole is. */
+  readonly isKept?: boolean | undefined;
   /** True for models that draw, which are silent for long. */
   readonly drawsImages?: boolean | undefined;
   readonly onRateLimit?: UpstreamCall['onRateLimit'];
@@ -91,6 +93,9 @@ interface Refusal {
 /** Smaller events are many at once, and soon over. */
 const COUNTED_FROM_BYTES = 1_048_576;
 
+/** What is made of a frame that is kept, however little it says. */
+const KEPT_FRAME_BYTES = 64;
+
 /** Interim answers (1xx) before the real one; more are no answer. */
 const MAX_INTERIM = 100;
 
@@ -127,8 +132,8 @@ export class AnswerStream
   #ending: Ending | undefined;
   #isDue = false;
   #bytes = 0;
-  /** Of what is no whole event yet. */
-  #partBytes = 0;
+  /** Of what is no whole event yet, or is kept. */
+  #heldBack = 0;
   #refusal: Refusal | undefined;
   /** How long the upstream may be silent after the last frame. */
   #idleMs = 0;
@@ -256,8 +261,8 @@ export class AnswerStream
       this.#cancel(pathFault(told`The upstream sent an answer that is too long.`));
       return;
     }
-    this.#partBytes += chunk.length;
-    if (this.#partBytes > COUNTED_FROM_BYTES && !this.#takeRoom()) return;
+    this.#heldBack += chunk.length;
+    if (this.#heldBack > COUNTED_FROM_BYTES && !this.#takeRoom()) return;
     try {
       this.#deliver(this.#reader.push(chunk));
     } catch (error) {
@@ -272,7 +277,7 @@ export class AnswerStream
 
   #takeRoom(): boolean {
     try {
-      this.#place.room?.take(this, this.#partBytes);
+      this.#place.room?.take(this, this.#heldBack);
       return true;
     } catch (error) {
       this.#cancel(error);
@@ -308,7 +313,8 @@ export class AnswerStream
     else
       this.#idleMs =
         ending === 'thought' || this.#request.drawsImages === true ? LONG_IDLE_MS : IDLE_MS;
-    this.#partBytes = 0;
+    if (this.#request.isKept === true) this.#heldBack += frames.length * KEPT_FRAME_BYTES;
+    else this.#heldBack = 0;
     this.#silence.touch(this.#idleMs);
     this.add(frames);
   }
