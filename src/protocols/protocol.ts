@@ -9,6 +9,7 @@ import { createReceipt, type Receipt, type ReceiptEntry } from '../canonical/rec
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { RunsOfKey } from '../stored-responses/background-runs.ts';
+import type { EventLog } from '../stored-responses/event-log.ts';
 import type { ResponseStore } from '../stored-responses/response-store.ts';
 
 export type ProtocolName = 'chat' | 'messages' | 'generate';
@@ -76,6 +77,8 @@ export type ProtocolRoute =
       readonly takesBody?: true | undefined;
       /** @throws GatewayError not-found for an answer this client key has not */
       run(input: StoredResponseInput): Promise<JsonObject>;
+      /** What to read along where the client asks for that, and not for the answer as it stands. @throws as `run` */
+      follow?(input: StoredResponseInput): Promise<FollowedEvents | undefined>;
     }
   | {
       readonly operation: 'list-models';
@@ -89,6 +92,14 @@ export type ProtocolRoute =
       readonly path: string;
       writeModel(model: ListedModel): JsonObject;
     };
+
+/** A stream that goes on without whoever reads it. */
+export interface FollowedEvents {
+  readonly events: Pick<EventLog, 'read'>;
+  /** The number of the first event to read. */
+  readonly first: number;
+  readonly reader: StreamWriter;
+}
 
 /** Lower-case names; repeated lines are joined with ", ". */
 export type RequestHeaders = Readonly<Record<string, string | undefined>>;
@@ -167,7 +178,7 @@ export interface GenerateCall {
   readonly relay?: RelayCall | undefined;
   /** Present when no model is asked: the whole stream, as it is sent at once. */
   readonly writeAtOnce?: ((context: ReplyContext) => string) | undefined;
-  /** Present when the client is answered at once, and looks for the answer later; `stream` is true then. */
+  /** Present when the answer is made whether its client stays or not; `stream` is true then. */
   readonly background?: BackgroundCall | undefined;
 }
 
@@ -175,8 +186,14 @@ export interface GenerateCall {
 export interface BackgroundCall {
   /** What it holds in memory, in UTF-16 units. */
   readonly size: number;
-  /** Keeps that it was taken. The id is what the client asks for, the body what it is told. */
-  queue(context: ReplyContext): { readonly id: string; readonly body: JsonObject };
+  /** Present when the client wants to read along: what it is told beside the events. */
+  readonly reader: StreamWriter | undefined;
+  /** Keeps that it was taken. The id is what the client asks for, the body or the first events what it is told. */
+  queue(context: ReplyContext): {
+    readonly id: string;
+    readonly body: JsonObject;
+    events(): string;
+  };
   /** Keeps that it failed, or that it was cancelled (`client-gone`), unless it has ended already. */
   fail(error: GatewayError): void;
 }

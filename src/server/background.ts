@@ -1,4 +1,4 @@
-// Creates one response in the background: the client polls for it and may disconnect.
+// Creates one response in the background: the client polls for it or reads along, and may disconnect.
 
 import {
   asGatewayError,
@@ -7,14 +7,22 @@ import {
   gatewayError,
   stoppedError,
 } from '../canonical/error.ts';
+import type { AnswerChunks, CallContext } from '../dispatch/dispatcher.ts';
 import type { Timer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
-import type { BackgroundCall, GenerateCall } from '../protocols/protocol.ts';
+import type {
+  BackgroundCall,
+  FollowedEvents,
+  GenerateCall,
+  ReplyContext,
+} from '../protocols/protocol.ts';
 import type { RefusedRun } from '../stored-responses/background-runs.ts';
+import { EventLog } from '../stored-responses/event-log.ts';
 import { shuttingDown } from './activity.ts';
 import { observeDetached, readCallContext } from './call-context.ts';
 import type { Edge, Exchange } from './edge.ts';
-import { protocolOf, sendJson } from './respond.ts';
+import { protocolOf, sendError, sendJson } from './respond.ts';
+import { followStream } from './stream-response.ts';
 
 /** Nobody waits at a connection, so that an answer may take longer than one that is waited for. */
 const MAX_RUN_MS = 30 * 60_000;
@@ -34,23 +42,29 @@ export async function answerInBackground(
   const context = readCallContext(exchange);
   const { observed } = exchange;
   const createdAt = Math.floor(edge.clock.now() / 1000);
+  const { reader } = background;
+  const events = reader && new EventLog();
   let told = {};
   const started = edge.runs.start({
     clientKeyId: exchange.clientKeyId,
     size: background.size,
+    events,
     begin() {
-      const { id, body } = background.queue({ model, createId, createdAt });
-      told = body;
-      return id;
+      const queued = background.queue({ model, createId, createdAt });
+      told = queued.body;
+      events?.add(queued.events());
+      return queued.id;
     },
     async work(signal) {
       const limited = limit(edge, signal);
       if (observed !== undefined) observed.stop = () => limited.end(stoppedError());
+      const making = new Making(call, events);
       try {
-        await make(edge, call, { ...context, signal: limited.signal });
+        await making.run(edge, { ...context, signal: limited.signal });
       } catch (error) {
         const failure = asGatewayError(limited.signal.aborted ? limited.signal.reason : error);
         exchange.record.error ??= failure;
+        events?.add(making.endWithError(failure, { model, createId, createdAt }));
         background.fail(failure);
       } finally {
         limited.timer.cancel();
@@ -59,7 +73,8 @@ export async function answerInBackground(
   });
   if (started.kind === 'refused') throw refusal(started.reason);
   const tellEnd = observeDetached(exchange);
-  sendJson(exchange, { status: 200, body: told });
+  if (events && reader) await readAlong(exchange, { events, first: 0, reader });
+  else sendJson(exchange, { status: 200, body: told });
   await started.ended;
   const { error } = exchange.record;
   const { path, requestId } = exchange;
@@ -67,17 +82,45 @@ export async function answerInBackground(
   tellEnd(written?.status ?? 200);
 }
 
+/** A client that leaves ends its own reading alone. */
+async function readAlong(exchange: Exchange, followed: FollowedEvents): Promise<void> {
+  try {
+    await followStream(exchange, followed);
+  } catch (error) {
+    sendError(exchange, asGatewayError(error));
+  }
+}
+
 /** The answer keeps itself as it is written; a stream that breaks off says so in its own words. */
-async function make(
-  edge: Edge,
-  call: GenerateCall,
-  context: Parameters<Edge['dispatcher']['generate']>[1],
-): Promise<void> {
-  context.signal.throwIfAborted();
-  const answer = await edge.dispatcher.generate(call, context);
-  if (answer.kind === 'reply') return;
-  for await (const _written of answer.chunks) context.signal.throwIfAborted();
-  context.signal.throwIfAborted();
+class Making {
+  readonly #call: GenerateCall;
+  readonly #events: EventLog | undefined;
+  #chunks: AnswerChunks | undefined;
+
+  constructor(call: GenerateCall, events: EventLog | undefined) {
+    this.#call = call;
+    this.#events = events;
+  }
+
+  async run(edge: Edge, context: CallContext): Promise<void> {
+    context.signal.throwIfAborted();
+    const answer = await edge.dispatcher.generate(this.#call, context);
+    if (answer.kind === 'reply') return;
+    this.#chunks = answer.chunks;
+    for await (const written of answer.chunks) {
+      this.#events?.add(written);
+      context.signal.throwIfAborted();
+    }
+    context.signal.throwIfAborted();
+  }
+
+  /** What is left to write of its stream. */
+  endWithError(error: GatewayError, context: ReplyContext): string {
+    return (
+      this.#chunks?.endWithError?.(error) ??
+      this.#call.createStreamWriter(context).write({ kind: 'error', error })
+    );
+  }
 }
 
 function limit(

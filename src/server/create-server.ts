@@ -34,7 +34,7 @@ export function createServer(options: EdgeOptions) {
   const trustedProxies = memoize(readTrustedProxies);
   const edge: Edge = {
     ...options,
-    runs: new BackgroundRuns({ cancelled, sharing: options.sharing }),
+    runs: new BackgroundRuns({ clock: options.clock, cancelled, sharing: options.sharing }),
     connectionResponses: createConnectionResponses({
       clock: options.clock,
       onFailure: (error) => options.log.warn({ err: error }, 'an answer cannot be gone on from'),

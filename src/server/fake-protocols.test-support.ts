@@ -155,9 +155,10 @@ function readCall(name: ProtocolName, input: RouteInput): GenerateCall {
 
 const BACKGROUND: BackgroundCall = {
   size: 1,
+  reader: undefined,
   queue: ({ createId }) => {
     const id = createId('made_');
-    return { id, body: { id, queued: true } };
+    return { id, body: { id, queued: true }, events: () => '' };
   },
   fail: () => {},
 };

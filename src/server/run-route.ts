@@ -21,7 +21,7 @@ import type { Exchange } from './edge.ts';
 import { clientGone, readJsonBody } from './gates/body.ts';
 import { isMultipart, readMultipart } from './gates/multipart.ts';
 import { sendError, sendJson, sendText } from './respond.ts';
-import { answerStream } from './stream-response.ts';
+import { answerStream, followStream } from './stream-response.ts';
 
 interface MatchedRoute {
   readonly route: ProtocolRoute;
@@ -73,7 +73,7 @@ export async function runRoute(
       // Reading a large body and writing what goes upstream are two long pieces of work.
       if (exchange.heldBytes >= STEPWISE_FROM_BYTES) await nextTurn();
       const { model, background, writeAtOnce } = call;
-      const stream = call.stream && background === undefined;
+      const stream = background === undefined ? call.stream : background.reader !== undefined;
       const asked = edge.observer?.readsRequests === true ? call : undefined;
       observeCall(exchange, { model, stream, asked });
       if (writeAtOnce !== undefined) {
@@ -92,17 +92,25 @@ export async function runRoute(
           : answerWhole(exchange, () => generateWhole(exchange, call), call);
       });
     }
-    case 'kept-answers': {
-      const responses = edge.responseStores.of(exchange.clientKeyId);
-      const body = route.takesBody === true ? await readKeptBody(exchange) : {};
-      const now = Math.floor(edge.clock.now() / 1000);
-      const runs = edge.runs.of(exchange.clientKeyId);
-      const input = { id: pathModel, query: exchange.query, responses, runs, body, createId, now };
-      return sendJson(exchange, { status: 200, body: await route.run(input) });
-    }
+    case 'kept-answers':
+      return answerKept(exchange, route, pathModel);
     default:
       route satisfies never;
   }
+}
+
+type KeptRoute = Extract<ProtocolRoute, { operation: 'kept-answers' }>;
+
+async function answerKept(exchange: Exchange, route: KeptRoute, id: string): Promise<void> {
+  const { edge, clientKeyId, query } = exchange;
+  const responses = edge.responseStores.of(clientKeyId);
+  const body = route.takesBody === true ? await readKeptBody(exchange) : {};
+  const now = Math.floor(edge.clock.now() / 1000);
+  const runs = edge.runs.of(clientKeyId);
+  const input = { id, query, responses, runs, body, createId, now };
+  const followed = await route.follow?.(input);
+  if (followed !== undefined) return followStream(exchange, followed);
+  sendJson(exchange, { status: 200, body: await route.run(input) });
 }
 
 /** What a key may not use is not there for it. */

@@ -5,7 +5,7 @@ import type { KeptText } from '../canonical/transcript.ts';
 import type { AnswerChunks } from '../dispatch/dispatcher.ts';
 import { type Clock, SilenceTimer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
-import type { GenerateCall, StreamWriter } from '../protocols/protocol.ts';
+import type { FollowedEvents, GenerateCall, StreamWriter } from '../protocols/protocol.ts';
 import { turn } from '../stream/scheduler.ts';
 import { readCallContext, startDeadline } from './call-context.ts';
 import type { ClientResponse } from './client-response.ts';
@@ -18,12 +18,48 @@ import { baseHeaders, logInternal, sendError } from './respond.ts';
  * written into the stream, which then ends.
  * @throws GatewayError to render with its own status.
  */
-export async function answerStream(exchange: Exchange, call: GenerateCall): Promise<void> {
-  const { edge, abort, settings } = exchange;
-  const { signal } = abort;
+export function answerStream(exchange: Exchange, call: GenerateCall): Promise<void> {
+  const { edge, settings } = exchange;
+  const { model } = call;
   const context = readCallContext(exchange);
-  const stream = new OpenStream(exchange, call);
-  const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
+  return sendStream(exchange, {
+    async open() {
+      const answer = await edge.dispatcher.generate(call, context);
+      if (answer.kind === 'reply') throw new Error('A stream was asked for, a whole answer came.');
+      return answer.chunks;
+    },
+    createWriter() {
+      const createdAt = Math.floor(edge.clock.now() / 1000);
+      return call.createStreamWriter({ model, createId, createdAt });
+    },
+    limitMs: settings.requestTimeoutMs,
+  });
+}
+
+/** Reads a stream along that goes on without this client. @throws as `answerStream` */
+export function followStream(
+  exchange: Exchange,
+  { events, first, reader }: FollowedEvents,
+): Promise<void> {
+  const { signal } = exchange.abort;
+  const open = (): Promise<AnswerChunks> => Promise.resolve(events.read(first, signal));
+  return sendStream(exchange, { open, createWriter: () => reader });
+}
+
+interface StreamSource {
+  open(): Promise<AnswerChunks>;
+  /** For what has to be said while there is no answer. */
+  createWriter(): StreamWriter;
+  /** How long the first of it may take; as long as it does where it is not said. */
+  readonly limitMs?: number;
+}
+
+async function sendStream(exchange: Exchange, source: StreamSource): Promise<void> {
+  const { edge, abort } = exchange;
+  const { signal } = abort;
+  const stream = new OpenStream(exchange, source);
+  const { limitMs } = source;
+  const deadline = limitMs === undefined ? undefined : startDeadline(edge.clock, abort, limitMs);
   const onAbort = (): void => {
     stream.stop();
     if (stream.hasBegun) stream.fail(signal.reason);
@@ -31,12 +67,11 @@ export async function answerStream(exchange: Exchange, call: GenerateCall): Prom
   };
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    const answer = await edge.dispatcher.generate(call, context);
-    if (answer.kind === 'reply') throw new Error('A stream was asked for, a whole answer came.');
-    stream.answer = answer.chunks;
-    for await (const chunk of answer.chunks) {
+    const chunks = await source.open();
+    stream.answer = chunks;
+    for await (const chunk of chunks) {
       if (chunk === '') continue;
-      if (!stream.hasText) deadline.cancel();
+      if (!stream.hasText) deadline?.cancel();
       const behind = stream.write(chunk);
       if (behind !== undefined) await behind;
       if (!stream.isOpen) break;
@@ -47,7 +82,7 @@ export async function answerStream(exchange: Exchange, call: GenerateCall): Prom
     if (!stream.hasBegun) throw error;
     stream.fail(error);
   } finally {
-    deadline.cancel();
+    deadline?.cancel();
     stream.stop();
     signal.removeEventListener('abort', onAbort);
   }
@@ -201,17 +236,16 @@ class OpenStream extends SocketWriter {
   /** What is written; undefined until dispatch has it. */
   answer: AnswerChunks | undefined;
   readonly #exchange: Exchange;
-  readonly #call: GenerateCall;
-  /** For what has to be said while there is no answer. */
+  readonly #source: StreamSource;
   #ownWriter: StreamWriter | undefined;
   readonly #pulse: SilenceTimer;
   readonly #sentBody: KeptText | undefined;
 
-  constructor(exchange: Exchange, call: GenerateCall) {
+  constructor(exchange: Exchange, source: StreamSource) {
     const { clock } = exchange.edge;
     super(exchange.response, clock);
     this.#exchange = exchange;
-    this.#call = call;
+    this.#source = source;
     this.#sentBody = exchange.record.sentBody;
     this.#pulse = new SilenceTimer(clock, () => this.#beat());
     // A WebSocket has no headers, and is kept alive by its connection.
@@ -219,9 +253,7 @@ class OpenStream extends SocketWriter {
   }
 
   get #writer(): StreamWriter {
-    const { model } = this.#call;
-    const createdAt = Math.floor(this.#exchange.edge.clock.now() / 1000);
-    this.#ownWriter ??= this.#call.createStreamWriter({ model, createId, createdAt });
+    this.#ownWriter ??= this.#source.createWriter();
     return this.#ownWriter;
   }
 

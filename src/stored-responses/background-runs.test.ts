@@ -4,21 +4,30 @@ import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.t
 import { Hub } from '../cluster/hub.ts';
 import { createWorkerCluster, serveWorker } from '../cluster/parent.ts';
 import { BackgroundRuns } from './background-runs.ts';
+import { EventLog } from './event-log.ts';
 
 interface Job {
   readonly signal: AbortSignal;
   finish(): void;
 }
 
+interface Parts {
+  readonly key?: string;
+  readonly size?: number;
+  readonly events?: EventLog;
+}
+
 type Options = ConstructorParameters<typeof BackgroundRuns>[0];
 
 function setUp(limits: Options['limits'] = {}, sharing?: Options['sharing']) {
-  const runs = new BackgroundRuns({ limits, cancelled: () => 'no longer', sharing });
+  const clock = createFakeClock();
+  const runs = new BackgroundRuns({ clock, limits, cancelled: () => 'no longer', sharing });
   const jobs = new Map<string, Job>();
-  const ask = (id: string, { key = 'k', size = 1 } = {}) =>
+  const ask = (id: string, { key = 'k', size = 1, events }: Parts = {}) =>
     runs.start({
       clientKeyId: key,
       size,
+      events,
       begin: () => id,
       work: (signal) =>
         new Promise((resolve) => {
@@ -27,12 +36,12 @@ function setUp(limits: Options['limits'] = {}, sharing?: Options['sharing']) {
           else signal.addEventListener('abort', () => resolve());
         }),
     });
-  const start = (id: string, parts?: { key?: string; size?: number }) => {
+  const start = (id: string, parts?: Parts) => {
     const started = ask(id, parts);
     if (started.kind === 'refused') throw new Error(started.reason);
     return started;
   };
-  return { runs, jobs, ask, start };
+  return { runs, jobs, clock, ask, start };
 }
 
 test('as many as are allowed work at once, the others in their turn', async () => {
@@ -159,3 +168,32 @@ function openTwo(clock: FakeClock) {
 function onFault(error: unknown): never {
   throw error;
 }
+
+test('a stream can be read for some time behind its end, by its key alone', async () => {
+  const { runs, jobs, clock, start } = setUp();
+  const events = new EventLog();
+  const { ended } = start('a', { events });
+  const isThere = () => ['k', 'other'].map((key) => runs.of(key).eventsOf('a') === events);
+  expect(isThere()).toEqual([true, false]);
+  jobs.get('a')?.finish();
+  await ended;
+  await clock.advance(5 * 60_000 - 1);
+  expect(isThere()).toEqual([true, false]);
+  await clock.advance(1);
+  expect(isThere()).toEqual([false, false]);
+});
+
+test('streams that have ended leave in their order when they are too large together', async () => {
+  const { runs, jobs, clock, start } = setUp({ endedSize: 20 });
+  for (const id of ['a', 'b', 'c']) {
+    const events = new EventLog();
+    const { ended } = start(id, { events });
+    events.add('12345678\n\n');
+    jobs.get(id)?.finish();
+    await ended;
+  }
+  const held = ['a', 'b', 'c'].filter((id) => runs.of('k').eventsOf(id) !== undefined);
+  expect(held).toEqual(['b', 'c']);
+  await runs.close('over');
+  expect(clock.pendingTimers).toBe(0);
+});

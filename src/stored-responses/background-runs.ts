@@ -1,7 +1,8 @@
 // Responses that are created in the background: their turns, their bounds, and their ends, at whichever process they are made.
 
 import type { Cluster, Topic } from '../cluster/cluster.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, Timer } from '../lib/clock.ts';
+import type { EventLog } from './event-log.ts';
 
 /** What one client key may see and end; no other key's can be reached through it. */
 export type RunsOfKey = ReturnType<BackgroundRuns['of']>;
@@ -12,6 +13,8 @@ interface BackgroundRun {
   readonly clientKeyId: string;
   /** What it holds in memory, in UTF-16 units. */
   readonly size: number;
+  /** Where its client wants its stream: `work` adds to it. */
+  readonly events?: EventLog | undefined;
   /** Names it, once it is sure to be taken. */
   begin(): string;
   /** Never rejects. The signal is aborted from the beginning when it was ended in its queue. */
@@ -39,7 +42,12 @@ const LIMITS = {
   size: 16 * 1024 * 1024,
   /** UTF-16 units of all runs together. */
   sizeInAll: 128 * 1024 * 1024,
+  /** UTF-16 units of the streams that have ended, together. */
+  endedSize: 32 * 1024 * 1024,
 };
+
+/** So long a stream that has ended can still be read. */
+const ENDED_MS = 5 * 60_000;
 
 interface OpenRun {
   readonly run: BackgroundRun;
@@ -48,7 +56,14 @@ interface OpenRun {
   state: RunState;
 }
 
+interface EndedStream {
+  readonly clientKeyId: string;
+  readonly events: EventLog;
+  readonly timer: Timer;
+}
+
 interface BackgroundRunsOptions {
+  readonly clock: Pick<Clock, 'startTimer'>;
   readonly limits?: Partial<typeof LIMITS>;
   /** Why one ends that its client cancels. */
   readonly cancelled: () => unknown;
@@ -57,14 +72,18 @@ interface BackgroundRunsOptions {
 }
 
 export class BackgroundRuns {
+  readonly #clock: BackgroundRunsOptions['clock'];
   readonly #limits: typeof LIMITS;
   readonly #cancelled: () => unknown;
   readonly #others: OtherRuns | undefined;
   /** In the order they came. */
   readonly #open = new Map<string, OpenRun>();
+  /** Streams that have ended, in that order. */
+  readonly #ended = new Map<string, EndedStream>();
   #isClosing = false;
 
-  constructor({ limits, cancelled, sharing }: BackgroundRunsOptions) {
+  constructor({ clock, limits, cancelled, sharing }: BackgroundRunsOptions) {
+    this.#clock = clock;
     this.#limits = { ...LIMITS, ...limits };
     this.#cancelled = cancelled;
     this.#others =
@@ -81,6 +100,12 @@ export class BackgroundRuns {
         const here = this.#find(clientKeyId, id)?.state;
         if (here !== undefined || runner === undefined) return here;
         return this.#others?.mayRun(runner) === true ? 'in_progress' : undefined;
+      },
+      /** The stream of one that was begun here as a stream, until some time behind its end. */
+      eventsOf: (id: string): EventLog | undefined => {
+        const ended = this.#ended.get(id);
+        if (ended?.clientKeyId === clientKeyId) return ended.events;
+        return this.#find(clientKeyId, id)?.run.events;
       },
       /** Ends it as its client wishes. Resolves when it has ended; false when there was nothing to end. */
       cancel: async (id: string, runner: string | undefined): Promise<boolean> => {
@@ -129,6 +154,7 @@ export class BackgroundRuns {
     const all = [...this.#open.values()];
     for (const { abort } of all) abort.abort(reason);
     await Promise.all(all.map(({ ended }) => ended.promise));
+    for (const id of this.#ended.keys()) this.#forget(id);
   }
 
   #refusalOf({ clientKeyId, size }: BackgroundRun): RefusedRun['reason'] | undefined {
@@ -160,9 +186,29 @@ export class BackgroundRuns {
     open.state = 'in_progress';
     void open.run.work(open.abort.signal).finally(() => {
       this.#open.delete(id);
+      this.#keepStream(id, open.run);
       open.ended.resolve();
       this.#beginNext();
     });
+  }
+
+  #keepStream(id: string, { clientKeyId, events }: BackgroundRun): void {
+    if (events === undefined) return;
+    events.end();
+    const timer = this.#clock.startTimer(ENDED_MS, () => this.#forget(id));
+    this.#ended.set(id, { clientKeyId, events, timer });
+    let size = 0;
+    for (const one of this.#ended.values()) size += one.events.size;
+    for (const [oldest, one] of this.#ended) {
+      if (size <= this.#limits.endedSize) return;
+      size -= one.events.size;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(id: string): void {
+    this.#ended.get(id)?.timer.cancel();
+    this.#ended.delete(id);
   }
 }
 

@@ -1,7 +1,10 @@
 // Responses that are made in the background, with the official client: polled, cancelled, deleted, bounded.
 
 import OpenAI, { APIError } from 'openai';
-import type { Response as ResponseObject } from 'openai/resources/responses/responses';
+import type {
+  Response as ResponseObject,
+  ResponseStreamEvent,
+} from 'openai/resources/responses/responses';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { KEY, STRICT, startApp, type TestApp } from '../support/app.ts';
 
@@ -91,6 +94,83 @@ describe('from the question to the answer', () => {
   });
 });
 
+describe('read along', () => {
+  const STREAMED = { ...ASKED, input: 'UPSTREAM-WORDS 50', stream: true } as const;
+
+  async function take(
+    stream: AsyncIterable<ResponseStreamEvent>,
+    most = Number.POSITIVE_INFINITY,
+  ): Promise<ResponseStreamEvent[]> {
+    const events: ResponseStreamEvent[] = [];
+    for await (const event of stream) if (events.push(event) >= most) break;
+    return events;
+  }
+
+  const numbersOf = (events: readonly ResponseStreamEvent[]): number[] =>
+    events.map(({ sequence_number: number }) => number);
+
+  test('a stream says at once that it is queued, and ends as the response is kept', async () => {
+    const events = await take(await client.responses.create(STREAMED));
+    expect(numbersOf(events)).toEqual(events.map((_event, index) => index));
+    expect(events.slice(0, 3).map(({ type }) => type)).toEqual([
+      ...['response.created', 'response.queued', 'response.in_progress'],
+    ]);
+    const last = events.at(-1);
+    if (last?.type !== 'response.completed') throw new Error(`It ended with ${last?.type}.`);
+    const {
+      completed_at: _at,
+      output_text: _text,
+      ...kept
+    } = await client.responses.retrieve(last.response.id);
+    expect(last.response).toMatchObject({ ...kept, background: true });
+  });
+
+  test('who left reads on behind what they have, also when it has ended', async () => {
+    const begun = await take(
+      await client.responses.create({ ...STREAMED, input: 'UPSTREAM-SLOW 200 Hello there' }),
+      3,
+    );
+    const [first] = begun;
+    if (first?.type !== 'response.created') throw new Error('It did not begin.');
+    const { id } = first.response;
+    const again = { stream: true, starting_after: 2 } as const;
+    const rest = await take(await client.responses.retrieve(id, again));
+    expect(numbersOf([...begun, ...rest])).toEqual([...begun, ...rest].map((_one, at) => at));
+    expect(rest.at(-1)).toMatchObject({ type: 'response.completed', response: { id } });
+    expect(await take(await client.responses.retrieve(id, again))).toEqual(rest);
+    const whole = await client.responses.stream({ response_id: id }).finalResponse();
+    expect(whole.output_text).toContain('Hello there');
+    const behind = { stream: true, starting_after: 10_000 } as const;
+    await expect(client.responses.retrieve(id, behind)).rejects.toMatchObject({ status: 400 });
+  });
+
+  test.each([
+    ['before anything came', { status: 400, message: 'No.' }],
+    ['in the middle', { cutAfterEvents: 2 }],
+  ])('what fails %s ends its stream', async (_when, fault) => {
+    await app.sandbox.addFault(fault);
+    const events = await take(await client.responses.create(STREAMED));
+    const last = events.at(-1);
+    if (last?.type !== 'response.failed') throw new Error(`It ended with ${last?.type}.`);
+    expect(numbersOf(events)).toEqual(events.map((_event, index) => index));
+    const kept = await client.responses.retrieve(last.response.id);
+    expect(kept).toMatchObject({ status: 'failed', error: last.response.error });
+  });
+
+  test('cancelling ends the stream of everyone who reads', async () => {
+    const stream = await client.responses.create({ ...SLOW, stream: true });
+    const events: ResponseStreamEvent[] = [];
+    for await (const event of stream) {
+      events.push(event);
+      if (event.type === 'response.queued') await client.responses.cancel(event.response.id);
+    }
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.failed',
+      response: { status: 'cancelled' },
+    });
+  });
+});
+
 describe('ending it early', () => {
   test('a cancelled response stays cancelled, and the call upstream ends', async () => {
     const { id } = await client.responses.create(SLOW);
@@ -124,7 +204,6 @@ describe('ending it early', () => {
 describe('what is refused', () => {
   test.each([
     [{ store: false }, 'background'],
-    [{ stream: true }, 'stream'],
     [{ background: 'yes' }, 'background'],
   ])('%j is a 400 that names the field', async (fields, param) => {
     const call = client.post('/responses', { body: { ...ASKED, ...fields } });
@@ -136,7 +215,7 @@ describe('what is refused', () => {
     await expect(call).rejects.toMatchObject({ status: 413, param: 'background' });
   });
 
-  test('a stream of it, begun later', async () => {
+  test('a stream of what was not asked for as one', async () => {
     const { id } = await client.responses.create(ASKED);
     await ended(id);
     const call = client.responses.retrieve(id, { stream: true });

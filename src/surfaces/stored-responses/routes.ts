@@ -4,6 +4,7 @@ import { clientError, type GatewayError, invalidRequest } from '../../canonical/
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { FREE, listOf, openObjectOf } from '../../protocols/body-schema.ts';
+import { READING_ALONG } from '../../protocols/chat/responses/background.ts';
 import {
   addTurn,
   findConversation,
@@ -18,7 +19,11 @@ import { checkItems, writeOut } from '../../protocols/chat/responses/read-input.
 import { failedError, showItem } from '../../protocols/chat/responses/response-object.ts';
 import { readMetadata } from '../../protocols/chat/responses/schema.ts';
 import { check, missingField, unsupported } from '../../protocols/chat/schema.ts';
-import type { ProtocolRoute, StoredResponseInput } from '../../protocols/protocol.ts';
+import type {
+  FollowedEvents,
+  ProtocolRoute,
+  StoredResponseInput,
+} from '../../protocols/protocol.ts';
 import type { RunState } from '../../stored-responses/background-runs.ts';
 import type { StoredResponse } from '../../stored-responses/response-store.ts';
 import { writeItemPage } from './item-page.ts';
@@ -29,20 +34,25 @@ const ONE_CONVERSATION = `${COLLECTION}/{id}`;
 const ITEMS = `${ONE_CONVERSATION}/items`;
 const ONE_RESPONSE = '/v1/responses/{id}';
 const MAX_ITEMS = 20;
+const WHOLE_NUMBER = /^(?:-1|\d{1,15})$/;
 
 type KeptRoute = Extract<ProtocolRoute, { operation: 'kept-answers' }>;
 
 function route(
   method: KeptRoute['method'],
   path: string,
-  rest: Pick<KeptRoute, 'title' | 'run' | 'takesBody'>,
+  rest: Pick<KeptRoute, 'title' | 'run' | 'follow' | 'takesBody'>,
 ): ProtocolRoute {
   return { operation: 'kept-answers', method, path, ...rest };
 }
 
 /** Sources: platform.openai.com, "Responses" and "Conversations"; `openai` resources/responses, resources/conversations. */
 export const STORED_RESPONSE_ROUTES: readonly ProtocolRoute[] = [
-  route('GET', ONE_RESPONSE, { title: 'shows a kept response', run: readAnswer }),
+  route('GET', ONE_RESPONSE, {
+    title: 'shows a kept response, or goes on with its stream (`stream=true`)',
+    run: readAnswer,
+    follow: followAnswer,
+  }),
   route('DELETE', ONE_RESPONSE, { title: 'deletes a kept response', run: removeAnswer }),
   route('GET', `${ONE_RESPONSE}/input_items`, {
     title: 'lists what a kept response was asked with',
@@ -177,13 +187,28 @@ function readPlace(id: string) {
 }
 
 async function readAnswer(input: StoredResponseInput): Promise<JsonObject> {
-  for (const key of ['stream', 'starting_after']) {
-    const value = input.query.get(key);
-    if (value === null || value === 'false') continue;
-    const text = 'a kept response comes whole, and no stream of it can be gone on with;';
-    throw unsupported(key, `${text} leave ${key} out.`);
+  if (input.query.has('starting_after')) {
+    throw invalidRequest('starting_after', 'starting_after goes with stream=true only.');
   }
   return (await find(input)).response;
+}
+
+async function followAnswer(input: StoredResponseInput): Promise<FollowedEvents | undefined> {
+  const { id, query, runs } = input;
+  if (query.get('stream') !== 'true') return undefined;
+  const after = query.get('starting_after') ?? '-1';
+  if (!WHOLE_NUMBER.test(after)) {
+    const message = 'starting_after is the sequence_number of the last event that you have.';
+    throw invalidRequest('starting_after', message);
+  }
+  await find(input);
+  const events = runs.eventsOf(id);
+  const first = Number(after) + 1;
+  if (events?.canReadFrom(first) === true) return { events, first, reader: READING_ALONG };
+  const text =
+    'these events are not here. They are kept where a response with background and stream is made, until five ' +
+    'minutes after its end, of a long one the last; leave stream out to get the response as it stands.';
+  throw unsupported('stream', text);
 }
 
 /** One that is still being made is ended first. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createFakeClock } from '../../../../test/support/fake-clock.ts';
 import { GatewayError } from '../../../canonical/error.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { BackgroundRuns } from '../../../stored-responses/background-runs.ts';
@@ -14,6 +15,7 @@ function setUp() {
     model: 'm',
     echo: { background: true },
     size: 1,
+    isStreamed: false,
     put: (response) => JSON.stringify(response).length < MOST && kept.push(response) > 0,
   });
   return { answer, kept };
@@ -79,6 +81,7 @@ test('one that was queued before the process began is failed, whoever looks', as
     model: 'm',
     echo: { background: true },
     size: 1,
+    isStreamed: false,
     put: (response) => responses.put({ id: String(response.id), input: [], response }),
   });
   const { id } = answer.queue(CONTEXT);
@@ -86,7 +89,7 @@ test('one that was queued before the process began is failed, whoever looks', as
     id,
     query: new URLSearchParams(),
     responses,
-    runs: new BackgroundRuns({ cancelled: () => undefined }).of('k'),
+    runs: new BackgroundRuns({ clock: createFakeClock(), cancelled: () => undefined }).of('k'),
     body: {},
     createId: (prefix) => `${prefix}1`,
     now: 0,

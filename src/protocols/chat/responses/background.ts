@@ -2,8 +2,11 @@
 
 import type { GatewayError } from '../../../canonical/error.ts';
 import type { JsonObject } from '../../../lib/json.ts';
-import type { BackgroundCall, ReplyContext } from '../../protocol.ts';
-import { type Ending, failureOf, responseObject } from './response-object.ts';
+import { eventFrame } from '../../../stream/sse.ts';
+import type { BackgroundCall, ReplyContext, StreamWriter } from '../../protocol.ts';
+import { STREAM } from '../answer-parts.ts';
+import { writeErrorBody } from '../errors.ts';
+import { type Ending, Frames, failureOf, responseObject } from './response-object.ts';
 
 interface BackgroundAnswerOptions {
   readonly model: string;
@@ -12,7 +15,22 @@ interface BackgroundAnswerOptions {
   readonly size: number;
   /** Puts the response on the shelf, with what it was asked; false when it is too large for that. */
   readonly put: (response: JsonObject) => boolean;
+  readonly isStreamed: boolean;
 }
+
+/** How many events its stream begins with, before there is anything of the answer. */
+export const QUEUED_EVENTS = 2;
+
+/** What who reads such a stream is told beside its events: the response itself does not end with their connection. */
+export const READING_ALONG: StreamWriter = {
+  contentType: STREAM.contentType,
+  keepAlive: STREAM.keepAlive,
+  write(event) {
+    if (event.kind !== 'error') return '';
+    const { code, message, param } = writeErrorBody(event.error).error;
+    return eventFrame('error', JSON.stringify({ type: 'error', code, message, param }));
+  },
+};
 
 const TOO_LARGE = {
   status: 'failed',
@@ -26,6 +44,7 @@ const TOO_LARGE = {
  */
 export class BackgroundAnswer implements BackgroundCall {
   readonly size: number;
+  readonly reader: StreamWriter | undefined;
   readonly #options: BackgroundAnswerOptions;
   #head = { id: '', createdAt: 0 };
   #isOver = false;
@@ -33,13 +52,14 @@ export class BackgroundAnswer implements BackgroundCall {
   constructor(options: BackgroundAnswerOptions) {
     this.#options = options;
     this.size = options.size;
+    this.reader = options.isStreamed ? READING_ALONG : undefined;
   }
 
-  queue({ createId, createdAt }: ReplyContext): { readonly id: string; readonly body: JsonObject } {
+  queue({ createId, createdAt }: ReplyContext): ReturnType<BackgroundCall['queue']> {
     this.#head = { id: createId('resp_'), createdAt };
     const body = this.#write({ status: 'queued' }, []);
     this.#options.put(body);
-    return { id: this.#head.id, body };
+    return { id: this.#head.id, body, events: () => writeQueued(body) };
   }
 
   /** For the writer of the answer: the id and the time are those the client was told. */
@@ -63,9 +83,7 @@ export class BackgroundAnswer implements BackgroundCall {
   fail(error: GatewayError, output: readonly JsonObject[] = []): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const isCancelled = error.kind === 'client-gone';
-    const ending = isCancelled ? ({ status: 'cancelled' } as const) : failureOf(error);
-    this.#options.put(this.#write(ending, output));
+    this.#options.put(this.#write(failureOf(error), output));
   }
 
   #write(ending: Ending, output: readonly JsonObject[]): JsonObject {
@@ -73,4 +91,10 @@ export class BackgroundAnswer implements BackgroundCall {
     const head = { ...this.#head, model, echo };
     return responseObject(head, ending, { output, usage: undefined, searches: 0 });
   }
+}
+
+function writeQueued(response: JsonObject): string {
+  const frames = new Frames();
+  const created = frames.write('response.created', { response });
+  return created + frames.write('response.queued', { response }) + frames.rest();
 }

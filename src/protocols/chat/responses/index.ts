@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../../lib/json.ts';
 import type { CountTokensCall, GenerateCall, ReplyContext, RouteInput } from '../../protocol.ts';
 import { readBodySession } from '../read-request.ts';
-import { BackgroundAnswer } from './background.ts';
+import { BackgroundAnswer, QUEUED_EVENTS } from './background.ts';
 import { addTurn, outputOf } from './previous-response.ts';
 import { compactedResponse, listInputItems, withTrigger } from './read-input.ts';
 import { readResponsesRequest } from './read-request.ts';
@@ -41,7 +41,11 @@ function readWritableCall(input: RouteInput): {
     );
   };
   const background = settings.isBackground
-    ? new BackgroundAnswer({ model, echo, size: JSON.stringify(body).length, put })
+    ? new BackgroundAnswer({
+        ...{ model, echo, put, isStreamed: stream },
+        // The first events of a stream repeat what was asked.
+        size: JSON.stringify(body).length * (stream ? 1 + QUEUED_EVENTS : 1),
+      })
     : undefined;
   const keep = (response: JsonObject, { createId, createdAt }: ReplyContext): void => {
     if (background === undefined) put(response);
@@ -53,10 +57,15 @@ function readWritableCall(input: RouteInput): {
   };
   /** An answer is kept when it is whole; one that failed is nothing to go on with. */
   const writerOf = (context: ReplyContext): ResponsesWriter =>
-    new ResponsesWriter(background?.contextOf(context) ?? context, settings, {
-      keep: (response) => keep(response, context),
-      fail: (error, response) => background?.fail(error, outputOf(response)),
-    });
+    new ResponsesWriter(
+      background?.contextOf(context) ?? context,
+      settings,
+      {
+        keep: (response) => keep(response, context),
+        fail: (error, response) => background?.fail(error, outputOf(response)),
+      },
+      background?.reader === undefined ? 0 : QUEUED_EVENTS,
+    );
   const call: GenerateCall = {
     protocol: 'chat',
     model,

@@ -224,7 +224,6 @@ test.each([
   [{}, 'input'],
   [{ input: [] }, 'input'],
   [{ input: 'x', background: true, store: false }, 'background'],
-  [{ input: 'x', background: true, stream: true }, 'stream'],
   [{ input: 'x', background: 'yes' }, 'background'],
   [{ input: 'x', prompt: { id: 'p' } }, 'prompt'],
   [{ input: 'x', conversation: {} }, 'conversation.id'],

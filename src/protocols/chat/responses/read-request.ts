@@ -193,20 +193,13 @@ function readSettings({
   };
 }
 
-/** What is made in the background has to be found later, and is not streamed. */
-function readBackground({ background, stream }: Body, isStored: boolean): boolean {
+/** What is made in the background has to be found later. */
+function readBackground({ background }: Body, isStored: boolean): boolean {
   if (background !== true) return false;
-  if (!isStored) {
-    throw unsupported(
-      'background',
-      'an answer made in the background has to be stored; leave store out, or set it to true.',
-    );
-  }
-  if (stream !== true) return true;
+  if (isStored) return true;
   throw unsupported(
-    'stream',
-    'an answer made in the background is not streamed. Leave stream out and ask GET ' +
-      '/v1/responses/{id} until its status is final, or leave background out.',
+    'background',
+    'an answer made in the background has to be stored; leave store out, or set it to true.',
   );
 }
 

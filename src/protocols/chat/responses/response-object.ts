@@ -123,6 +123,7 @@ export function endingOf(
 }
 
 export function failureOf(error: GatewayError): Ending {
+  if (error.kind === 'client-gone') return { status: 'cancelled' };
   const { code: cause, message } = writeErrorBody(error).error;
   const named = cause === 'content_policy_violation' ? 'invalid_prompt' : (cause ?? '');
   const code = FAILURE_TYPES.has(named) ? named : 'server_error';
@@ -183,8 +184,13 @@ const PIECE = 16_384;
 
 /** Every event carries its name twice and a number without gaps (`openai` lib/responses). */
 export class Frames {
-  #next = 0;
+  #next: number;
   readonly #waiting: Iterator<string>[] = [];
+
+  /** @param first the number of the first event */
+  constructor(first = 0) {
+    this.#next = first;
+  }
 
   /** '' for a frame that holds a long text, and for all behind it until `more` has given them. */
   write(type: string, fields: JsonObject): string {
@@ -214,6 +220,13 @@ export class Frames {
       if (done === true) this.#waiting.shift();
       else text += value;
     }
+    return text;
+  }
+
+  /** All that was not given at once. */
+  rest(): string {
+    let text = '';
+    for (let more = this.more(); more !== ''; more = this.more()) text += more;
     return text;
   }
 

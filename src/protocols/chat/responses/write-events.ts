@@ -60,19 +60,22 @@ export class ResponsesWriter implements StreamWriter {
   readonly #settings: ResponseSettings;
   readonly #keeper: Keeper | undefined;
   readonly #id: string;
-  readonly #frames = new Frames();
+  readonly #frames: Frames;
   readonly #items: OutputItems;
   readonly #hold: Hold | undefined;
   /** Blocks of other answers. */
   #others: Set<number> | undefined;
-  #hasBegun = false;
+  #hasBegun: boolean;
   #usage: Usage = NO_USAGE;
   #ending: Ending = { status: 'in_progress' };
 
-  constructor(context: ReplyContext, settings: ResponseSettings, keeper?: Keeper) {
+  /** @param begun how many events the client has of it already */
+  constructor(context: ReplyContext, settings: ResponseSettings, keeper?: Keeper, begun = 0) {
     this.#context = context;
     this.#settings = settings;
     this.#keeper = keeper;
+    this.#hasBegun = begun > 0;
+    this.#frames = new Frames(begun);
     this.#items = new OutputItems(context.createId, settings, this.#frames);
     this.#hold = createHold(settings, context);
     this.#id = context.createId('resp_');
@@ -84,7 +87,8 @@ export class ResponsesWriter implements StreamWriter {
     const head = { id: this.#id, createdAt, model, echo: this.#settings.echo };
     const usage = this.#ending.status === 'in_progress' ? undefined : this.#usage;
     const { done, grounding } = this.#items;
-    const isBroken = this.#ending.status === 'failed';
+    const { status } = this.#ending;
+    const isBroken = status === 'failed' || status === 'cancelled';
     const output = isBroken ? [...done, ...this.#items.brokenOff()] : done;
     const searches = grounding === undefined ? 0 : searchCount(grounding);
     return responseObject(head, this.#ending, { output, usage, searches });
@@ -95,8 +99,7 @@ export class ResponsesWriter implements StreamWriter {
     let text = this.#begin();
     this.#ending = { status: 'completed', completedAt: this.#context.createdAt };
     const { response } = this;
-    text += this.#frames.write('response.completed', { response });
-    for (let more = this.more(); more !== ''; more = this.more()) text += more;
+    text += this.#frames.write('response.completed', { response }) + this.#frames.rest();
     this.#keeper?.keep(response);
     return text;
   }
@@ -150,12 +153,10 @@ export class ResponsesWriter implements StreamWriter {
   }
 
   #begin(): string {
-    this.#hasBegun = true;
     const { response } = this;
-    return (
-      this.#frames.write('response.created', { response }) +
-      this.#frames.write('response.in_progress', { response })
-    );
+    const created = this.#hasBegun ? '' : this.#frames.write('response.created', { response });
+    this.#hasBegun = true;
+    return created + this.#frames.write('response.in_progress', { response });
   }
 
   #finish(end: ChoiceEnd | undefined): string {
