@@ -87,7 +87,7 @@ export interface GroundingEvent {
   readonly citations: readonly Citation[];
   /** Pages that were opened for the answer, whether a source came of them or not; absent for none. */
   readonly pages?: readonly FetchedPage[] | undefined;
-  /** True where only the queries are known yet: what was found is told with the end of the answer. */
+  /** True before the end of the answer, which tells all: the queries so far, and what is known by then of what was found. */
   readonly isEarly?: true | undefined;
 }
 

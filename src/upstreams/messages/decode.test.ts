@@ -159,11 +159,12 @@ test('what a refusal explains is told', () => {
   });
 });
 
-test('a search is told early, and with its sources and the passage they support at the end', () => {
+test('a search and what it found are told early, and with the passage it supports at the end', () => {
   const events = decode(eventsOf({}, answerOf([...search, text('So: '), cited])));
   const groundings = events.filter(({ kind }) => kind === 'grounding');
   expect(groundings).toMatchObject([
     { queries: ['rain'], sources: [], isEarly: true },
+    { queries: ['rain'], sources: [{ url: 'https://a.test/', title: 'A' }], isEarly: true },
     {
       queries: ['rain'],
       sources: [{ url: 'https://a.test/', title: 'A' }],

@@ -363,7 +363,8 @@ export class MessagesDecoder implements Decoder {
       return;
     }
     this.#keep(block);
-    this.#research?.result(block);
+    const early = this.#research?.result(block);
+    if (early !== undefined) events.push(early);
     const result = readServerResult(type, block);
     if (result !== undefined) this.#addWhole(result, events);
   }

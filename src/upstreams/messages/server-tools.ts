@@ -79,9 +79,7 @@ export class Research {
     const url = textOf(input.url);
     if (name === SERVER_TOOLS['web-search'].name && query !== undefined) {
       this.#queries.push(query);
-      return this.#placesCitations
-        ? { ...this.#event(), sources: [], citations: [], isEarly: true }
-        : undefined;
+      return this.#early();
     }
     if (name === SERVER_TOOLS['url-context'].name && url !== undefined) {
       this.#asked.set(textOf(id) ?? '', url);
@@ -90,18 +88,21 @@ export class Research {
     return undefined;
   }
 
-  /** A result block of any tool. */
-  result({ type, tool_use_id: id, content }: JsonObject): void {
+  /** A result block of any tool. What a search found is told at once, as the search is. */
+  result({ type, tool_use_id: id, content }: JsonObject): GroundingEvent | undefined {
     if (type === 'web_search_tool_result') {
       for (const { url, title } of objectsOf(content)) this.#source(textOf(url), textOf(title));
-    } else if (type === 'web_fetch_tool_result') {
+      return this.#early();
+    }
+    if (type === 'web_fetch_tool_result') {
       const page = objectOf(content) ?? {};
       const url = textOf(page.url) ?? this.#asked.get(textOf(id) ?? '');
-      if (url === undefined) return;
+      if (url === undefined) return undefined;
       const error = textOf(page.error_code);
       const outcome = error === undefined ? 'read' : (FETCH_OUTCOMES.get(error) ?? 'unknown');
       this.#pages.set(url, { url, outcome });
     }
+    return undefined;
   }
 
   addText(text: string): void {
@@ -127,6 +128,11 @@ export class Research {
   grounding(): GroundingEvent | undefined {
     const isNothing = this.#queries.length + this.#sources.size + this.#pages.size === 0;
     return isNothing ? undefined : this.#event();
+  }
+
+  #early(): GroundingEvent | undefined {
+    if (!this.#placesCitations) return undefined;
+    return { ...this.#event(), citations: [], isEarly: true };
   }
 
   #event(): GroundingEvent {

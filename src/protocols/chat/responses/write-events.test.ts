@@ -333,6 +333,34 @@ test('what a search found is listed for clients that ask for it', () => {
   expect(JSON.stringify(response([]))).not.toContain('"results"');
 });
 
+test('searches that are told before the text stand before it with what they found, each once', () => {
+  const [start, ...rest] = eventsOf([[{ kind: 'text', pieces: ['Hi there'] }]]);
+  if (start === undefined) throw new Error('An answer has a start.');
+  const sources = ['a', 'b', 'c'].map((name) => ({ url: `https://${name}.example/`, title: name }));
+  const early = (queries: string[], found: number): CanonicalEvent => ({
+    ...GROUNDING,
+    ...{ queries, sources: sources.slice(0, found), citations: [], isEarly: true },
+  });
+  const whole: CanonicalEvent = { ...GROUNDING, queries: ['q1', 'q2', 'q3'], sources };
+  const events: CanonicalEvent[] = [
+    ...[start, early(['q1'], 0), early(['q1'], 1), early(['q1', 'q2'], 1), early(['q1', 'q2'], 2)],
+    ...[...rest.slice(0, -2), early(['q1', 'q2', 'q3'], 3), whole, ...rest.slice(-2)],
+  ];
+  const text = stream(events, { ...settings, namesSources: true });
+  checkStreamText('responses', text);
+  const named = (queries: string[], ...urls: (string | undefined)[]) => ({
+    type: 'web_search_call',
+    action: { queries, sources: urls.map((url) => ({ url })) },
+  });
+  expect(framesOf(text).at(-1)?.response).toMatchObject({
+    output: [
+      named(['q1', 'q2'], sources[0]?.url, sources[1]?.url),
+      { type: 'message' },
+      named(['q3'], sources[2]?.url),
+    ],
+  });
+});
+
 test('the search itself names its sources where the message that cites them was done before', () => {
   const call: Block = { kind: 'call', id: 'c1', name: 'w', json: [] };
   const events = eventsOf([[{ kind: 'text', pieces: ['Hi there'] }, call]]);

@@ -230,7 +230,9 @@ class OutputItems {
   readonly #settings: ResponseSettings;
   readonly #frames: Frames;
   #open: OpenMessage | (OpenItem & { kind: 'reasoning' | 'call' | 'drawing' }) | undefined;
-  #hasSearch = false;
+  /** The queries whose search is written, and how many of the sources are those of these. */
+  readonly #searched = new Set<string>();
+  #namedSources = 0;
   /** True when a message was done before it was known what its text cites. */
   #isUncited = false;
   /** The proof that stands on a reasoning item already. */
@@ -476,7 +478,8 @@ class OutputItems {
   /** A search that is known before what it led to; one that is to name what it found waits for that. */
   #writeKnownSearch(): string {
     const { namesSources, namesResults } = this.#settings;
-    const waits = this.grounding?.isEarly === true && (namesSources || namesResults);
+    const { isEarly = false, sources = [] } = this.grounding ?? {};
+    const waits = isEarly && (namesSources || namesResults) && sources.length <= this.#namedSources;
     return waits ? '' : this.#writeSearch();
   }
 
@@ -502,14 +505,17 @@ class OutputItems {
 
   /** Where no message could name the sources, as nobody asked for a search, the search itself names them. */
   #writeSearch(): string {
-    const grounding = this.grounding;
-    if (grounding === undefined || this.#hasSearch) return '';
-    const isLast = this.#isUncited && grounding.sources.length > 0;
-    if (grounding.queries.length === 0 && !isLast) return '';
-    this.#hasSearch = true;
+    if (this.grounding === undefined) return '';
+    const queries = this.grounding.queries.filter((query) => !this.#searched.has(query));
+    const sources = this.grounding.sources.slice(this.#namedSources);
+    const isLast = this.#isUncited && this.#searched.size === 0 && sources.length > 0;
+    if (queries.length === 0 && !isLast) return '';
+    for (const query of queries) this.#searched.add(query);
+    this.#namedSources += sources.length;
     const { namesSources, namesResults } = this.#settings;
     const { id, at } = this.#place('ws_');
-    const item = searchItem(id, grounding, { namesSources: namesSources || isLast, namesResults });
+    const found = { queries, sources };
+    const item = searchItem(id, found, { namesSources: namesSources || isLast, namesResults });
     return (
       this.#added({ ...item, status: 'in_progress' }) +
       this.#steps(['in_progress', 'searching', 'completed'], at, 'web_search_call') +
@@ -577,7 +583,7 @@ function annotationsOf(
   textStart: number,
   grounding: GroundingEvent | undefined,
 ): JsonObject[] {
-  if (grounding === undefined) return [];
+  if (grounding === undefined || grounding.isEarly === true) return [];
   const textEnd = textStart + content.modelLength;
   const citations = grounding.citations.filter(
     ({ startIndex, endIndex }) => startIndex >= textStart && endIndex <= textEnd,
@@ -636,7 +642,7 @@ function callItem(
 /** `sources` and `results` only where they are asked for. */
 function searchItem(
   id: string,
-  { queries, sources }: GroundingEvent,
+  { queries, sources }: Pick<GroundingEvent, 'queries' | 'sources'>,
   { namesSources, namesResults }: Pick<ResponseSettings, 'namesSources' | 'namesResults'>,
 ): JsonObject {
   return {
