@@ -500,8 +500,8 @@ export const UPSTREAM_SCHEMA = {
     ends_with: {
       enum: ['finish_reason', 'done'],
       description:
-        'What ends the answers of an `openai-compatible` upstream: `done` is `[DONE]`, or a whole body, where a service ' +
-        'tells no `finish_reason`. With `finish_reason`, and when absent, such an answer counts as cut off.',
+        'What ends the streams of an `openai-compatible` upstream: `done` is `[DONE]`, where a service tells no ' +
+        '`finish_reason`. With `finish_reason`, and when absent, such a stream counts as cut off.',
     },
     extra_body: {
       type: 'object',

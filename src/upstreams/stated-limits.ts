@@ -51,7 +51,10 @@ function readReportedLimit(said: string): ReportedLimit | undefined {
 }
 
 const MAX_MODELS = 1000;
-/** Services raise their limits, and routers have several behind one name. */
+/**
+ * Services raise their limits, and routers have several behind one name. To learn one again costs a refused call, which
+ * its client does not see: it is neither stored nor told to other processes.
+ */
 const LIFETIME_MS = 3_600_000;
 
 /** The limits that the service of one upstream stated. */

@@ -470,9 +470,8 @@ describe('answers that name no reason for their end', () => {
   const ask = { model: MODEL, messages: [{ role: 'user' as const, content: 'Hello' }] };
   const asked = { ...ask, max_tokens: 100 };
 
-  test('are no answers', async () => {
+  test('are no answers when they are streamed', async () => {
     upstream.answer(() => ({ kind: 'message', message: { content: 'Good' }, finish: null }));
-    await expect(openai().chat.completions.create(ask)).rejects.toMatchObject({ status: 502 });
     await expect(
       openai()
         .chat.completions.stream({ ...ask, stream: true })
@@ -481,6 +480,17 @@ describe('answers that name no reason for their end', () => {
     await expect(anthropic().messages.stream(asked).finalMessage()).rejects.toThrow(
       'without a finish reason',
     );
+  });
+
+  test('are answers when they come whole, unless there is nothing in them', async () => {
+    upstream.answer(() => ({ kind: 'message', message: { content: 'Good' }, finish: null }));
+    const whole = await openai().chat.completions.create(ask);
+    expect(whole.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'Good' } });
+    const { data, response } = await anthropic().messages.create(asked).withResponse();
+    expect(data).toMatchObject({ stop_reason: 'end_turn', content: [{ text: 'Good' }] });
+    expect(response.headers.get('x-isthmus-receipt')).toBe('dropped=0;approximated=1;repaired=0');
+    upstream.answer(() => ({ kind: 'message', message: { content: '' }, finish: null }));
+    await expect(anthropic().messages.create(asked)).rejects.toThrow('empty answer');
   });
 
   test.each([

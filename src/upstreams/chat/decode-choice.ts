@@ -63,6 +63,8 @@ export class ChoiceDecoder {
   /** True when the answer's limit cut a call off, which is left out then. */
   hasCutCall = false;
   rawReason: string | undefined;
+  /** True when it came in one message, of an answer that was asked for whole. */
+  isWhole = false;
   /** The stop sequence the upstream says it stopped at. */
   stopSequence: string | undefined;
   /** Why the model refused. */

@@ -279,14 +279,18 @@ test('an answer that names no reason was cut off, [DONE] or not: proxies write t
   expect(errorOf(said, stop(), DONE)).toBeUndefined();
 });
 
-test('where the upstream names no reasons, [DONE] ends a stream, and a whole body is an end', () => {
+test('a whole body is an end, and where the upstream names no reasons, so is [DONE]', () => {
   const streamed = { namesEnds: false, stream: true };
   const end = { kind: 'finish', choices: [{ reason: 'stop', rawReason: 'none', isOdd: true }] };
   const said = chunk({ content: 'A' });
   expect(decodeWith(streamed, said, DONE).at(-1)).toMatchObject(end);
   expect(decodeWith(streamed, said).at(-1)).toMatchObject({ error: { failure: { kind: 'path' } } });
   const body = { choices: [{ index: 0, message: { content: 'A' }, finish_reason: null }] };
-  expect(decodeWith({ namesEnds: false }, body).at(-1)).toMatchObject(end);
+  expect(decodeWith({}, body).at(-1)).toMatchObject(end);
+  const empty = { choices: [{ index: 0, message: { content: '' }, finish_reason: null }] };
+  expect(decodeWith({}, empty).at(-1)).toMatchObject({
+    error: { failure: { kind: 'unusable-answer' } },
+  });
   expect(decodeWith(streamed, said, stop(), DONE).at(-1)).toMatchObject({
     choices: [{ rawReason: 'stop', isOdd: undefined }],
   });

@@ -25,7 +25,7 @@ interface DecoderOptions {
   readonly now: () => number;
   /** True where the upstream wants thoughts back: they are remembered with the calls they led to. */
   readonly tracesThoughts: boolean;
-  /** False where answers may end without a finish reason. */
+  /** False where streams may end without a finish reason. */
   readonly namesEnds: boolean;
 }
 
@@ -36,7 +36,7 @@ const MAX_CITED_LENGTH = 524_288;
 
 /**
  * Chunks may hold anything: unknown fields are passed over. The ending is given out by `end()` only, because usage may
- * come behind the finish reason; an answer without a finish reason was cut off, with or without `[DONE]`, but where the
+ * come behind the finish reason; a stream without a finish reason was cut off, with or without `[DONE]`, but where the
  * upstream has none.
  */
 export class ChatDecoder implements Decoder {
@@ -130,7 +130,9 @@ export class ChatDecoder implements Decoder {
     const choice = this.#choiceAt(numberOf(value));
     const [piece, whole] = [objectOf(value.delta), objectOf(value.message)];
     // Perplexity has both: beside the piece all that was said so far, beside the whole an empty piece.
-    const message = this.#context.stream === true ? (piece ?? whole) : (whole ?? piece);
+    const isStreamed = this.#context.stream === true;
+    const message = isStreamed ? (piece ?? whole) : (whole ?? piece);
+    choice.isWhole ||= !isStreamed && whole !== undefined;
     const reason = textOf(value.finish_reason);
     // Known before the calls are given out: a limit may have cut one off.
     choice.rawReason = reason ?? choice.rawReason;
@@ -154,7 +156,7 @@ export class ChatDecoder implements Decoder {
   /** The choice's ending, or why it has none. */
   #endOf(choice: ChoiceDecoder): ChoiceEnd | GatewayError {
     const { logprobs, unread: unsupportedKinds, refusal, stopSequence } = choice;
-    const rawReason = choice.rawReason ?? this.#unnamedEnd();
+    const rawReason = choice.rawReason ?? this.#unnamedEnd(choice);
     if (rawReason === undefined) {
       return pathFault(
         this.#isDone
@@ -186,10 +188,9 @@ export class ChatDecoder implements Decoder {
     }
   }
 
-  /** A word for the end of an answer that has no reason, where the upstream gives none; a whole body is an end, too. */
-  #unnamedEnd(): string | undefined {
-    if (this.#options.namesEnds) return undefined;
-    return this.#isDone || this.#context.stream !== true ? 'none' : undefined;
+  /** A word for the end of an answer that has no reason: a whole body was not cut, and `[DONE]` ends where none is ever given. */
+  #unnamedEnd({ isWhole }: ChoiceDecoder): string | undefined {
+    return isWhole || (this.#isDone && !this.#options.namesEnds) ? 'none' : undefined;
   }
 
   #addGrounding(choice: ChoiceDecoder, events: CanonicalEvent[]): void {

@@ -81,8 +81,8 @@ export interface ChatQuirks {
   /** Whether streams tell their usage when `stream_options.include_usage` asks for it. */
   readonly takesIncludeUsage: boolean;
   /**
-   * Whether an answer has a `finish_reason`. Where it has none, `[DONE]` or a whole body ends it; elsewhere it was cut
-   * off: proxies write `[DONE]` behind broken streams as well (QuantumNous/new-api, `OaiStreamHandler`).
+   * Whether a stream has a `finish_reason`. Where it has none, `[DONE]` ends it; elsewhere it was cut off:
+   * proxies write `[DONE]` behind broken streams as well (QuantumNous/new-api, `OaiStreamHandler`).
    */
   readonly namesEnds: boolean;
   /** Whether functions may be strict. */

@@ -338,9 +338,9 @@ export const settings = {
     endpointsHint:
       'Models that are called at these endpoints and not at the chat path, beside the known ones. * stands for any characters.',
     pathsHint: 'Below the base URL; {model} stands for the model.',
-    endsWith: 'What ends an answer',
+    endsWith: 'What ends a stream',
     endsWithHint:
-      '[DONE] is for a service that never tells a finish_reason; otherwise such an answer counts as cut off.',
+      '[DONE] is for a service that never tells a finish_reason; otherwise such a stream counts as cut off.',
     extraBody: 'Additional body fields',
     extraBodyHint: 'A JSON object whose fields every request body gets, such as {{example}}',
     extraBodyBad: 'Enter a JSON object.',

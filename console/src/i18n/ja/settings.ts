@@ -381,9 +381,9 @@ export const settings: PartlyTranslated<typeof english> = {
     endpointsHint:
       '既知のモデルに加えて、チャットのパスではなくこれらのエンドポイントで呼び出すモデル。* は任意の文字を表します。',
     pathsHint: 'ベース URL より下のパス。{model} はモデルを表します。',
-    endsWith: '応答の終わりを示すもの',
+    endsWith: 'ストリームの終わりを示すもの',
     endsWithHint:
-      '[DONE] は finish_reason をまったく返さないサービス用です。それ以外では、そのような応答は途中で切れたものとみなされます。',
+      '[DONE] は finish_reason をまったく返さないサービス用です。それ以外では、そのようなストリームは途中で切れたものとみなされます。',
     extraBody: '追加の本文フィールド',
     extraBodyHint:
       'すべてのリクエスト本文に加えるフィールドの JSON オブジェクト（例：{{example}}）',
