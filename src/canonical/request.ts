@@ -38,6 +38,8 @@ export interface CanonicalRequest {
   readonly cachedContent?: string | undefined;
   /** In the client's own word: protocols have different ones. */
   readonly serviceTier?: string | undefined;
+  /** Under which a service that asks for one caches what requests begin with. */
+  readonly cacheKey?: string | undefined;
   /** `low`, `high` or another word of OpenAI's; absent for the usual length. */
   readonly verbosity?: string | undefined;
   /** True when the oldest turns may be left out of a conversation larger than the model takes. */

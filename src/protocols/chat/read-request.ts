@@ -119,6 +119,7 @@ function readCanonical(body: Body, isLegacy: boolean, context: ReadContext): Can
       threshold,
     })),
     serviceTier: body.service_tier ?? undefined,
+    cacheKey: body.prompt_cache_key || undefined,
     verbosity: readVerbosity(body.verbosity),
     clientNames: clientNamesOf(body, context, isLegacy),
   };

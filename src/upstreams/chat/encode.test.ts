@@ -151,15 +151,18 @@ test('tools of free text stay such where the model takes them, with grammar, cho
   }
 });
 
-test('tier and length of the answer are said where the upstream has words for them', () => {
-  const request = asked({ serviceTier: 'FLEX', verbosity: 'low' });
+test('tier, length of the answer and cache are said where the upstream has words for them', () => {
+  const request = asked({ serviceTier: 'FLEX', verbosity: 'low', cacheKey: 'k' });
   const newer = made(request, { modelId: 'gpt-5.1' });
-  expect(newer.body).toMatchObject({ service_tier: 'flex', verbosity: 'low' });
+  expect(newer.body).toMatchObject({
+    ...{ service_tier: 'flex', verbosity: 'low', prompt_cache_key: 'k' },
+  });
   expect(newer.notes).toEqual([]);
   const older = made(request, { modelId: 'gpt-4o' });
   expect([older.body.verbosity, older.notes]).toEqual([undefined, ['dropped verbosity']]);
   const other = made(request, { profile: compatible, modelId: 'm' });
   expect(other.body).not.toHaveProperty('service_tier');
+  expect(other.body).not.toHaveProperty('prompt_cache_key');
   expect(other.notes).toEqual(['dropped verbosity', 'dropped service_tier']);
   const usual = made(asked({ serviceTier: 'standard_only' }));
   expect([usual.body.service_tier, usual.notes]).toEqual(['default', []]);

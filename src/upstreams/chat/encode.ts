@@ -73,16 +73,18 @@ function samplingFields(request: CanonicalRequest): JsonObject {
 const SERVICE_TIERS = ['auto', 'default', 'flex', 'scale', 'priority', 'fast'];
 
 /** What changes nothing of the answer's content; an upstream without it answers as it always does. */
-function hintFields({ serviceTier, verbosity }: CanonicalRequest, context: FitContext): JsonObject {
-  const { target, profile } = context;
-  const words = profile.quirks.takesServiceTier ? SERVICE_TIERS : [];
-  const takesVerbosity = traitsOf(profile.quirks, target.modelId).takesFreeText;
+function hintFields(request: CanonicalRequest, { target, profile }: FitContext): JsonObject {
+  const { serviceTier, cacheKey, verbosity } = request;
+  const { quirks } = profile;
+  const words = quirks.takesServiceTier ? SERVICE_TIERS : [];
+  const takesVerbosity = traitsOf(quirks, target.modelId).takesFreeText;
   if (verbosity !== undefined && !takesVerbosity) {
     target.receipt.add('dropped', 'verbosity', told`The upstream has no such setting.`);
   }
   return (
     definedFields({
       service_tier: encodeServiceTier(serviceTier, words, target.receipt),
+      prompt_cache_key: quirks.takesCacheKey ? cacheKey : undefined,
       verbosity: takesVerbosity ? verbosity : undefined,
     }) ?? {}
   );

@@ -106,6 +106,8 @@ export interface ChatQuirks {
   readonly takesPenalties: boolean;
   readonly takesTopK: boolean;
   readonly takesServiceTier: boolean;
+  /** Whether `prompt_cache_key` brings requests that begin alike together. */
+  readonly takesCacheKey: boolean;
   /** Of the fields that some services alone have, those that it takes; absent where it passes over the others. */
   readonly ownFields?: readonly string[] | undefined;
   /** Whether models of the newer public generations take `verbosity` and tools of free text (`custom`). */
@@ -183,6 +185,7 @@ const OPENAI: ChatQuirks = {
   takesPenalties: true,
   takesTopK: false,
   takesServiceTier: true,
+  takesCacheKey: true,
   ownFields: [],
   takesCustomTools: true,
   takesWebSearch: true,
@@ -207,6 +210,7 @@ const COMPATIBLE: ChatQuirks = {
   takesStrict: false,
   takesAllowedTools: false,
   takesServiceTier: false,
+  takesCacheKey: false,
   ownFields: undefined,
   takesCustomTools: false,
   takesWebSearch: false,

@@ -241,6 +241,7 @@ function readCanonical({
     // The beginning of a conversation may go that is larger than the model takes.
     dropsOldest: body.truncation === 'auto' ? true : undefined,
     serviceTier: body.service_tier ?? undefined,
+    cacheKey: body.prompt_cache_key || undefined,
     verbosity: readVerbosity(body.text?.verbosity),
     clientNames: clientNamesOf(context),
   };
