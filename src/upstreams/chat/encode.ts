@@ -306,13 +306,20 @@ class Messages {
   }
 
   #addAssistantTurn(parts: readonly Part[]): void {
-    const texts: string[] = [];
+    let text = '';
+    /** What stands for no words of the model's, as a paragraph of its own. */
+    let isApart = false;
+    const say = (said: string, standsApart: boolean): void => {
+      const gap = (standsApart || isApart) && text !== '' && !text.endsWith('\n') ? '\n\n' : '';
+      text += gap + said;
+      isApart = standsApart;
+    };
     const calls: ToolCallPart[] = [];
     const thoughts: ThinkingPart[] = [];
     for (const part of parts) {
       switch (part.kind) {
         case 'text':
-          if (part.text !== '') texts.push(part.text);
+          if (part.text !== '') say(part.text, false);
           break;
         case 'thinking':
           thoughts.push(part);
@@ -333,11 +340,10 @@ class Messages {
           this.#note('dropped', told`A tool result stood in an assistant turn.`);
           break;
         default:
-          texts.push(this.#textOf(part));
+          say(this.#textOf(part), true);
       }
     }
     const reasoning = this.#reasoningOf(thoughts, calls[0]);
-    const text = texts.join('');
     if (text === '' && calls.length === 0) return;
     this.#messages.push({
       role: 'assistant',
