@@ -4,8 +4,7 @@ import { createMemoryAccessStores } from '../../test/support/memory-access-store
 import { GatewayError } from '../canonical/error.ts';
 import { LocalBank } from '../cluster/bank.ts';
 import { Counters } from '../cluster/counters.ts';
-import { Hub } from '../cluster/hub.ts';
-import { createMemoryCluster } from '../cluster/memory.ts';
+import { createMemoryCluster, Hub } from '../cluster/memory.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 import { createBlockedHoursCheck, createKeySecret } from './api-key.ts';
 import { ApiKeys } from './api-keys.ts';

@@ -3,7 +3,7 @@
 import cluster, { type ClusterSettings, type Worker } from 'node:cluster';
 import { hostname } from 'node:os';
 import { isSea } from 'node:sea';
-import { Hub } from '../cluster/hub.ts';
+import { Hub } from '../cluster/memory.ts';
 import { type Channel, serveWorker } from '../cluster/parent.ts';
 import { type Flags, resolveDataDir } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';

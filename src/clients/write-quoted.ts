@@ -1,4 +1,7 @@
-// Puts any text into a shell, a program or a file so that it stays one text and nothing in it is run.
+// Puts any text into a shell, a program or a file so that it stays one text and nothing in it is run; and the command that
+// sets a coding client up.
+
+import type { SetUp } from './client-settings.ts';
 
 export type Shell = 'posix' | 'powershell';
 
@@ -33,4 +36,19 @@ function escapeIn(text: string, quote: string): string {
     if (character === "'" || character === '"') return character;
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
+}
+
+/** `connect` writes the client's settings; `launch` starts it and changes none. */
+export type SetUpVerb = 'connect' | 'launch';
+
+/** @param id of the client */
+export function writeSetUpCommand(
+  verb: SetUpVerb,
+  id: string,
+  { address, key, model }: SetUp,
+  shell: Shell,
+): string {
+  const words = [address, key, model].map((one) => writeWord(one, shell));
+  const [url, secret, name] = words;
+  return `isthmus ${verb} ${id} --url ${url} --key ${secret} --model ${name}`;
 }

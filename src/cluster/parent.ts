@@ -11,9 +11,9 @@ import {
   type CreditGrant,
   type CreditRequest,
   GATHER_MS,
+  NoticeListeners,
 } from './cluster.ts';
-import type { Hub } from './hub.ts';
-import { NoticeListeners } from './notice-listeners.ts';
+import type { Hub } from './memory.ts';
 
 /** One end of a channel between processes: of `process` in a worker, of a worker's handle in the parent. */
 export interface Channel {

@@ -16,8 +16,8 @@ import {
   type CreditGrant,
   type CreditRequest,
   GATHER_MS,
+  NoticeListeners,
 } from './cluster.ts';
-import { NoticeListeners } from './notice-listeners.ts';
 
 export interface ValkeyClusterOptions {
   /** `redis://` or `rediss://`, also spelled `valkey://`; the path is the number of the database. */

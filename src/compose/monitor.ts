@@ -12,18 +12,21 @@ import { connectFeed } from '../admin/monitor/events.ts';
 import { type AttentionOptions, readAttention } from '../admin/monitor/overview.ts';
 import type { GatewayFacts, MonitorRouteOptions } from '../admin/options.ts';
 import { sumFamilies } from '../admin/quota.ts';
+import { type AlertSettings, type AlertsOptions, createAlerts } from '../alerts/alerts.ts';
 import { type Cluster, nameOfReplica } from '../cluster/cluster.ts';
-import { createId } from '../lib/ids.ts';
+import type { Settings } from '../config/effective.ts';
+import { createId, createPseudonyms } from '../lib/ids.ts';
 import { isLoopbackHost } from '../lib/net.ts';
-import { createPseudonyms } from '../lib/pseudonyms.ts';
+import type { ProxyChoice } from '../lib/outbound-proxy.ts';
+import { createRedactors, type SecretIndex } from '../lib/redact.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import type { BudgetFigures } from '../monitor/metrics.ts';
 import { createMonitor, type MonitorOptions } from '../monitor/monitor.ts';
 import { shareMetrics } from '../monitor/shared-metrics.ts';
 import { findTarget } from '../routing/router.ts';
 import type { CertificateState } from '../server/certificate.ts';
-import { openAlerts } from './alerts.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
+import { createPost } from './outbound.ts';
 import { createOwnUsageRoute } from './own-usage.ts';
 import { openTelemetry } from './telemetry.ts';
 import type { Traffic } from './traffic.ts';
@@ -234,4 +237,42 @@ function kindOfPassword(
 ): GatewayFacts['consolePassword'] {
   if (password === undefined) return 'none';
   return password === apiKey ? 'gateway-key' : 'own';
+}
+
+interface OpenAlertsOptions extends Pick<AlertsOptions, 'clock' | 'isLeading' | 'notices' | 'log'> {
+  readonly current: () => Pick<Settings, 'alerts' | 'alertChannels'>;
+  readonly attention: AttentionOptions;
+  readonly proxyFor: ProxyChoice;
+  readonly secrets: () => readonly string[];
+  readonly accountSecrets: Pick<SecretIndex, 'hide' | 'version'> | undefined;
+}
+
+function openAlerts(options: OpenAlertsOptions) {
+  const { current, attention, proxyFor, secrets, accountSecrets, clock, ...rest } = options;
+  const redactorFor = createRedactors(secrets, accountSecrets);
+  const settings = (): AlertSettings => readAlertSettings(current());
+  const alerts = createAlerts({
+    ...rest,
+    ...{ clock, settings },
+    conditions: () =>
+      readAttention(attention).map(({ about, ...condition }) => ({
+        ...condition,
+        about: [about.account, about.upstream, about.family, about.quotaKind].join(' '),
+      })),
+    post: createPost({ proxyFor, clock }),
+    gateway: () => attention.facts().address,
+    hide: (text) => redactorFor([]).text(text),
+  });
+  return { alerts, settings };
+}
+
+function readAlertSettings({
+  alerts: { holdMs, repeatMs },
+  alertChannels,
+}: Pick<Settings, 'alerts' | 'alertChannels'>): AlertSettings {
+  const entries = Object.entries(alertChannels).map(
+    ([name, { webhook, format = 'json', severity = 'warning' }]) =>
+      [name, { webhook, format, severity }] as const,
+  );
+  return { channels: Object.fromEntries(entries), holdMs, repeatMs };
 }

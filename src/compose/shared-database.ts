@@ -41,7 +41,7 @@ export async function openDatabaseAt(url: string, options: SharedDatabaseOptions
   const { environment, dataDir, clock, random, log, dataKey } = options;
   const { openPostgres, requireSecretKey } = await import('../stores/postgres/open-database.ts');
   const { PostgresDatabase } = await import('../stores/postgres/session.ts');
-  const { createSettingsStore } = await import('../stores/settings-store.ts');
+  const { createSettingsStore } = await import('../stores/stores.ts');
   const key = requireSecretKey(environment.secretKey);
   const vault = createVault(createSecretKey(key, 'ISTHMUS_SECRET_KEY'));
   const database = new PostgresDatabase({

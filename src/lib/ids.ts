@@ -1,6 +1,6 @@
-// Random identifiers: URL-safe, short enough for every client, unguessable.
+// Random identifiers: URL-safe, short enough for every client, unguessable; and pseudonyms of names.
 
-import { randomFillSync } from 'node:crypto';
+import { createHmac, randomFillSync } from 'node:crypto';
 import { joinFlat } from './flatten-string.ts';
 
 const ID_BYTES = 18;
@@ -33,4 +33,11 @@ export function createTimedId(prefix: string, now: number): string {
   }
   pool.writeUIntBE(Math.floor(now), used, TIME_BYTES);
   return createId(prefix);
+}
+
+const CHARACTERS = 16;
+
+/** @returns the same word for the same name, which nobody without the key finds out */
+export function createPseudonyms(key: string | Uint8Array): (name: string) => string {
+  return (name) => createHmac('sha256', key).update(name).digest('hex').slice(0, CHARACTERS);
 }

@@ -4,7 +4,7 @@ import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryRequestStore } from '../../test/support/memory-request-store.ts';
 import { recordOf } from '../../test/support/request-records.ts';
 import { observe, runningRequest } from '../../test/support/running-request.ts';
-import { Hub } from '../cluster/hub.ts';
+import { Hub } from '../cluster/memory.ts';
 import { createWorkerCluster, serveWorker } from '../cluster/parent.ts';
 import { createLiveFeed, createLiveFigures, type FeedReader } from './live.ts';
 import { createMonitor } from './monitor.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createChannel } from '../../test/support/channel.ts';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { Hub } from '../cluster/hub.ts';
+import { Hub } from '../cluster/memory.ts';
 import { createWorkerCluster, serveWorker } from '../cluster/parent.ts';
 import { createMetricsText } from './metrics-text.ts';
 import { shareMetrics } from './shared-metrics.ts';

@@ -5,23 +5,29 @@ import { GatewayError } from '../canonical/error.ts';
 import type { NeedSet } from '../canonical/needs.ts';
 import { told } from '../lib/localized-message.ts';
 import type { AccountAccess } from '../upstreams/upstream.ts';
-import { lackingByGroup } from './lacking.ts';
 import type { ModelIndexes } from './model-index.ts';
 import type { AccountLabels } from './model-lists.ts';
 import { noAccountReason } from './no-account.ts';
 import type { OverloadOutcome, Overloads } from './overload.ts';
-import type {
-  Candidate,
-  Lease,
-  LeaseOutcome,
-  LeaseRequest,
-  LeaseResult,
-  PoolOptions,
+import {
+  type Candidate,
+  type Lease,
+  type LeaseOutcome,
+  type LeaseRequest,
+  type LeaseResult,
+  type PoolOptions,
+  placeOf,
 } from './pool.ts';
-import { placeOf } from './pool.ts';
 import { type Probes, TrialPasses } from './probes.ts';
 import type { QuotaReservations } from './quota-reservations.ts';
-import { type Choice, OVERLOADED, Selection, TRIED, type Verdict } from './selection.ts';
+import {
+  type Choice,
+  lackingByGroup,
+  OVERLOADED,
+  Selection,
+  TRIED,
+  type Verdict,
+} from './selection.ts';
 import {
   type BoundAccountState,
   boundAccounts,

@@ -1,9 +1,9 @@
 // Chooses one account for one request: a verdict on each, then the ordered policies; the first that names one decides.
 
 import type { SelectionLogEntry } from '../canonical/call-record.ts';
-import { areAlike, type Need, type NeedSet, worstOf } from '../canonical/needs.ts';
+import { areAlike, lackingOf, type Need, type NeedSet, worstOf } from '../canonical/needs.ts';
+import type { UpstreamModel } from '../upstreams/upstream.ts';
 import { type Eligibility, knownShare } from './eligibility.ts';
-import { lackingByGroup } from './lacking.ts';
 import type { ModelIndex } from './model-index.ts';
 import type { AccountLabels } from './model-lists.ts';
 import type { Overloads } from './overload.ts';
@@ -487,4 +487,26 @@ function logGroups(
 /** True where no list of its upstream's accounts says that it has the model. */
 function isGuess({ place }: Candidate): boolean {
   return place?.group.listed === 0;
+}
+
+/** Of the groups with an account that is eligible. */
+export function lackingByGroup(
+  groups: readonly CandidateGroup[],
+  { needs }: Pick<LeaseRequest, 'needs'>,
+  upstreams: PoolOptions['upstreams'],
+): ReadonlyMap<CandidateGroup, NeedSet> {
+  const found = new Map<CandidateGroup, NeedSet>();
+  for (const group of groups) {
+    const upstream = group.size === 0 ? undefined : upstreams.get(group.upstreamId);
+    if (upstream === undefined) continue;
+    const capabilities = upstream.capabilities(group.modelId, listedModel(group));
+    found.set(group, lackingOf({ wire: upstream.wire, capabilities }, needs?.wire));
+  }
+  return found;
+}
+
+/** As the list of one of them has it: the accounts of an upstream read the same one. */
+function listedModel({ tiers, modelId }: CandidateGroup): UpstreamModel | undefined {
+  const ranks = tiers.find(({ length }) => length > 0);
+  return ranks?.[0]?.members[0]?.account.models?.get(modelId);
 }

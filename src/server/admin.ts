@@ -1,12 +1,15 @@
-// Runs a route of the admin API: credential, origin, body, then a response that is never cached, or an event stream.
+// Runs a route of the admin API: credential, origin, body, then a response that is never cached, or an event stream. Tells
+// the audit log of each change: what the route's own view showed before and after.
 
 import { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import type { AuditActor, Change } from '../access/audit-log.ts';
 import { requireRole } from '../access/role.ts';
-import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
+import { clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
 import { stringifyInSteps } from '../lib/chunked-json.ts';
-import type { JsonObject } from '../lib/json.ts';
+import type { JsonObject, JsonValue } from '../lib/json.ts';
+import { fieldNames } from '../lib/json-difference.ts';
 import { told } from '../lib/localized-message.ts';
 import { isHeardAt, isInRange, readAddress } from '../lib/net.ts';
 import { EVENT_STREAM_TYPE } from '../stream/sse.ts';
@@ -19,7 +22,6 @@ import {
   readSessionCookie,
   readSignInCookie,
 } from './admin-route.ts';
-import { type Author, runAudited } from './audit.ts';
 import { bodyInput, startDeadline } from './call-context.ts';
 import type { Exchange } from './edge.ts';
 import { readCredentials } from './gates/authenticate.ts';
@@ -461,3 +463,73 @@ function cookieOf({ cookie }: { readonly cookie?: string | undefined }): readonl
 
 /** The address of such a page may hold a code: it goes nowhere else, and nothing else comes in. */
 const PAGE_HEADERS = ['referrer-policy', 'no-referrer', 'x-frame-options', 'DENY'] as const;
+
+/** Who makes a change. */
+interface Author {
+  readonly actor: AuditActor;
+  /** Tells the signed-in browsers apart. */
+  readonly session?: string | undefined;
+  /** The name of who signed in as a person. */
+  readonly person?: string | undefined;
+}
+
+/** Whether a route is told of in the audit log: all but those that read, unless it says otherwise. */
+function isAudited({ method, changes }: AdminRoute): boolean {
+  return changes ?? method !== 'GET';
+}
+
+/** Runs a route. A change that was refused is none, and what only reads is not told of. */
+async function runAudited(
+  exchange: Exchange,
+  route: AdminRoute,
+  { input, author }: { readonly input: AdminInput; readonly author: Author },
+): Promise<AdminAnswer> {
+  if (!isAudited(route) || input.isHead) return route.run(input);
+  const before = await readView(exchange, route, input);
+  const answer = await route.run(input);
+  const status = statusOf(answer);
+  if (status >= 400) return answer;
+  const after = await readView(exchange, route, input);
+  // Whoever comes to a public page without what it asks for has changed nothing.
+  if (route.access === 'public' && JSON.stringify(before) === JSON.stringify(after)) return answer;
+  const change: Change = {
+    ...{ actor: author.actor, session: author.session, person: author.person },
+    address: input.caller.address,
+    action: `${route.method} ${route.path}`,
+    subject: exchange.path,
+    requestId: input.requestId,
+    status,
+    fields: fieldNames(input.body),
+    before,
+    after,
+  };
+  await exchange.edge.access.audit.add(change);
+  return answer;
+}
+
+function statusOf(answer: AdminAnswer): number {
+  if (answer.kind === 'json') return answer.status;
+  if (answer.kind === 'empty') return 204;
+  return answer.kind === 'redirect' ? 303 : 200;
+}
+
+/** What the admin API shows of what the route changes; answers of reading routes hold no secrets. */
+async function readView(
+  { edge, path }: Exchange,
+  { shows }: AdminRoute,
+  input: AdminInput,
+): Promise<JsonValue | undefined> {
+  if (shows === 'nothing') return undefined;
+  const at = shows?.replace(/\{\w+\}/, () => input.parameter) ?? path;
+  const match = edge.routes.match('GET', at);
+  if (match.kind !== 'route' || match.route.kind !== 'admin') return undefined;
+  try {
+    const { parameter } = match;
+    const nothing = { body: undefined, ifMatch: undefined, query: new URLSearchParams() };
+    const answer = await match.route.route.run({ ...input, ...nothing, parameter });
+    return answer.kind === 'json' && answer.status === 200 ? answer.body : undefined;
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined;
+    throw error;
+  }
+}

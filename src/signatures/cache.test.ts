@@ -4,8 +4,7 @@ import { createMemoryExpiringStore } from '../../test/support/memory-expiring-st
 import { createMemorySignatureStore } from '../../test/support/memory-signature-store.ts';
 import type { SignatureKey } from '../canonical/signatures.ts';
 import type { ExpiringStore } from '../lib/expiring-store.ts';
-import { SignatureCache } from './cache.ts';
-import type { SignatureStore, StoredSignature } from './signature-store.ts';
+import { SignatureCache, type SignatureStore, type StoredSignature } from './cache.ts';
 
 type SignatureCacheOptions = ConstructorParameters<typeof SignatureCache>[0];
 

@@ -11,7 +11,6 @@ import type { WarnLog } from '../lib/log.ts';
 import { TextDigest } from '../lib/long-text.ts';
 import { LruCache } from '../lib/lru.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
-import type { SignatureStore, StoredSignature } from './signature-store.ts';
 
 interface SignatureCacheOptions {
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
@@ -251,4 +250,25 @@ function readHistory(json: string): ServerToolHistory | undefined {
   if (!isJsonObject(value) || typeof value.family !== 'string') return undefined;
   const { family, parts } = value;
   return Array.isArray(parts) && parts.every(isJsonObject) ? { family, parts } : undefined;
+}
+
+/** Best effort: an entry that is lost costs a turn its signature, never more. */
+export interface SignatureStore {
+  /** The entries that live at `now`, the latest `maxEntries` of them, the latest last. */
+  load(bounds: SignatureBounds): Promise<readonly StoredSignature[]>;
+  /** Replaces those of the same key; removes expired and surplus ones, though not each time. */
+  save(entries: readonly StoredSignature[], bounds: SignatureBounds): Promise<void>;
+}
+
+interface SignatureBounds {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly maxEntries: number;
+}
+
+export interface StoredSignature extends Signature {
+  /** A digest: says nothing of the client key, the call or the text it was made from. */
+  readonly key: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
 }

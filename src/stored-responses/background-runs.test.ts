@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createChannel } from '../../test/support/channel.ts';
 import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
-import { Hub } from '../cluster/hub.ts';
+import { Hub } from '../cluster/memory.ts';
 import { createWorkerCluster, serveWorker } from '../cluster/parent.ts';
 import { BackgroundRuns } from './background-runs.ts';
 import { EventLog } from './event-log.ts';

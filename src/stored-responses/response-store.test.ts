@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { Hub } from '../cluster/hub.ts';
-import { createMemoryCluster } from '../cluster/memory.ts';
+import { createMemoryCluster, Hub } from '../cluster/memory.ts';
 import {
   createResponseStores,
   type DurableResponseStore,

@@ -38,14 +38,15 @@ import {
   type Database,
   DuplicateRow,
   firstOf,
+  fromColumns,
   insert,
   put,
   rowsOf,
   run,
+  toColumns,
   type Work,
 } from './database.ts';
 import { builder, type TableRow } from './schema.ts';
-import { fromColumns, toColumns } from './sentence-columns.ts';
 
 export function createAccessLogStore(database: Database): AccessLogStore {
   return {

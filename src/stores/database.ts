@@ -8,6 +8,7 @@ import type {
   RootOperationNode,
   SqlBool,
 } from 'kysely';
+import { asSentence, type Sentence } from '../lib/localized-message.ts';
 import type { builder, Tables } from './schema.ts';
 
 /**
@@ -234,4 +235,15 @@ export function createSweepSchedule() {
     if (isDue) bytesSinceSweep = 0;
     return isDue;
   };
+}
+
+/** A sentence as its English text and what it is made of, in JSON: absent of a text from elsewhere. */
+export function toColumns({ code, params, text }: Sentence): [text: string, parts?: string] {
+  return code === null ? [text] : [text, JSON.stringify({ code, params })];
+}
+
+/** Rows of earlier versions have the text alone. */
+export function fromColumns(text: string, parts: string | undefined): Sentence {
+  // This file wrote them.
+  return { ...asSentence(text), ...(parts === undefined ? {} : (JSON.parse(parts) as object)) };
 }

@@ -36,9 +36,17 @@ import {
 } from '../monitor/request-store.ts';
 import { readTags, writeTags } from '../monitor/usage.ts';
 import { PRICE_BASES } from '../pricing/prices.ts';
-import { type Database, type Dialect, firstOf, insert, rowsOf, type Work } from './database.ts';
+import {
+  type Database,
+  type Dialect,
+  firstOf,
+  fromColumns,
+  insert,
+  rowsOf,
+  toColumns,
+  type Work,
+} from './database.ts';
 import { builder, type TableRow, type Tables } from './schema.ts';
-import { fromColumns, toColumns } from './sentence-columns.ts';
 import {
   breakDown,
   hasTag,

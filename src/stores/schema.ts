@@ -23,7 +23,7 @@ import type { AccountRecord, QuotaReading } from '../accounts/account.ts';
 import type { ReceiptCounts, RequestRow } from '../monitor/record.ts';
 import type { AttemptSum, USAGE_FIGURES } from '../monitor/request-store.ts';
 import type { QuarterSum } from '../monitor/usage.ts';
-import type { StoredSignature } from '../signatures/signature-store.ts';
+import type { StoredSignature } from '../signatures/cache.ts';
 
 /** Columns are called as the fields are, in snake case; of the words of a field any may be stored. */
 type Row<Entity> = {

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { ExpiringStore, StoreBounds, StoredText } from '../lib/expiring-store.ts';
 import { SealError } from '../sealing/seal.ts';
-import type { SignatureStore, StoredSignature } from '../signatures/signature-store.ts';
+import type { SignatureStore, StoredSignature } from '../signatures/cache.ts';
 import type { SealedTables } from './account-store.ts';
 import { createSweepSchedule, type Database, put, rowsOf, run, type Work } from './database.ts';
 import { builder } from './schema.ts';

@@ -1,5 +1,8 @@
-// Every store of a database, for the folders whose interfaces they are.
+// Every store of a database, for the folders whose interfaces they are; leases and settings, a table each, are here.
 
+import { sql } from 'kysely';
+import type { LeaseStore } from '../cluster/leases.ts';
+import type { SettingsStore } from '../config/stored.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { WarnLog } from '../lib/log.ts';
 import type { Vault } from '../sealing/seal.ts';
@@ -15,11 +18,11 @@ import {
 } from './access-stores.ts';
 import { createAccountStore, createHeldCredentials } from './account-store.ts';
 import { changeDataKey, openDigestKey } from './data-key.ts';
-import type { Database } from './database.ts';
-import { createLeaseStore } from './lease-store.ts';
+import { type Database, firstOf, run } from './database.ts';
 import { createMonitorStore } from './monitor-store.ts';
 import { createRequestFigures } from './request-figures.ts';
 import { createDurableResponseStore } from './response-store.ts';
+import { builder } from './schema.ts';
 import { createSealedStore, createSignatureStore } from './signature-store.ts';
 
 export interface StoresOptions {
@@ -90,5 +93,71 @@ export async function openStores<Opened extends Database>(
       current = next;
     },
     close: () => database.close(),
+  };
+}
+
+/** @param now of this process; it counts only where no other machine asks the database */
+function createLeaseStore(database: Database, now: () => number): LeaseStore {
+  const clock = () => database.dialect.now(now());
+  const endingIn = (ttlMs: number) => sql<number>`${clock()} + ${sql.lit(Math.ceil(ttlMs))}`;
+  return {
+    // A fence that was told may not come again, whatever happens to the machine.
+    take: (name, holder, ttlMs) =>
+      database.write('power-cut', function* () {
+        const isOwn = sql`leases.holder = excluded.holder and leases.expires_at > ${clock()}`;
+        const taken = builder
+          .insertInto('leases')
+          .values({ name, holder, fence: 1, expiresAt: endingIn(ttlMs) })
+          .onConflict((conflict) =>
+            conflict
+              .column('name')
+              .doUpdateSet({
+                holder,
+                fence: sql`leases.fence + case when ${isOwn} then 0 else 1 end`,
+                expiresAt: endingIn(ttlMs),
+              })
+              .where(sql<boolean>`leases.expires_at <= ${clock()} or leases.holder = ${holder}`),
+          )
+          .returning('fence');
+        return yield* firstOf(taken);
+      }),
+    release: (name, holder, fence) =>
+      database.write('crash', function* () {
+        yield* run(
+          builder
+            .updateTable('leases')
+            .set({ expiresAt: 0 })
+            .where('name', '=', name)
+            .where('holder', '=', holder)
+            .where('fence', '=', fence)
+            .where('expiresAt', '>', clock()),
+        );
+      }),
+  };
+}
+
+const NAME = 'gateway';
+
+export function createSettingsStore(database: Database): SettingsStore {
+  return {
+    read: () =>
+      database.read(() =>
+        firstOf(
+          builder.selectFrom('settings').select(['revision', 'document']).where('name', '=', NAME),
+        ),
+      ),
+    replace: (document, over) =>
+      database.write('power-cut', function* () {
+        const first = builder
+          .insertInto('settings')
+          .values({ name: NAME, revision: 1, document })
+          .onConflict((conflict) => conflict.column('name').doNothing());
+        const next = builder
+          .updateTable('settings')
+          .set({ document, revision: sql<number>`revision + 1` })
+          .where('name', '=', NAME)
+          .where('document', '=', over ?? '');
+        return (yield* run(over === undefined ? first : next)) > 0;
+      }),
   };
 }

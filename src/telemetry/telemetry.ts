@@ -21,8 +21,8 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../lib/clock.ts';
+import { createPseudonyms } from '../lib/ids.ts';
 import type { WarnLog } from '../lib/log.ts';
-import { createPseudonyms } from '../lib/pseudonyms.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
 import type { EndedRequest, RequestRecord } from '../monitor/record.ts';
 import {

@@ -1,7 +1,10 @@
 // What the upstreams of all wires have in common: a client, capabilities that are worked out once, how they end.
 
 import type { ModelCapabilities } from '../canonical/model.ts';
+import type { Receipt } from '../canonical/receipt.ts';
+import { mendText } from '../canonical/text-forms.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { remember } from '../lib/once.ts';
 import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import { type ClientLimits, UpstreamClient, type WireRules } from './transport/client.ts';
@@ -74,4 +77,9 @@ export function createWireParts<Profile extends ReachedBy>(
       close: () => client.close(),
     },
   };
+}
+
+/** Bytes, so that the text is encoded once. What no UTF-8 can say is mended, and noted in the receipt. */
+export function encodeJson(body: JsonObject, receipt: Receipt | undefined): Buffer {
+  return Buffer.from(mendText(JSON.stringify(body), receipt));
 }

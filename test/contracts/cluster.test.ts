@@ -3,8 +3,7 @@
 import { Redis } from 'ioredis';
 import { describe, test } from 'vitest';
 import { type Cluster, GATHER_MS } from '../../src/cluster/cluster.ts';
-import { Hub } from '../../src/cluster/hub.ts';
-import { createMemoryCluster } from '../../src/cluster/memory.ts';
+import { createMemoryCluster, Hub } from '../../src/cluster/memory.ts';
 import { createWorkerCluster, serveWorker } from '../../src/cluster/parent.ts';
 import { joinValkeyCluster } from '../../src/cluster/valkey.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';

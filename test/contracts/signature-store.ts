@@ -1,7 +1,7 @@
 // What every signature store must do; run over each of them.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { SignatureStore, StoredSignature } from '../../src/signatures/signature-store.ts';
+import type { SignatureStore, StoredSignature } from '../../src/signatures/cache.ts';
 import type { OpenedStore } from './account-store.ts';
 
 const BOUNDS = { now: 1_000, maxEntries: 100 };

@@ -2,8 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { loadAccessControl } from '../../src/access/access.ts';
-import { Hub } from '../../src/cluster/hub.ts';
-import { createMemoryCluster } from '../../src/cluster/memory.ts';
+import { createMemoryCluster, Hub } from '../../src/cluster/memory.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryAccessStores, NO_PROVIDER } from '../support/memory-access-stores.ts';
 

@@ -8,8 +8,7 @@ import {
   type SeedAccount,
 } from '../../src/accounts/account-book.ts';
 import type { Cluster } from '../../src/cluster/cluster.ts';
-import { Hub } from '../../src/cluster/hub.ts';
-import { createMemoryCluster } from '../../src/cluster/memory.ts';
+import { createMemoryCluster, Hub } from '../../src/cluster/memory.ts';
 import { SessionTable } from '../../src/pool/sessions.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

@@ -1,6 +1,6 @@
 // The signature store in memory: what the contract asks and no more.
 
-import type { SignatureStore, StoredSignature } from '../../src/signatures/signature-store.ts';
+import type { SignatureStore, StoredSignature } from '../../src/signatures/cache.ts';
 
 export function createMemorySignatureStore(): SignatureStore {
   let kept: readonly StoredSignature[] = [];

@@ -13,7 +13,7 @@ import { firstOf, insert, rowsOf, run, runScript } from '../database.ts';
 import { migrate, readVersion } from '../migrate.ts';
 import { MIGRATIONS } from '../migrations.ts';
 import { builder } from '../schema.ts';
-import { createSettingsStore } from '../settings-store.ts';
+import { createSettingsStore } from '../stores.ts';
 import { openPostgres } from './open-database.ts';
 import { PostgresDatabase } from './session.ts';
 import { readText, writeText } from './text.ts';

@@ -14,12 +14,12 @@ import {
   blamesModel,
   isPage,
   kindOfOther,
+  litellmFailure,
   refusalError,
   type UpstreamRefusal,
   WRONG_PLACE,
+  withServiceHeaders,
 } from '../errors.ts';
-import { litellmFailure, withServiceHeaders } from '../litellm.ts';
-import { readScarcestLimit } from '../rate-limit.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import {
   headerOf,
@@ -28,6 +28,7 @@ import {
   readDuration,
   readRetryAfter,
   readRetryHeaders,
+  readScarcestLimit,
   UNIT_MS,
 } from '../retry-delay.ts';
 import type { RateLimit } from '../upstream.ts';

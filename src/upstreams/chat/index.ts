@@ -3,13 +3,17 @@
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { CHAT_WIRE, DONE, isUsageAlone } from '../../wire/chat.ts';
 import { realModelName } from '../../wire/vocabulary.ts';
-import { encodeJson } from '../json-body.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import { OutputLimits } from '../stated-limits.ts';
 import type { WireRules } from '../transport/client.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import type { TokenCount, UpstreamCall } from '../upstream.ts';
-import { createWireParts, type OwnedUpstream, type WireOptions } from '../wire-parts.ts';
+import {
+  createWireParts,
+  encodeJson,
+  type OwnedUpstream,
+  type WireOptions,
+} from '../wire-parts.ts';
 import { ChatDecoder } from './decode.ts';
 import { MediaDecoder } from './decode-media.ts';
 import { encode } from './encode.ts';

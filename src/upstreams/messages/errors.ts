@@ -15,14 +15,20 @@ import {
   blamesModel,
   isPage,
   kindOfOther,
+  litellmFailure,
   refusalError,
   type UpstreamRefusal,
   WRONG_PLACE,
+  withServiceHeaders,
 } from '../errors.ts';
-import { litellmFailure, withServiceHeaders } from '../litellm.ts';
-import { readScarcestLimit } from '../rate-limit.ts';
 import { objectOf, textOf } from '../read-values.ts';
-import { headerOf, readDelayFromMessage, readRetryHeaders, readTimestamp } from '../retry-delay.ts';
+import {
+  headerOf,
+  readDelayFromMessage,
+  readRetryHeaders,
+  readScarcestLimit,
+  readTimestamp,
+} from '../retry-delay.ts';
 import type { RateLimit } from '../upstream.ts';
 
 // Error prose is only interpreted in this file, for faults that share a type with others.

@@ -4,11 +4,15 @@ import { GatewayError } from '../../canonical/error.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
-import { encodeJson } from '../json-body.ts';
 import { OutputLimits } from '../stated-limits.ts';
 import type { WireRules } from '../transport/client.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
-import { createWireParts, type OwnedUpstream, type WireOptions } from '../wire-parts.ts';
+import {
+  createWireParts,
+  encodeJson,
+  type OwnedUpstream,
+  type WireOptions,
+} from '../wire-parts.ts';
 import { endingOf, MessagesDecoder } from './decode.ts';
 import { encode, readsUri } from './encode.ts';
 import { limitOutput, outputLimit } from './encode-config.ts';

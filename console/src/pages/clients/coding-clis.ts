@@ -2,8 +2,7 @@
 
 import type { CodingClient, SetUp } from '../../../../src/clients/client-settings.ts';
 import { CODING_CLIENTS } from '../../../../src/clients/coding-clients.ts';
-import { writeSetUpCommand } from '../../../../src/clients/write-command.ts';
-import { type Shell, writeWord } from '../../../../src/clients/write-quoted.ts';
+import { type Shell, writeSetUpCommand, writeWord } from '../../../../src/clients/write-quoted.ts';
 import { writeSettings } from '../../../../src/clients/write-settings.ts';
 import { type Client, inShells, type Step, writePlace, writeVariables } from './client.ts';
 
