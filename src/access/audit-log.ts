@@ -1,8 +1,8 @@
 // Records every change of what the gateway is set to: by whom, from where, what, before and after.
 
 import type { Clock } from '../lib/clock.ts';
+import { differenceOf } from '../lib/difference.ts';
 import type { JsonValue } from '../lib/json.ts';
-import { differenceOf } from '../lib/json-difference.ts';
 import type { LineLog } from '../lib/log.ts';
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
 import { type RedactorFor, TIME } from './access-log.ts';

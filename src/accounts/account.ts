@@ -54,7 +54,7 @@ export interface QuotaReading {
   readonly resetsAt: number | undefined;
   /**
    * `upstream`: reported by it; `estimated`: from limits and our own use; `rate`: what an answer said of a limit of
-   * about a minute, which ranks accounts and keeps none out (`quota/rate-limits.ts`).
+   * about a minute, which ranks accounts and keeps none out (`quota/estimates.ts`).
    */
   readonly source: 'upstream' | 'estimated' | 'rate';
   /** Milliseconds since the epoch. */

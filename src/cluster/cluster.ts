@@ -69,7 +69,7 @@ interface Notices {
   listen<Notice>(topic: Topic<Notice>, listener: NoticeListener<Notice>): () => void;
 }
 
-export interface NoticeListener<Notice> {
+interface NoticeListener<Notice> {
   /** @param from the replica that told it, never this one */
   take(notice: Notice, from: string): void;
   /** Notices may have been missed: what they would have changed is to be read anew from where it is stored. */

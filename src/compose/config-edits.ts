@@ -5,7 +5,7 @@ import type { AccessControl } from '../access/access.ts';
 import type { Change } from '../access/audit-log.ts';
 import { showSettings } from '../admin/config/sections.ts';
 import type { LiveConfig } from '../config/live.ts';
-import { differenceOf, fieldNames } from '../lib/json-difference.ts';
+import { differenceOf, fieldNames } from '../lib/difference.ts';
 
 interface RecordEditsOptions {
   readonly config: Pick<LiveConfig, 'followEdits'>;

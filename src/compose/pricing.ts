@@ -7,8 +7,7 @@ import type { Settings } from '../config/effective.ts';
 import type { PriceSettings } from '../config/settings.ts';
 import { memoize } from '../lib/once.ts';
 import { type AnswerPrice, type Billing, defaultBilling } from '../pricing/charges.ts';
-import { createPriceBook, type OwnPrices, type Seller } from '../pricing/prices.ts';
-import { sellerOf } from '../pricing/seller.ts';
+import { createPriceBook, type OwnPrices, type Seller, sellerOf } from '../pricing/prices.ts';
 
 interface PricingOptions {
   readonly current: () => Settings;

@@ -7,7 +7,6 @@ import { told } from '../lib/localized-message.ts';
 import type { AccountAccess } from '../upstreams/upstream.ts';
 import type { ModelIndexes } from './model-index.ts';
 import type { AccountLabels } from './model-lists.ts';
-import { noAccountReason } from './no-account.ts';
 import type { OverloadOutcome, Overloads } from './overload.ts';
 import {
   type Candidate,
@@ -23,6 +22,7 @@ import type { QuotaReservations } from './quota-reservations.ts';
 import {
   type Choice,
   lackingByGroup,
+  noAccountReason,
   OVERLOADED,
   Selection,
   TRIED,

@@ -1,9 +1,10 @@
 // Chooses one account for one request: a verdict on each, then the ordered policies; the first that names one decides.
+// Where none can be chosen it says why.
 
 import type { SelectionLogEntry } from '../canonical/call-record.ts';
 import { areAlike, lackingOf, type Need, type NeedSet, worstOf } from '../canonical/needs.ts';
 import type { UpstreamModel } from '../upstreams/upstream.ts';
-import { type Eligibility, knownShare } from './eligibility.ts';
+import { type Eligibility, knownShare, type WaitingCause } from './eligibility.ts';
 import type { ModelIndex } from './model-index.ts';
 import type { AccountLabels } from './model-lists.ts';
 import type { Overloads } from './overload.ts';
@@ -11,6 +12,7 @@ import {
   type Candidate,
   type CandidateGroup,
   type LeaseRequest,
+  type LeaseResult,
   type PoolOptions,
   type Rank,
   TIERS_BY_ROOM,
@@ -509,4 +511,40 @@ export function lackingByGroup(
 function listedModel({ tiers, modelId }: CandidateGroup): UpstreamModel | undefined {
   const ranks = tiers.find(({ length }) => length > 0);
   return ranks?.[0]?.members[0]?.account.models?.get(modelId);
+}
+
+/** By then the quota of an account that gave no reset time is read again. */
+const UNKNOWN_RECOVERY_MS = 300_000;
+const LIMITS: readonly WaitingCause[] = ['limited', 'exhausted', 'protected'];
+
+interface NoAccountFacts {
+  /** One of each kind is enough. */
+  readonly verdicts: readonly Verdict[];
+  /** The soonest end of a wait, from now; undefined when none is known. */
+  readonly soonestMs: number | undefined;
+  readonly selectionLog: readonly SelectionLogEntry[];
+}
+
+/**
+ * Why no account can serve a request. The most hopeful reason wins: an account that failed this request
+ * may serve the next one; an overload ends within seconds, also where other accounts are at their limit;
+ * and a limit that ends says more than an account that is gone.
+ */
+export function noAccountReason(facts: NoAccountFacts): LeaseResult {
+  const { verdicts, soonestMs: retryAfterMs, selectionLog } = facts;
+  const kinds = new Set(verdicts.map(({ kind }) => kind));
+  if (kinds.has('tried')) return { kind: 'none', reason: 'all-tried', selectionLog };
+  if (kinds.has('overloaded')) {
+    return { kind: 'none', reason: 'overloaded', retryAfterMs, selectionLog };
+  }
+  const causes = verdicts.flatMap((one) => (one.kind === 'waiting' ? [one.cause] : []));
+  if (causes.some((cause) => LIMITS.includes(cause))) {
+    const limitedMs = retryAfterMs ?? UNKNOWN_RECOVERY_MS;
+    return { kind: 'none', reason: 'limited', retryAfterMs: limitedMs, selectionLog };
+  }
+  if (causes.length > 0) return { kind: 'none', reason: 'unusable', retryAfterMs, selectionLog };
+  const isUnusable = verdicts.some(
+    (one) => one.kind === 'unusable' && (one.isStandIn !== true || !kinds.has('not-offered')),
+  );
+  return { kind: 'none', reason: isUnusable ? 'unusable' : 'not-offered', selectionLog };
 }

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { inputTokens, NO_USAGE, totalTokens, type Usage } from '../canonical/usage.ts';
 import { CHARGE_KINDS, costOf, type PricedRates } from './cost.ts';
-import { createPriceBook, type Price, type Provider } from './prices.ts';
+import { createPriceBook, type Price, type Seller } from './prices.ts';
 
-function priceOf(provider: Provider, model: string): Price['rates'] {
+function priceOf(provider: Seller['provider'], model: string): Price['rates'] {
   const price = createPriceBook().find({ upstreamId: 'u', provider }, model);
   if (price === undefined) throw new Error(`${model} has no price`);
   return price.rates;

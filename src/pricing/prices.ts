@@ -1,4 +1,5 @@
-// Finds the price of a model: the operator's own, else a public one, else one of its family as an estimate.
+// Finds the price of a model: the operator's own, else a public one, else one of its family as an estimate. Public prices
+// are those of who is paid for what an upstream serves.
 
 import {
   compareWildcards,
@@ -7,6 +8,7 @@ import {
   isWildcard,
   type Wildcard,
 } from '../lib/names.ts';
+import { isLoopbackHost } from '../lib/net.ts';
 import { realModelName } from '../wire/vocabulary.ts';
 import type { PricedRates } from './cost.ts';
 import table from './prices.json' with { type: 'json' };
@@ -22,7 +24,7 @@ export const PROVIDERS = [
   'mistral',
   'groq',
 ] as const;
-export type Provider = (typeof PROVIDERS)[number];
+type Provider = (typeof PROVIDERS)[number];
 
 /** Who is paid for what an upstream serves. */
 export interface Seller {
@@ -227,4 +229,56 @@ function readVersion(name: string): { readonly family: string; readonly version:
   const [major = '0', minor] = numbers;
   const version = Number(major.includes('.') || minor === undefined ? major : `${major}.${minor}`);
   return { family: words.join('-'), version: Number.isFinite(version) ? version : 0 };
+}
+
+interface SellerSource {
+  readonly id: string;
+  readonly profile: string;
+  readonly baseUrl?: string | undefined;
+  /** The service or server an `openai-compatible` upstream is. */
+  readonly quirks?: string | undefined;
+}
+
+/** Profiles that are the provider's own service. */
+const PROFILE_PROVIDERS: Readonly<Record<string, Provider>> = {
+  'gemini-api': 'google',
+  vertex: 'google',
+  anthropic: 'anthropic',
+  openai: 'openai',
+};
+
+const SERVICE_PROVIDERS: Readonly<Record<string, Provider>> = {
+  groq: 'groq',
+  mistral: 'mistral',
+  deepseek: 'deepseek',
+  xai: 'xai',
+};
+
+const HOST_PROVIDERS: Readonly<Record<string, Provider>> = {
+  'generativelanguage.googleapis.com': 'google',
+  'api.anthropic.com': 'anthropic',
+  'api.openai.com': 'openai',
+  'api.deepseek.com': 'deepseek',
+  'api.x.ai': 'xai',
+  'api.mistral.ai': 'mistral',
+  'api.groq.com': 'groq',
+};
+
+/** Servers that people run themselves, also on another machine. */
+const SERVERS = ['vllm', 'llama.cpp', 'llama-cpp-python', 'lm-studio', 'ollama', 'sandbox'];
+
+/** Whose price list counts: that of the address, of the service, else of the profile where it has its own address. */
+export function sellerOf({ id, profile, baseUrl, quirks = '' }: SellerSource): Seller {
+  const host = baseUrl === undefined ? undefined : hostOf(baseUrl);
+  const isLocal =
+    SERVERS.includes(quirks) ||
+    SERVERS.includes(profile) ||
+    (profile === 'openai-compatible' && host !== undefined && isLoopbackHost(host));
+  if (isLocal) return { upstreamId: id, isLocal };
+  const named = SERVICE_PROVIDERS[quirks] ?? PROFILE_PROVIDERS[profile];
+  return { upstreamId: id, provider: HOST_PROVIDERS[host ?? ''] ?? named };
+}
+
+function hostOf(address: string): string | undefined {
+  return URL.canParse(address) ? new URL(address).hostname : undefined;
 }

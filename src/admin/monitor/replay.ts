@@ -13,8 +13,8 @@ import {
 import { createReceipt } from '../../canonical/receipt.ts';
 import { KeptText, type TranscriptBlock } from '../../canonical/transcript.ts';
 import type { CallContext, GenerateAnswer } from '../../dispatch/dispatcher.ts';
+import { compareLines } from '../../lib/difference.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
-import { compareLines } from '../../lib/line-difference.ts';
 import { told } from '../../lib/localized-message.ts';
 import type { EndedRequest, RequestRecord } from '../../monitor/record.ts';
 import type { ClientProtocol, GenerateCall, RouteInput } from '../../protocols/protocol.ts';

@@ -6,8 +6,8 @@ import type { CodingClient, SettingEntry } from '../../clients/client-settings.t
 import { CODING_CLIENTS } from '../../clients/coding-clients.ts';
 import { SDK_VARIABLES, type SdkVariables } from '../../clients/sdk-variables.ts';
 import { writeExport } from '../../clients/write-settings.ts';
+import { compareLines } from '../../lib/difference.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { compareLines } from '../../lib/line-difference.ts';
 import { messageOf } from '../../lib/localized-message.ts';
 import type { ConnectFlags } from '../connect.ts';
 import { CommandError } from '../exit-codes.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { differenceOf } from './difference.ts';
 import { parseJson } from './json.ts';
-import { differenceOf } from './json-difference.ts';
 
 test('values that are alike do not differ', () => {
   const nothing = { before: undefined, after: undefined };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAccount } from '../accounts/account.test-support.ts';
+import { createRateReadings } from './estimates.ts';
 import { createFakeBook, createReading } from './quota.test-support.ts';
-import { createRateReadings } from './rate-limits.ts';
 
 const NOW = 1_000_000;
 

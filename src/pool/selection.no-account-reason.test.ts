@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { noAccountReason } from './no-account.ts';
-import type { Verdict } from './selection.ts';
+import { noAccountReason, type Verdict } from './selection.ts';
 
 const limited: Verdict = {
   kind: 'waiting',

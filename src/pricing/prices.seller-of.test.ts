@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sellerOf } from './seller.ts';
+import { sellerOf } from './prices.ts';
 
 test.each([
   [{ profile: 'gemini-api' }, { provider: 'google' }],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compareLines } from './line-difference.ts';
+import { compareLines } from './difference.ts';
 
 test('lines that stay, go and come are told apart', () => {
   expect(compareLines(['a', 'b', 'c', 'd'], ['a', 'x', 'c', 'd'])).toEqual([
