@@ -1,6 +1,6 @@
 // The accounts of this process: stored ones with those of the environment and the sandbox, always current.
 
-import { GatewayError } from '../canonical/error.ts';
+import { clientError, type GatewayError } from '../canonical/error.ts';
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import { StoredCopy } from '../cluster/stored-copy.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -583,11 +583,7 @@ function loadSeeds(
 }
 
 function readOnly(origin: Exclude<AccountOrigin, 'stored'>): GatewayError {
-  return new GatewayError({
-    kind: 'invalid-request',
-    source: 'client',
-    message: READ_ONLY[origin],
-  });
+  return clientError('invalid-request', READ_ONLY[origin]);
 }
 
 const READ_ONLY: Readonly<Record<Exclude<AccountOrigin, 'stored'>, Sentence>> = {
@@ -597,12 +593,11 @@ const READ_ONLY: Readonly<Record<Exclude<AccountOrigin, 'stored'>, Sentence>> = 
 };
 
 function otherKind({ record }: Account, { kind }: Credential): GatewayError {
-  return new GatewayError({
-    kind: 'invalid-request',
-    source: 'client',
-    field: 'credential.kind',
-    message: told`${record.label} is an account of kind ${record.kind}: give it such a credential, or add a new account for the ${kind}.`,
-  });
+  return clientError(
+    'invalid-request',
+    told`${record.label} is an account of kind ${record.kind}: give it such a credential, or add a new account for the ${kind}.`,
+    { field: 'credential.kind' },
+  );
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { type Account, TIERS } from '../accounts/account.ts';
 import type { HealthEvent } from '../accounts/health.ts';
-import { clientError, GatewayError, gatewayError, invalidRequest } from '../canonical/error.ts';
+import { clientError, gatewayError, invalidRequest, upstreamError } from '../canonical/error.ts';
 import { MESSAGE_SCHEMA, told } from '../lib/localized-message.ts';
 import { named, object, optional, partial } from '../lib/object-schema.ts';
 import { BILLINGS } from '../pricing/charges.ts';
@@ -403,9 +403,8 @@ async function refreshAccount(
   if (account.record.kind !== 'api-key') await tokens.accessFor(account, { refresh: true, signal });
   const outcome = await quota.refreshNow(account.record.id);
   if (outcome.kind !== 'failed') return;
-  throw new GatewayError({
-    kind: 'upstream-unavailable',
-    source: 'upstream',
-    message: told`The quota figures could not be read: ${outcome.message}`,
-  });
+  throw upstreamError(
+    'upstream-unavailable',
+    told`The quota figures could not be read: ${outcome.message}`,
+  );
 }

@@ -4,9 +4,10 @@ import type { Account } from '../accounts/account.ts';
 import type { Trial } from '../accounts/health.ts';
 import {
   asGatewayError,
-  GatewayError,
+  type GatewayError,
   gatewayError,
   type UpstreamFailureKind,
+  upstreamError,
 } from '../canonical/error.ts';
 import { MESSAGE_SCHEMA, type Sentence, textOf, told } from '../lib/localized-message.ts';
 import { named, object, partial, type ValueOf } from '../lib/object-schema.ts';
@@ -152,11 +153,7 @@ function sayQuota(outcome: Awaited<ReturnType<AdminOptions['quota']['refreshNow'
     case 'not-reported':
       return told`The upstream reports no quota; figures are estimated from use.`;
     case 'failed':
-      throw new GatewayError({
-        kind: 'upstream-unavailable',
-        source: 'upstream',
-        message: outcome.message,
-      });
+      throw upstreamError('upstream-unavailable', outcome.message);
     case 'gone':
       return told`The account was removed meanwhile.`;
     default:

@@ -189,11 +189,13 @@ export function invalidRequest(
   return new GatewayError({ kind: 'invalid-request', source: 'client', field, message, reason });
 }
 
+type ErrorFacts = Omit<GatewayErrorOptions, 'kind' | 'source' | 'message'>;
+
 /** Any other mistake of a client, or what it may not have. */
 export function clientError(
   kind: ErrorKind,
   message: string | Sentence,
-  more: Pick<GatewayErrorOptions, 'reason' | 'field' | 'retryAfterMs'> = {},
+  more: ErrorFacts = {},
 ): GatewayError {
   return new GatewayError({ kind, source: 'client', message, ...more });
 }
@@ -202,9 +204,18 @@ export function clientError(
 export function gatewayError(
   kind: ErrorKind,
   message: string | Sentence,
-  more: Pick<GatewayErrorOptions, 'retryAfterMs' | 'cause'> = {},
+  more: ErrorFacts = {},
 ): GatewayError {
   return new GatewayError({ kind, source: 'gateway', message, ...more });
+}
+
+/** What the upstream refused, or failed at. */
+export function upstreamError(
+  kind: ErrorKind,
+  message: string | Sentence,
+  more: ErrorFacts = {},
+): GatewayError {
+  return new GatewayError({ kind, source: 'upstream', message, ...more });
 }
 
 /** What the client of a request is told that an operator ended: it would only come again where it says to retry. */

@@ -2,7 +2,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Agent, type Dispatcher } from 'undici';
-import { clientError, GatewayError } from '../canonical/error.ts';
+import { clientError, GatewayError, upstreamError } from '../canonical/error.ts';
 import { memoize } from '../lib/once.ts';
 import { ProxyDispatchers } from '../lib/proxy-agent.ts';
 import { scrubText } from '../lib/redact.ts';
@@ -189,11 +189,11 @@ async function refusalOf(
   const retryAfterMs = readRetryAfter(headerOf(response, 'retry-after') ?? '', now);
   if (status === 401 || status === 403) {
     const message = 'The provider of this MCP service refuses the key of the gateway.';
-    throw new GatewayError({ kind: 'upstream-auth', source: 'upstream', message });
+    throw upstreamError('upstream-auth', message);
   }
   if (status === 429) {
     const message = 'The provider of this MCP service takes no more calls now.';
-    throw new GatewayError({ kind: 'rate-limited', source: 'upstream', message, retryAfterMs });
+    throw upstreamError('rate-limited', message, { retryAfterMs });
   }
   if (status === 404 && session !== undefined) throw unknownSession();
   if (status === 404 || status < 400) throw unavailable('has nothing at its address');
@@ -206,7 +206,7 @@ async function refusalOf(
   }
   const kind = status === 405 ? 'method-not-allowed' : 'upstream-rejected';
   const message = `The MCP service answered with status ${status}.`;
-  throw new GatewayError({ kind, source: 'upstream', message });
+  throw upstreamError(kind, message);
 }
 
 async function* oneOf(text: string): AsyncGenerator<string, void> {
@@ -215,9 +215,7 @@ async function* oneOf(text: string): AsyncGenerator<string, void> {
 
 function unavailable(what: string, retryAfterMs?: number): GatewayError {
   const message = `The MCP service of the provider ${what}.`;
-  return new GatewayError({
-    ...{ kind: 'upstream-unavailable', source: 'upstream', message, retryAfterMs },
-  });
+  return upstreamError('upstream-unavailable', message, { retryAfterMs });
 }
 
 /** Clients begin a new session by it (MCP, "Session Management"). */

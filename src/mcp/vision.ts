@@ -2,7 +2,7 @@
 // Pictures are data URIs, base64 or https addresses, and never files of this machine.
 
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
-import { asGatewayError, GatewayError, invalidRequest } from '../canonical/error.ts';
+import { asGatewayError, invalidRequest, upstreamError } from '../canonical/error.ts';
 import { modalityOf, sniffMediaType, spellMediaType } from '../canonical/media.ts';
 import { tidyBase64 } from '../lib/base64.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
@@ -101,7 +101,7 @@ async function look(tool: VisionTool, given: Arguments, { input, options }: Look
   const text = textOf(reply);
   if (text !== '') return text;
   const message = 'The model said nothing about this.';
-  throw new GatewayError({ kind: 'upstream-rejected', source: 'upstream', message });
+  throw upstreamError('upstream-rejected', message);
 }
 
 interface GivenPicture {

@@ -9,7 +9,7 @@ import type {
 } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
-import { GatewayError } from '../canonical/error.ts';
+import { type GatewayError, upstreamError } from '../canonical/error.ts';
 import type { LeaseStore } from '../cluster/leases.ts';
 import { textOf, told } from '../lib/localized-message.ts';
 import { unlessAborted } from '../lib/time-limit.ts';
@@ -440,28 +440,25 @@ function toGatewayError(fault: unknown): GatewayError {
   const known = fault instanceof OAuthFault ? fault : undefined;
   const facts = { status: known?.facts.status, detail: known?.sentence };
   if (known?.kind === 'revoked') {
-    return new GatewayError({
-      kind: 'upstream-auth',
-      source: 'upstream',
-      message: told`The provider revoked the sign-in of this account. Sign it in again.`,
-      failure: { kind: 'credential-revoked', ...facts },
-      cause: fault,
-    });
+    return upstreamError(
+      'upstream-auth',
+      told`The provider revoked the sign-in of this account. Sign it in again.`,
+      { failure: { kind: 'credential-revoked', ...facts }, cause: fault },
+    );
   }
   if (known?.kind === 'gateway-proxy') {
-    return new GatewayError({
-      kind: 'upstream-unavailable',
-      source: 'upstream',
-      message: told`The upstream could not be reached through the proxy of the gateway.`,
-      failure: { kind: 'gateway-proxy', ...facts },
-      cause: fault,
-    });
+    return upstreamError(
+      'upstream-unavailable',
+      told`The upstream could not be reached through the proxy of the gateway.`,
+      { failure: { kind: 'gateway-proxy', ...facts }, cause: fault },
+    );
   }
-  return new GatewayError({
-    kind: known?.kind === 'too-slow' ? 'timeout' : 'upstream-unavailable',
-    source: 'upstream',
-    message: told`No access token could be had for this account just now. Try again shortly.`,
-    failure: { kind: 'credential-unavailable', ...facts },
-    cause: known ?? new Error('the renewal failed unexpectedly', { cause: fault }),
-  });
+  return upstreamError(
+    known?.kind === 'too-slow' ? 'timeout' : 'upstream-unavailable',
+    told`No access token could be had for this account just now. Try again shortly.`,
+    {
+      failure: { kind: 'credential-unavailable', ...facts },
+      cause: known ?? new Error('the renewal failed unexpectedly', { cause: fault }),
+    },
+  );
 }

@@ -3,7 +3,7 @@
 import { type Account, type Credential, isSameLabel } from '../accounts/account.ts';
 import type { AccountBook, NewAccount } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { clientError, invalidRequest } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
 
 export interface Placed {
@@ -42,11 +42,7 @@ export class AccountPlacer {
     // credential is just what a new sign-in is for.
     const replaced = await book.replaceCredential(id, credential, undefined);
     if (replaced === 'missing') {
-      throw new GatewayError({
-        kind: 'not-found',
-        source: 'client',
-        message: told`This account was removed meanwhile. Add it again.`,
-      });
+      throw clientError('not-found', told`This account was removed meanwhile. Add it again.`);
     }
     onCredentialReplaced(id);
     book.apply(id, { kind: 'reauthenticated' });

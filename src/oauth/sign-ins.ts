@@ -9,7 +9,12 @@ import {
   validateAuthResponse,
 } from 'oauth4webapi';
 import { type Account, isSameLabel } from '../accounts/account.ts';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import {
+  type GatewayError,
+  gatewayError,
+  invalidRequest,
+  upstreamError,
+} from '../canonical/error.ts';
 import type { SealedValues } from '../cluster/sealed-values.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { isSafeEndpoint } from '../lib/net.ts';
@@ -221,11 +226,10 @@ export function createSignIns(options: SignInsOptions) {
     const [oldest] = own;
     if (oldest !== undefined && own.length >= MAX_PER_OWNER) await take(oldest[0], signIn.owner);
     if (startedHere.size >= MAX_TOTAL) {
-      throw new GatewayError({
-        kind: 'rate-limited',
-        source: 'gateway',
-        message: told`Too many sign-ins are under way. Try again in ten minutes.`,
-      });
+      throw gatewayError(
+        'rate-limited',
+        told`Too many sign-ins are under way. Try again in ten minutes.`,
+      );
     }
     startedHere.set(state, { owner: signIn.owner, endsAt: clock.monotonic() + LIFETIME_MS });
     await pending.put(state, signIn, LIFETIME_MS);
@@ -329,12 +333,11 @@ const NAMELESS_ACCOUNT = told`The provider does not say whose account this is. A
 
 function failedAtProvider(fault: OAuthFault): GatewayError {
   const isRefusal = fault.kind === 'revoked' || fault.kind === 'refused';
-  return new GatewayError({
-    kind: isRefusal ? 'upstream-rejected' : 'upstream-unavailable',
-    source: 'upstream',
-    message: told`The sign-in could not be completed: ${fault.sentence}. Start it again.`,
-    cause: fault,
-  });
+  return upstreamError(
+    isRefusal ? 'upstream-rejected' : 'upstream-unavailable',
+    told`The sign-in could not be completed: ${fault.sentence}. Start it again.`,
+    { cause: fault },
+  );
 }
 
 function requireSettings(oauth: OAuthDirectory, upstreamId: string): OAuthSettings {

@@ -1,7 +1,7 @@
 // Answers lease requests: the choice, the session it binds, how a lease ends, and why none was left.
 
 import type { Account } from '../accounts/account.ts';
-import { GatewayError } from '../canonical/error.ts';
+import { type GatewayError, gatewayError } from '../canonical/error.ts';
 import type { NeedSet } from '../canonical/needs.ts';
 import { told } from '../lib/localized-message.ts';
 import type { AccountAccess } from '../upstreams/upstream.ts';
@@ -406,22 +406,20 @@ function overloadOutcome(outcome: LeaseOutcome): OverloadOutcome {
 
 /** The account was removed or disabled after it was chosen: another one serves. */
 function withdrawn(): GatewayError {
-  return new GatewayError({
-    kind: 'upstream-auth',
-    source: 'gateway',
-    message: told`The account was taken out of use while the request was under way.`,
-    failure: { kind: 'credential-revoked' },
-  });
+  return gatewayError(
+    'upstream-auth',
+    told`The account was taken out of use while the request was under way.`,
+    { failure: { kind: 'credential-revoked' } },
+  );
 }
 
 /** Another process drew what was left: another account serves, or none. */
 function reservedElsewhere(): GatewayError {
-  return new GatewayError({
-    kind: 'quota-exhausted',
-    source: 'gateway',
-    message: told`Other gateways have reserved the rest of the account's quota for calls under way.`,
-    failure: { kind: 'quota-exhausted' },
-  });
+  return gatewayError(
+    'quota-exhausted',
+    told`Other gateways have reserved the rest of the account's quota for calls under way.`,
+    { failure: { kind: 'quota-exhausted' } },
+  );
 }
 
 interface BoundAccount {

@@ -1,7 +1,7 @@
 // The model lists of the accounts: read once before they are needed, then again in the background.
 
 import type { Account } from '../accounts/account.ts';
-import { GatewayError } from '../canonical/error.ts';
+import { GatewayError, upstreamError } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { OwnId } from './eligibility.ts';
@@ -148,10 +148,7 @@ const isTimeout = (error: unknown): boolean =>
 
 function tooSlow(cause: unknown): GatewayError {
   const message = told`The upstream did not answer in time.`;
-  return new GatewayError({
-    ...{ kind: 'timeout', source: 'upstream', message, cause },
-    failure: { kind: 'path' },
-  });
+  return upstreamError('timeout', message, { cause, failure: { kind: 'path' } });
 }
 
 /** A disabled account is not called, not even for its list. */

@@ -1,6 +1,6 @@
 // Decides where a requested model name goes: mapping, catalogue, offers, variants, aliases.
 
-import { changed, GatewayError, invalidRequest } from '../canonical/error.ts';
+import { changed, clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { ModelVariant } from '../canonical/model.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { compareCodePoints, isWildcard, nearestName } from '../lib/names.ts';
@@ -536,13 +536,7 @@ function unroutable({ key, target }: MappingHit, why: Sentence): GatewayError {
 }
 
 function modelNotFound(message: Sentence): GatewayError {
-  return new GatewayError({
-    kind: 'not-found',
-    source: 'client',
-    reason: 'model-not-found',
-    field: 'model',
-    message,
-  });
+  return clientError('not-found', message, { reason: 'model-not-found', field: 'model' });
 }
 
 /** What is wrong with a name, and the one that may have been meant; undefined for one that is served. */

@@ -1,6 +1,6 @@
 // The routes that write recordings down, of the OpenAI-style protocol (`openai` resources/audio/transcriptions.d.ts).
 
-import { clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
+import { clientError, invalidRequest, upstreamError } from '../canonical/error.ts';
 import type { Reply } from '../canonical/fold.ts';
 import { sniffMediaType, spellMediaType } from '../canonical/media.ts';
 import type { Receipt } from '../canonical/receipt.ts';
@@ -350,12 +350,10 @@ function readTimedText(text: string): TimedText {
     // No JSON is no object either.
   }
   if (!isJsonObject(value)) {
-    throw new GatewayError({
-      kind: 'upstream-unavailable',
-      source: 'upstream',
-      message:
-        'The model gave no times with its transcription; ask for json or text, or try again.',
-    });
+    throw upstreamError(
+      'upstream-unavailable',
+      'The model gave no times with its transcription; ask for json or text, or try again.',
+    );
   }
   const segments = readPieces(value.segments, 'text');
   const last = segments.at(-1)?.end ?? 0;

@@ -1,6 +1,6 @@
 // What the small surfaces share: requests of one turn, and the fields of a form as its shape has them.
 
-import { type ErrorReason, GatewayError } from '../canonical/error.ts';
+import { type ErrorReason, GatewayError, upstreamError } from '../canonical/error.ts';
 import type { CanonicalEvent, ChoiceEnd } from '../canonical/event.ts';
 import { plainModelName } from '../canonical/model.ts';
 import type { CanonicalRequest, Part } from '../canonical/request.ts';
@@ -40,13 +40,7 @@ export function requireModel(name: string | null | undefined): string {
 
 /** What the answer of a model says against the request. */
 export function rejected(field: string, message: string, reason?: ErrorReason): GatewayError {
-  return new GatewayError({
-    kind: 'upstream-rejected',
-    source: 'upstream',
-    reason,
-    field,
-    message,
-  });
+  return upstreamError('upstream-rejected', message, { reason, field });
 }
 
 /** What clients of a surface are told of an answer that ends early. */

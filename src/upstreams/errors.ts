@@ -6,6 +6,7 @@ import {
   type QuotaLesson,
   type UpstreamFailure,
   type UpstreamFailureKind,
+  upstreamError,
   type WireDetails,
 } from '../canonical/error.ts';
 import { type JsonValue, parseObject } from '../lib/json.ts';
@@ -60,10 +61,7 @@ export function refusalError(refusal: ReadRefusal): GatewayError {
   };
   if (kind === 'rejected') return rejection(refusal, failure);
   const forClient = CLIENT_ERRORS[kind];
-  return new GatewayError({
-    kind: status === 504 ? 'timeout' : forClient.kind,
-    source: 'upstream',
-    message: messageFor(kind, refusal),
+  return upstreamError(status === 504 ? 'timeout' : forClient.kind, messageFor(kind, refusal), {
     failure,
     retryAfterMs,
     cause: causeOf(refusal),
@@ -118,13 +116,7 @@ export function unavailable(
   message: string | Sentence,
   cause: unknown,
 ): GatewayError {
-  return new GatewayError({
-    kind: 'upstream-unavailable',
-    source: 'upstream',
-    message,
-    failure,
-    cause,
-  });
+  return upstreamError('upstream-unavailable', message, { failure, cause });
 }
 
 /** A refusal that may be the request's own is told in the upstream's words. */
@@ -202,18 +194,18 @@ function rejection(refusal: ReadRefusal, failure: UpstreamFailure): GatewayError
   const { status, message, secrets, clientMessage } = refusal;
   const complaint = readLengthComplaint(message);
   const said = clientMessage ?? scrubText(message, secrets);
-  return new GatewayError({
-    kind: status === 413 ? 'too-large' : 'invalid-request',
-    source: 'upstream',
-    message:
-      complaint === undefined
-        ? said || told`The upstream refused the request with status ${status}.`
-        : lengthMessage(complaint),
-    reason: complaint === undefined ? undefined : 'context-length',
-    failure,
-    wireDetails: withoutSecrets(refusal.wireDetails, secrets),
-    cause: causeOf(refusal),
-  });
+  return upstreamError(
+    status === 413 ? 'too-large' : 'invalid-request',
+    complaint === undefined
+      ? said || told`The upstream refused the request with status ${status}.`
+      : lengthMessage(complaint),
+    {
+      reason: complaint === undefined ? undefined : 'context-length',
+      failure,
+      wireDetails: withoutSecrets(refusal.wireDetails, secrets),
+      cause: causeOf(refusal),
+    },
+  );
 }
 
 function withoutSecrets(

@@ -1,6 +1,6 @@
 // The relay lane: native frames forwarded as they came, repaired only where clients would stumble.
 
-import { type ErrorKind, GatewayError } from '../../canonical/error.ts';
+import { type ErrorKind, upstreamError } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { once } from '../../lib/once.ts';
 import { GENERATE_WIRE } from '../../wire/generate.ts';
@@ -259,5 +259,5 @@ function replaceError(error: JsonObject): JsonObject {
   const code = readNumber(error.code) ?? 500;
   const kind = FRAME_ERROR_KINDS.get(code) ?? 'upstream-unavailable';
   const message = 'The upstream ended the answer with an error. Please send the request again.';
-  return writeError(new GatewayError({ kind, source: 'upstream', message })).body;
+  return writeError(upstreamError(kind, message)).body;
 }

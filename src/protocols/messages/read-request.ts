@@ -1,6 +1,6 @@
 // Reads a Messages body: the head every call needs at once, and the canonical request on demand.
 
-import { GatewayError } from '../../canonical/error.ts';
+import { clientError } from '../../canonical/error.ts';
 import { readImageOptions } from '../../canonical/image-options.ts';
 import { plainModelName } from '../../canonical/model.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
@@ -138,13 +138,11 @@ function refuseThread({ type }: JsonObject): void {
   if (type !== 'continue') {
     throw fieldError('thread', 'Send the whole conversation without a thread', 'unsupported');
   }
-  throw new GatewayError({
-    kind: 'not-found',
-    source: 'client',
-    reason: 'thread-not-found',
-    field: 'thread',
-    message: 'thread: No thread is kept for this message. Send the whole conversation again.',
-  });
+  throw clientError(
+    'not-found',
+    'thread: No thread is kept for this message. Send the whole conversation again.',
+    { reason: 'thread-not-found', field: 'thread' },
+  );
 }
 
 function noteUnsupported(body: Body, receipt: Receipt): void {

@@ -3,7 +3,12 @@
 import { constants, isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
-import { clientError, GatewayError, invalidRequest } from '../../canonical/error.ts';
+import {
+  clientError,
+  type GatewayError,
+  gatewayError,
+  invalidRequest,
+} from '../../canonical/error.ts';
 import {
   nextTurn,
   parseInSteps,
@@ -513,7 +518,7 @@ function tooLargeForMemory(
 
 function overloaded(message: Sentence): GatewayError {
   const retryAfterMs = RETRY_AFTER_MS;
-  return new GatewayError({ kind: 'overloaded', source: 'gateway', message, retryAfterMs });
+  return gatewayError('overloaded', message, { retryAfterMs });
 }
 
 const FULL = told`The gateway holds too many large requests at the moment. Send this one again shortly.`;

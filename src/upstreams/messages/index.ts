@@ -1,6 +1,6 @@
 // The Messages upstream: profile, encoder, decoder and transport put together.
 
-import { GatewayError } from '../../canonical/error.ts';
+import { type GatewayError, upstreamError } from '../../canonical/error.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
@@ -65,13 +65,11 @@ export function createMessagesUpstream(options: WireOptions<MessagesProfile>): O
 
 /** The wire has none: another upstream may. */
 function noEmbeddings(): GatewayError {
-  return new GatewayError({
-    kind: 'not-found',
-    source: 'upstream',
-    reason: 'unsupported',
-    message: told`This upstream makes no embeddings. Name a model of another one.`,
-    failure: { kind: 'rejected' },
-  });
+  return upstreamError(
+    'not-found',
+    told`This upstream makes no embeddings. Name a model of another one.`,
+    { reason: 'unsupported', failure: { kind: 'rejected' } },
+  );
 }
 
 /** How its bodies are written and its answers read. */

@@ -1,7 +1,7 @@
 // Says what a failed connection means for the retry table and for the client, and keeps the ways through proxies.
 
 import type { Agent, Dispatcher } from 'undici';
-import { GatewayError } from '../../canonical/error.ts';
+import { type GatewayError, gatewayError, upstreamError } from '../../canonical/error.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import type { OutboundProxy } from '../../lib/outbound-proxy.ts';
 import { createProxyAgent, ProxyError, TLS_CODE } from '../../lib/proxy-agent.ts';
@@ -154,13 +154,7 @@ export function readNetworkError(
 
 /** A fault of the path that is a matter of time. */
 export function timeoutFault(message: Sentence, cause?: unknown): GatewayError {
-  return new GatewayError({
-    kind: 'timeout',
-    source: 'upstream',
-    message,
-    failure: { kind: 'path' },
-    cause,
-  });
+  return upstreamError('timeout', message, { failure: { kind: 'path' }, cause });
 }
 
 /** Nobody's attempt failed: there is no `failure`, so no account and no path is blamed. */
@@ -169,7 +163,7 @@ export function gatewayFault(
   message: Sentence,
   cause?: unknown,
 ): GatewayError {
-  return new GatewayError({ kind, source: 'gateway', message, cause });
+  return gatewayError(kind, message, { cause });
 }
 
 function codeOf(error: unknown): string {

@@ -1,6 +1,6 @@
 // Reads `instructions` and `input` into the conversation, one turn an item, in the client's own order.
 
-import { GatewayError, invalidRequest } from '../../../canonical/error.ts';
+import { invalidRequest, upstreamError } from '../../../canonical/error.ts';
 import { splitInlineImages } from '../../../canonical/media.ts';
 import { memberPath, type Receipt } from '../../../canonical/receipt.ts';
 import type {
@@ -465,11 +465,10 @@ export function compactedResponse({ id, created_at, output, usage }: JsonObject)
       usage: usage ?? null,
     };
   }
-  throw new GatewayError({
-    kind: 'upstream-unavailable',
-    source: 'upstream',
-    message: 'The model did not finish the summary. Send the request again, or a shorter input.',
-  });
+  throw upstreamError(
+    'upstream-unavailable',
+    'The model did not finish the summary. Send the request again, or a shorter input.',
+  );
 }
 
 /**

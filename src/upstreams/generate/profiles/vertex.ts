@@ -1,6 +1,6 @@
 // Profile of Vertex AI: real words, project and location in the path, Bearer tokens or API keys.
 
-import { GatewayError } from '../../../canonical/error.ts';
+import { type GatewayError, gatewayError } from '../../../canonical/error.ts';
 import { told } from '../../../lib/localized-message.ts';
 import type { AccountAccess } from '../../upstream.ts';
 import {
@@ -101,10 +101,7 @@ function missingProject(
     credentialKind === 'api-key'
       ? told`Account ${accountId} has no project, which Vertex AI needs. Set the project of the account (ISTHMUS_UPSTREAM_PROJECT for accounts of the environment), or use the location global.`
       : told`Account ${accountId} has no project, which Vertex AI needs. Set the project of the account (ISTHMUS_UPSTREAM_PROJECT for accounts of the environment).`;
-  return new GatewayError({
-    kind: 'upstream-auth',
-    source: 'gateway',
-    message,
+  return gatewayError('upstream-auth', message, {
     failure: { kind: 'unauthenticated', detail: message },
   });
 }
