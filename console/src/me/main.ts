@@ -144,10 +144,10 @@ function makeDays({ days }: OwnUsage): HTMLElement {
     panel.append(make('p', { class: 'dimmed' }, texts.noUse));
     return panel;
   }
-  const names = [texts.day, texts.model, texts.requests, texts.input, texts.output, texts.images];
-  const head = [...names, texts.cost].map((name, index) =>
-    make('th', { scope: 'col', ...(index > 1 && { class: 'numeric' }) }, name),
-  );
+  const head = [
+    ...[texts.day, texts.model].map((name) => make('th', { scope: 'col' }, name)),
+    ...FIGURES.map((name) => make('th', { scope: 'col', class: 'numeric' }, name)),
+  ];
   const body = make('tbody');
   for (const one of used) {
     const at = day.format(new Date(one.begins_at));
@@ -155,7 +155,7 @@ function makeDays({ days }: OwnUsage): HTMLElement {
   }
   const foot = make('tfoot', {}, makeRow([texts.total, ''], sum(used)));
   const table = make('table', {}, make('thead', {}, make('tr', {}, ...head)), body, foot);
-  // It scrolls sideways on a phone, also by keys.
+  // Long names of models may scroll it sideways, also by keys.
   panel.append(
     make(
       'div',
@@ -166,6 +166,8 @@ function makeDays({ days }: OwnUsage): HTMLElement {
   return panel;
 }
 
+const FIGURES = [texts.requests, texts.input, texts.output, texts.images, texts.cost];
+
 function makeRow(names: readonly string[], figures: UsageFigures): HTMLElement {
   const { requests, input_tokens: input, output_tokens: output, images, cost } = figures;
   const numbers = [requests, input, output, images].map((value) => number.format(value));
@@ -173,7 +175,9 @@ function makeRow(names: readonly string[], figures: UsageFigures): HTMLElement {
     'tr',
     {},
     ...names.map((name) => make('td', {}, name)),
-    ...[...numbers, sayMoney(cost)].map((text) => make('td', { class: 'numeric' }, text)),
+    ...[...numbers, sayMoney(cost)].map((text, index) =>
+      make('td', { class: 'numeric', 'data-label': FIGURES[index] ?? '' }, text),
+    ),
   );
 }
 
