@@ -87,8 +87,9 @@ export async function openAccounts(options: AccountsOptions) {
     sessionStore: options.sessionStore,
     notices,
     sharing: options.turns && { cluster: options.cluster, counters },
-    onModelListFailure(account, error, id) {
-      log.warn({ account, error }, 'The model list of an account could not be read.');
+    onModelListFailure({ label: account, id, error, isRepeated }) {
+      if (!isRepeated)
+        log.warn({ account, error }, 'The model list of an account could not be read.');
       const { sentence, failure } = asGatewayError(error);
       const message = asSentence(failure?.detail ?? sentence);
       noteModels(trials, id, { at: now(), isGood: false, message });

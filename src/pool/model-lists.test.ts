@@ -69,15 +69,33 @@ test('lists are read once, and again in the background when five minutes old', a
   expect(bench.asked).toEqual(['a', 'b', 'a', 'b']);
 });
 
-test('a list that cannot be read is unknown, and asked for again in its turn', async () => {
+test('a list that cannot be read is unknown, and asked for again soon', async () => {
   const bench = benchOf(() => Promise.reject(new Error('no list')));
   await bench.pool.ensureModels();
   expect(bench.pool.ensureModels()).toBeUndefined();
   expect(leaseOf(bench, 'any').kind).toBe('lease');
+  await bench.clock.advance(29_999);
+  expect(bench.pool.ensureModels()).toBeUndefined();
   expect(bench.asked).toEqual(['a']);
-  await bench.clock.advance(300_000);
+  await bench.clock.advance(1);
   expect(bench.pool.ensureModels()).toBeUndefined();
   await bench.clock.advance(0);
+  expect(bench.asked).toEqual(['a', 'a']);
+});
+
+test('a server that is started later has its models soon, and is then asked no more than others', async () => {
+  let isDown = true;
+  const bench = benchOf(async () => {
+    if (isDown) throw new Error('nobody listens');
+    return [{ id: 'm' }];
+  });
+  await bench.pool.ensureModels();
+  isDown = false;
+  for (let second = 0; second < 60; second += 1) {
+    bench.pool.ensureModels();
+    await bench.clock.advance(1000);
+  }
+  expect([...bench.pool.offered]).toEqual(['m']);
   expect(bench.asked).toEqual(['a', 'a']);
 });
 
@@ -122,11 +140,16 @@ test('a list that is too slow is told as that, not as a fault of the gateway', a
   };
   const { pool } = createSeedPool({
     ...{ accounts: [{ id: 'a' }], upstream, clock },
-    onModelListFailure: (_label, error) => failures.push(error),
+    onModelListFailure: ({ error, isRepeated }) => failures.push({ error, isRepeated }),
   });
   await pool.ensureModels();
+  await clock.advance(30_000);
+  pool.ensureModels();
+  await clock.advance(0);
+  const error = { kind: 'timeout', message: 'The upstream did not answer in time.' };
   expect(failures).toMatchObject([
-    { kind: 'timeout', message: 'The upstream did not answer in time.' },
+    { error, isRepeated: false },
+    { error, isRepeated: true },
   ]);
   await pool.close();
 });
@@ -187,4 +210,14 @@ test('a revoked credential found while reading a list counts against the account
   const bench = benchOf(() => Promise.reject(revoked));
   await bench.pool.ensureModels();
   expect(bench.book.find('a')?.health.revocations).toBe(1);
+});
+
+test('of many accounts whose upstream answers nobody one is asked again soon', async () => {
+  const bench = benchOf(() => Promise.reject(new Error('nobody listens')), ['a', 'b', 'c']);
+  await bench.pool.ensureModels();
+  for (let second = 0; second < 70; second += 1) {
+    bench.pool.ensureModels();
+    await bench.clock.advance(1000);
+  }
+  expect(bench.asked).toEqual(['a', 'b', 'c', 'a', 'a']);
 });

@@ -8,6 +8,8 @@ import type { OwnId } from './eligibility.ts';
 import { type LeaseRequest, type PoolOptions, placeOf } from './pool.ts';
 
 const LIFETIME_MS = 300_000;
+/** A local server may just not be started yet. */
+const RETRY_MS = 30_000;
 const READ_LIMIT_MS = 5000;
 /** One new account that is slow to answer is not to hold up the requests to all others. */
 const LATER_LIMIT_MS = 1000;
@@ -23,6 +25,10 @@ export class ModelLists {
   readonly #closing = new AbortController();
   /** When each account's list was last asked for. */
   readonly #askedAt = new Map<string, number>();
+  /** Accounts whose list could not be read when it was last asked for. */
+  readonly #failed = new Set<string>();
+  /** Of these, where nobody answered. */
+  readonly #unreached = new Set<string>();
   /** Accounts whose list is read for the first time. */
   readonly #unasked = new Set<string>();
   readonly #waiting = new Set<string>();
@@ -39,6 +45,8 @@ export class ModelLists {
       const { id } = account.record;
       if (kind === 'removed') {
         this.#askedAt.delete(id);
+        this.#failed.delete(id);
+        this.#unreached.delete(id);
         this.#waiting.delete(id);
         this.#asked(id);
       } else if (kind === 'added' || kind === 'health') {
@@ -69,14 +77,21 @@ export class ModelLists {
   }
 
   #addStale(now: number): void {
-    let oldest = now;
+    this.#freshUntil = now + LIFETIME_MS;
+    const retried = new Set<string>();
     for (const account of this.#options.book.list()) {
       if (!isReadable(account)) continue;
-      const askedAt = this.#askedAt.get(account.record.id) ?? Number.NEGATIVE_INFINITY;
-      if (askedAt <= now - LIFETIME_MS) this.#add(account.record.id);
-      else oldest = Math.min(oldest, askedAt);
+      const { id, upstreamId } = account.record;
+      const askedAt = this.#askedAt.get(id) ?? Number.NEGATIVE_INFINITY;
+      // One of an upstream's accounts finds out whether somebody answers there again.
+      const isRetry = this.#unreached.has(id) && !retried.has(upstreamId);
+      if (isRetry) retried.add(upstreamId);
+      const staleAt = askedAt + (isRetry ? RETRY_MS : LIFETIME_MS);
+      if (staleAt <= now) this.#add(id);
+      else this.#freshUntil = Math.min(this.#freshUntil, staleAt);
     }
-    this.#freshUntil = oldest + LIFETIME_MS;
+    // Those that were added may have to be asked again as soon.
+    if (retried.size > 0) this.#freshUntil = Math.min(this.#freshUntil, now + RETRY_MS);
   }
 
   #add(id: string): void {
@@ -112,13 +127,22 @@ export class ModelLists {
       // A list without any model says nothing: some upstreams answer it so, and serve all the same.
       const list = new Map(models.map((model) => [model.id, model]));
       book.setModels(id, list.size === 0 ? undefined : list);
+      this.#failed.delete(id);
+      this.#unreached.delete(id);
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       const failure = error instanceof GatewayError ? error.failure : undefined;
       if (failure?.kind === 'credential-revoked') {
         book.apply(id, { kind: 'failure', model: '', failure });
       }
-      onModelListFailure(account.record.label, isTimeout(error) ? tooSlow(error) : error, id);
+      const isRepeated = this.#failed.has(id);
+      this.#failed.add(id);
+      if (failure === undefined || failure.kind === 'path') {
+        this.#unreached.add(id);
+        this.#freshUntil = Math.min(this.#freshUntil, clock.now() + RETRY_MS);
+      } else this.#unreached.delete(id);
+      const cause = isTimeout(error) ? tooSlow(error) : error;
+      onModelListFailure({ label: account.record.label, id, error: cause, isRepeated });
     }
   }
 

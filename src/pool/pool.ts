@@ -23,6 +23,14 @@ type ProtectionRule = (
 /** Calls that one window of an account's quota allows. */
 export type CallLimit = (account: Account, modelId: string) => number | undefined;
 
+interface ModelListFailure {
+  readonly label: string;
+  readonly id: string;
+  readonly error: unknown;
+  /** True where it could not be read the last time either. */
+  readonly isRepeated: boolean;
+}
+
 export interface PoolOptions {
   readonly book: AccountBook;
   readonly upstreams: { get(id: string): Upstream | undefined };
@@ -59,7 +67,7 @@ export interface PoolOptions {
   readonly clock: Clock;
   readonly random: () => number;
   /** Told of model lists that could not be read. */
-  readonly onModelListFailure: (label: string, error: unknown, accountId: string) => void;
+  readonly onModelListFailure: (failed: ModelListFailure) => void;
 }
 
 /** The other processes with the same accounts. */
