@@ -1,6 +1,6 @@
 // Runs the suites and closes with one line: `N passed, N failed` (each check counts as one test).
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findChromium } from '../test/browser/find-chromium.ts';
@@ -29,12 +29,17 @@ const WITH_FULL_COUNTS = [
   'src/schema/schema-properties.test.ts',
 ];
 
+const inSlow = (name) => `test/slow/${name}.test.ts`;
+/** Of these two suites; the slow suite has every other file of test/slow. */
+const CLIENTS = ['clients', 'connect', 'langchain'].map(inSlow);
+const CLUSTER = ['cluster', 'chaos', 'balancers'].map(inSlow);
+
 const suite = process.argv[2] ?? 'all';
 let passed = 0;
 let failed = 0;
 if (suite === 'clients') {
   if (!buildStale('server')) failed += 1;
-  runVitest(['run', 'test/slow/clients.test.ts', 'test/slow/connect.test.ts'], {
+  runVitest(['run', ...CLIENTS], {
     ISTHMUS_SLOW: '1',
     ISTHMUS_BUILT: '1',
   });
@@ -43,34 +48,19 @@ if (suite === 'clients') {
   runVitest(['run', ...files], { ISTHMUS_SLOW: '1' });
 } else if (suite === 'cluster') {
   if (!buildStale('server')) failed += 1;
-  const slow = ['cluster', 'chaos', 'balancers'].map((name) => `test/slow/${name}.test.ts`);
-  const files = [...slow, 'test/contracts/lost-valkey.test.ts'];
-  const ends = ['test/e2e/workers.test.ts', 'test/e2e/postgres.test.ts'];
+  const more = ['contracts/lost-valkey', 'e2e/unheard-changes', 'e2e/workers', 'e2e/postgres'];
+  const files = [...CLUSTER, ...more.map((name) => `test/${name}.test.ts`)];
   // One file after the other: each has several gateways.
-  runVitest(['run', '--no-file-parallelism', ...files, ...ends], {
+  runVitest(['run', '--no-file-parallelism', ...files], {
     ISTHMUS_SLOW: '1',
     ISTHMUS_BUILT: '1',
   });
 } else if (suite === 'slow') {
-  const names = [
-    'fault-wall',
-    'day',
-    'kill',
-    'flush-faults',
-    'slow-connections',
-    'memory',
-    'collections',
-    'large-database',
-    'cluster-cost',
-    'timing',
-    'image',
-    'archive',
-    'service',
-    'upstream-programs',
-    'package',
-    'update-check',
-  ];
-  const files = names.map((name) => `test/slow/${name}.test.ts`);
+  const ofOthers = [...CLIENTS, ...CLUSTER];
+  const files = readdirSync('test/slow')
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => `test/slow/${name}`)
+    .filter((file) => !ofOthers.includes(file));
   // One file after the other: what each measures is its own.
   const paths = [...files, ...WITH_FULL_COUNTS];
   runVitest(['run', '--no-file-parallelism', ...paths], { ISTHMUS_SLOW: '1' });
