@@ -1,7 +1,6 @@
 // The contract of clusters over every kind there is.
 
 import { Redis } from 'ioredis';
-import { describe, test } from 'vitest';
 import { type Cluster, GATHER_MS } from '../../src/cluster/cluster.ts';
 import { createMemoryCluster, Hub } from '../../src/cluster/memory.ts';
 import { createWorkerCluster, serveWorker } from '../../src/cluster/parent.ts';
@@ -9,7 +8,7 @@ import { joinValkeyCluster } from '../../src/cluster/valkey.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';
 import { createChannel } from '../support/channel.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { findValkey, startValkey } from '../support/valkey.ts';
+import { startValkey, VALKEY } from '../support/valkey.ts';
 import { type ClusterUnderTest, describeCluster } from './cluster.ts';
 
 const NAMES = ['one', 'two', 'three'] as const;
@@ -34,17 +33,10 @@ describeCluster('workers and their parent', async () => {
   });
 });
 
-const program = findValkey();
-if (program === undefined) {
-  describe.skip('SKIPPED, as neither valkey-server nor redis-server is installed: replicas and Valkey', () => {
-    test('a cluster of replicas and Valkey', () => undefined);
-  });
-} else {
-  describeCluster(`replicas and ${program}`, () => withValkey(program));
-}
+if (VALKEY !== undefined) describeCluster(`replicas and ${VALKEY}`, withValkey);
 
-async function withValkey(installed: string): Promise<ClusterUnderTest> {
-  const server = await startValkey(installed);
+async function withValkey(): Promise<ClusterUnderTest> {
+  const server = await startValkey();
   const { url } = server;
   const clock = createSystemClock();
   const log = { warn: onFault, info: () => undefined };

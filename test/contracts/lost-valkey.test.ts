@@ -9,18 +9,17 @@ import { joinValkeyCluster } from '../../src/cluster/valkey.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openSealedValues } from '../support/sealed-values.ts';
-import { findValkey, startValkey, type ValkeyServer } from '../support/valkey.ts';
+import { startValkey, VALKEY, type ValkeyServer } from '../support/valkey.ts';
 
-const program = findValkey();
 const clock = createSystemClock();
 const log = { warn: () => undefined, info: () => undefined };
 
-describe.skipIf(program === undefined)('a replica whose Valkey is lost', () => {
+describe.skipIf(VALKEY === undefined)('a replica whose Valkey is lost', () => {
   let server: ValkeyServer;
   let first: Cluster;
   let second: Cluster;
   beforeEach(async () => {
-    server = await startValkey(program ?? '');
+    server = await startValkey();
     const join = (replica: string) => joinValkeyCluster({ url: server.url, replica, clock, log });
     first = await join('first');
     second = await join('second');

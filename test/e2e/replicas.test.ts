@@ -16,13 +16,12 @@ import { startGateway, type TestApp } from '../support/app.ts';
 import { createMiddayClock } from '../support/midday-clock.ts';
 import { CLIENT, startProvider, type TestProvider } from '../support/oidc-provider.ts';
 import { IMAGE_MODEL } from '../support/pictures.ts';
-import { findValkey, startValkey, type ValkeyServer } from '../support/valkey.ts';
+import { startValkey, VALKEY, type ValkeyServer } from '../support/valkey.ts';
 
 const PASSWORD = 'a-console-password';
 const MODEL = 'alpha-3-flash';
 const PRICES = { 'alpha-*': { input: 10, output: 100 } };
 const daily = { period: 'day', timeZone: 'UTC' };
-const program = findValkey();
 
 type Gateway = Omit<TestApp, 'sandbox'>;
 
@@ -33,7 +32,7 @@ const PATIENT: Pick<Clock, 'now' | 'startTimer'> = {
     createSystemClock().startTimer(delayMs < 500 ? delayMs : 600_000, callback),
 };
 
-describe.skipIf(program === undefined)('two gateways', () => {
+describe.skipIf(VALKEY === undefined)('two gateways', () => {
   const accounts = createDefaultAccounts();
   const clock = createMiddayClock();
   const sandbox = createSandbox({ accounts, clock });
@@ -46,7 +45,7 @@ describe.skipIf(program === undefined)('two gateways', () => {
 
   beforeAll(async () => {
     ({ url: upstream } = await sandbox.start());
-    store = await startValkey(program ?? '');
+    store = await startValkey();
     for (const { email } of accounts) {
       await steer('quota', { account: email, model: IMAGE_MODEL, remaining: 1000 });
     }

@@ -11,16 +11,15 @@ import { joinValkeyCluster } from '../../src/cluster/valkey.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';
 import { callAdmin } from '../support/admin-api.ts';
 import { startGateway, type TestApp } from '../support/app.ts';
-import { findValkey, startValkey, type ValkeyServer } from '../support/valkey.ts';
+import { startValkey, VALKEY, type ValkeyServer } from '../support/valkey.ts';
 
 const PASSWORD = 'a-console-password';
 const CONSOLE = { 'x-isthmus-console': '1' };
-const program = findValkey();
 const clock = createSystemClock();
 
 type Gateway = Omit<TestApp, 'sandbox'>;
 
-describe.skipIf(program === undefined)('two gateways without their Valkey', () => {
+describe.skipIf(VALKEY === undefined)('two gateways without their Valkey', () => {
   const sandbox = createSandbox({ accounts: createDefaultAccounts(), clock });
   const folder = mkdtempSync(join(tmpdir(), 'isthmus-unheard-'));
   const members: Cluster[] = [];
@@ -31,7 +30,7 @@ describe.skipIf(program === undefined)('two gateways without their Valkey', () =
 
   beforeAll(async () => {
     ({ url: upstream } = await sandbox.start());
-    store = await startValkey(program ?? '');
+    store = await startValkey();
     [one, other] = [await start('one'), await start('other')];
   });
   afterAll(async () => {

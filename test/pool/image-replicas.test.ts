@@ -13,7 +13,7 @@ import { capabilitiesOf } from '../support/canonical.ts';
 import { createChannel } from '../support/channel.ts';
 import { createFakeUpstream } from '../support/fake-upstream.ts';
 import { createSeedPool } from '../support/seed-pool.ts';
-import { findValkey, startValkey } from '../support/valkey.ts';
+import { startValkey, VALKEY } from '../support/valkey.ts';
 
 const NAMES = ['one', 'two', 'three'] as const;
 const NEVER = new AbortController().signal;
@@ -48,7 +48,7 @@ async function asWorkers(): Promise<Opened> {
 }
 
 async function overValkey(): Promise<Opened> {
-  const server = await startValkey(findValkey() ?? '');
+  const server = await startValkey();
   const log = { warn: () => undefined, info: () => undefined };
   const members: Cluster[] = [];
   for (const replica of NAMES)
@@ -133,7 +133,7 @@ async function drawRest(replicas: readonly Replica[], most: number): Promise<rea
 describe.each([
   ['members in one process', inOneProcess, true],
   ['workers', asWorkers, true],
-  ['replicas and Valkey', overValkey, findValkey() !== undefined],
+  ['replicas and Valkey', overValkey, VALKEY !== undefined],
 ] as const)('%s', (_name, open, isThere) => {
   test.skipIf(!isThere)('draw together exactly what is left of an account', async () => {
     const { members, close } = await open();

@@ -10,7 +10,7 @@ import { type RunningGateway, startGateway } from '../support/gateway-process.ts
 import { type Link, openLink } from '../support/link.ts';
 import { buildCommit, findFirstCommit, type OldBuild } from '../support/old-build.ts';
 import { POSTGRES_BIN, startPostgres, type TestServer } from '../support/postgres.ts';
-import { findValkey, startValkey, type ValkeyServer } from '../support/valkey.ts';
+import { startValkey, VALKEY, type ValkeyServer } from '../support/valkey.ts';
 
 /** Of each run; docs/proven.md tells of one with 10,000. */
 const REQUESTS = Number(process.env.ISTHMUS_CHAOS_REQUESTS ?? 1000);
@@ -25,10 +25,9 @@ const KEY = 'sk-chaos-0123456789abcdef';
 /** The whole answer of each request: what ends in the middle has less. */
 const WORDS = 12;
 
-const valkey = findValkey();
 const isWhole =
   process.env.ISTHMUS_SLOW === '1' &&
-  valkey !== undefined &&
+  VALKEY !== undefined &&
   POSTGRES_BIN !== undefined &&
   hasBalancer('nginx');
 if (process.env.ISTHMUS_SLOW === '1' && !isWhole) {
@@ -80,7 +79,7 @@ describe.skipIf(!isWhole)(`three replicas behind nginx, ${REQUESTS} requests`, (
 
   beforeAll(async () => {
     database = await startPostgres();
-    store = await startValkey(valkey ?? '');
+    store = await startValkey();
     const databaseUrl = new URL(await database.createDatabase());
     const valkeyUrl = new URL(store.url);
     for (let place = 0; place < REPLICAS; place += 1) {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { median, orderOf, spreadOf } from '../bench/figures.ts';
 import { readCpuMs } from '../bench/kernel.ts';
 import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
-import { findValkey, startValkey, type ValkeyServer } from '../support/valkey.ts';
+import { startValkey, VALKEY, type ValkeyServer } from '../support/valkey.ts';
 
 const PASSWORD = 'a-console-password';
 const CONNECTIONS = 16;
@@ -18,8 +18,6 @@ const ROUNDS = 12;
 const WARM_UP = 8000;
 /** Beyond what is promised: rounds of a machine that does much else differ by a few of a hundred. */
 const NOISE = 0.03;
-
-const program = findValkey();
 
 interface Contender {
   readonly name: string;
@@ -36,7 +34,7 @@ interface Target {
   readonly connections: number;
 }
 
-describe.skipIf(process.platform !== 'linux' || program === undefined)('the cost of', () => {
+describe.skipIf(process.platform !== 'linux' || VALKEY === undefined)('the cost of', () => {
   let valkey: ValkeyServer;
   const contenders: Contender[] = [];
   const named = (name: string): Contender => {
@@ -47,7 +45,7 @@ describe.skipIf(process.platform !== 'linux' || program === undefined)('the cost
   const split: number[] = [];
 
   beforeAll(async () => {
-    valkey = await startValkey(program ?? '');
+    valkey = await startValkey();
     const start = async (connections: number, environment = {}): Promise<Target> => {
       const gateway = await startGateway({
         ...{ WEB_PASSWORD: PASSWORD, AUTH_MODE: 'strict', LOG_LEVEL: 'info', ...environment },

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isInstalled } from './debian-packages.ts';
 import { freePort } from './free-port.ts';
 
 export type BalancerName = 'nginx' | 'haproxy';
@@ -35,7 +36,7 @@ const PROGRAMS: Readonly<Record<BalancerName, Program>> = {
 };
 
 export function hasBalancer(name: BalancerName): boolean {
-  return spawnSync(name, ['-v'], { stdio: 'ignore' }).status === 0;
+  return isInstalled(() => spawnSync(name, ['-v'], { stdio: 'ignore' }).status === 0, [name]);
 }
 
 export interface Balancer {

@@ -6,6 +6,7 @@ import { chownSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
+import { isInstalled } from './debian-packages.ts';
 import { runProgram } from './run-program.ts';
 
 const TOOLS = ['buildah', 'mmdebstrap', 'runc'] as const;
@@ -19,17 +20,8 @@ export const NO_IMAGE_BECAUSE = process.env.ISTHMUS_SLOW === '1' ? findObstacle(
 
 function findObstacle(): string | undefined {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'it takes root on Linux';
-  if (missingTools().length > 0) {
-    try {
-      execFileSync('apt-get', ['update'], { stdio: 'ignore' });
-      const words = ['install', '--yes', '--no-install-recommends', ...TOOLS];
-      execFileSync('apt-get', words, { stdio: 'ignore' });
-    } catch {
-      // Told below.
-    }
-  }
-  const missing = missingTools();
-  return missing.length === 0 ? undefined : `${missing.join(', ')} could not be installed`;
+  if (isInstalled(() => missingTools().length === 0, TOOLS)) return undefined;
+  return `${missingTools().join(', ')} could not be installed`;
 }
 
 function missingTools(): readonly string[] {

@@ -18,6 +18,7 @@ import {
 } from '../../src/stores/postgres/open-database.ts';
 import { PostgresDatabase, type PostgresOptions } from '../../src/stores/postgres/session.ts';
 import { createTestVault } from './database.ts';
+import { isInstalled } from './debian-packages.ts';
 
 const DEBIAN = '/usr/lib/postgresql';
 const USER = 'postgres';
@@ -26,23 +27,12 @@ const USER = 'postgres';
 export const POSTGRES_BIN = findPrograms();
 
 function findPrograms(): string | undefined {
-  const found = newestPrograms();
-  if (found !== undefined) return found;
-  // Installing takes a minute: the slow suites do so where they may.
-  if (process.env.ISTHMUS_SLOW === '1' && process.getuid?.() === 0) {
-    try {
-      execFileSync('apt-get', ['install', '-y', 'postgresql'], { stdio: 'ignore' });
-    } catch {
-      // Told below.
-    }
-  }
-  const installed = newestPrograms();
-  if (installed === undefined) {
+  if (!isInstalled(() => newestPrograms() !== undefined, ['postgresql'])) {
     console.warn(
       'PostgreSQL IS NOT INSTALLED: nothing of it is tested. Run apt-get install postgresql.',
     );
   }
-  return installed;
+  return newestPrograms();
 }
 
 function newestPrograms(): string | undefined {

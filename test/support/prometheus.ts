@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { isInstalled } from './debian-packages.ts';
 import { freePort } from './free-port.ts';
 
 const isThere = (): boolean =>
@@ -16,14 +17,7 @@ const isThere = (): boolean =>
 export const HAS_PROMETHEUS = findPrograms();
 
 function findPrograms(): boolean {
-  if (isThere()) return true;
-  // Installing takes a while: the slow suites do so where they may.
-  if (process.env.ISTHMUS_SLOW === '1' && process.getuid?.() === 0) {
-    spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'prometheus'], {
-      stdio: 'ignore',
-    });
-  }
-  if (isThere()) return true;
+  if (isInstalled(isThere, ['prometheus'])) return true;
   console.warn(
     'PROMETHEUS IS NOT INSTALLED: dashboard and alert rules are not run. Run apt-get install prometheus.',
   );

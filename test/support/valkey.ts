@@ -4,15 +4,25 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isInstalled } from './debian-packages.ts';
 import { freePort } from './free-port.ts';
 
 const PROGRAMS = ['valkey-server', 'redis-server'];
 
-/** The program that is installed, if any. */
-export function findValkey(): string | undefined {
-  const isThere = (program: string): boolean =>
-    spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
-  return PROGRAMS.find(isThere);
+const isThere = (program: string): boolean =>
+  spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
+
+/** The program that is installed; undefined, and said loudly, where there is none. */
+export const VALKEY = findProgram();
+
+function findProgram(): string | undefined {
+  // Debian 12 has Redis alone.
+  if (isInstalled(() => PROGRAMS.some(isThere), ['valkey-server'], ['redis-server']))
+    return PROGRAMS.find(isThere);
+  console.warn(
+    'NEITHER valkey-server NOR redis-server IS INSTALLED: nothing of replicas is tried. Run apt-get install redis-server.',
+  );
+  return undefined;
 }
 
 export interface ValkeyServer {
@@ -28,7 +38,9 @@ export interface ValkeyServer {
 }
 
 /** @throws Error when it does not start */
-export async function startValkey(program: string): Promise<ValkeyServer> {
+export async function startValkey(): Promise<ValkeyServer> {
+  const program = VALKEY;
+  if (program === undefined) throw new Error('Neither Valkey nor Redis is installed.');
   const folder = mkdtempSync(join(tmpdir(), 'isthmus-valkey-'));
   const port = await freePort();
   let child = await start(program, folder, port);
