@@ -114,6 +114,7 @@ type ResponseStore = Parameters<NonNullable<GenerateRoute['findEarlier']>>[1];
 const NO_ANSWERS: ResponseStore = {
   put: () => false,
   find: async () => undefined,
+  findLatest: async () => undefined,
   findByItem: async () => undefined,
   remove: async () => false,
   change: async () => undefined,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryCluster, Hub } from '../cluster/memory.ts';
+import { createMutex } from '../lib/concurrency.ts';
 import {
   createResponseStores,
   type DurableResponseStore,
@@ -17,6 +18,22 @@ interface SetUpOptions {
   maxEntries?: number;
   maxMemory?: number;
   maxAnswer?: number;
+}
+
+/** A store that comes with no way to change what it has. */
+function changeable(store: Omit<DurableResponseStore, 'change'>): DurableResponseStore {
+  const inTurn = createMutex();
+  return {
+    ...store,
+    change: (clientKeyId, id, change) =>
+      inTurn(async () => {
+        const json = await store.find(clientKeyId, id);
+        if (json === undefined) return undefined;
+        const rows = change(json);
+        for (const row of rows) await store.save(row);
+        return rows;
+      }),
+  };
 }
 
 function setUp(options: SetUpOptions = {}) {
@@ -79,12 +96,12 @@ test('the memory is bounded, the least recently used answer going first', async 
 
 test('a store that fails costs nothing but the lines about it', async () => {
   const refuse = () => Promise.reject(new Error('disk full'));
-  const store: DurableResponseStore = {
+  const store = changeable({
     save: refuse,
     find: async () => undefined,
     findByItem: async () => undefined,
     remove: async () => false,
-  };
+  });
   const { failures, responseStores } = setUp({ store });
   responseStores.of('a').put(answer('r1'));
   expect(await responseStores.of('a').find('r1')).toBeDefined();
@@ -92,12 +109,12 @@ test('a store that fails costs nothing but the lines about it', async () => {
 });
 
 test('what left the memory is read from the store', async () => {
-  const store: DurableResponseStore = {
+  const store = changeable({
     save: async () => undefined,
     find: async (key, id) => (key === 'a' ? JSON.stringify(answer(id)) : undefined),
     findByItem: async () => undefined,
     remove: async () => true,
-  };
+  });
   const { responseStores } = setUp({ store });
   expect(await responseStores.of('a').find('old')).toMatchObject(answer('old'));
   expect(await responseStores.of('b').find('old')).toBeUndefined();
@@ -122,21 +139,24 @@ test('an answer that is too large is not kept, and said so', async () => {
 
 test('changes of one answer come one after the other, and reading waits for them', async () => {
   let release = () => {};
+  let stored = JSON.stringify(answer('c'));
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const store: DurableResponseStore = {
-    save: async () => undefined,
-    find: async (_key, id) => {
+  const store = changeable({
+    save: async ({ json }) => {
+      stored = json;
+    },
+    find: async () => {
       await gate;
-      return JSON.stringify(answer(id));
+      return stored;
     },
     findByItem: async () => undefined,
     remove: async () => false,
-  };
+  });
   const responses = setUp({ store }).responseStores.of('a');
   const add = (word: string) =>
-    responses.change('c', (kept) => ({ ...kept, input: [...kept.input, { word }] }));
+    responses.change('c', (kept) => [{ ...kept, input: [...kept.input, { word }] }]);
   const [first, second, found] = [add('one'), add('two'), responses.find('c')];
   release();
   await Promise.all([first, second]);
@@ -152,7 +172,7 @@ test('changes of one answer come one after the other, and reading waits for them
 test('an answer that is removed while it changes stays removed', async () => {
   const stored = new Map([['c', JSON.stringify(answer('c'))]]);
   const [begun, read] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const store: DurableResponseStore = {
+  const store = changeable({
     save: async ({ id, json }) => void stored.set(id, json),
     find: async (_key, id) => {
       const json = stored.get(id);
@@ -162,10 +182,10 @@ test('an answer that is removed while it changes stays removed', async () => {
     },
     findByItem: async () => undefined,
     remove: async (_key, id) => stored.delete(id),
-  };
+  });
   const responses = setUp({ store }).responseStores.of('a');
   const change = (word: string) =>
-    responses.change('c', (kept) => ({ ...kept, input: [{ word }] }));
+    responses.change('c', (kept) => [{ ...kept, input: [{ word }] }]);
   const before = change('before');
   await begun.promise;
   const steps = Promise.all([before, responses.remove('c'), change('after')]);
@@ -182,7 +202,7 @@ function openReplicas() {
   const hub = new Hub(clock);
   const rows = new Map<string, string>();
   const saves: (() => void)[] = [];
-  const store: DurableResponseStore = {
+  const store = changeable({
     save: ({ id, json }) =>
       new Promise((resolve) => {
         saves.push(() => {
@@ -193,7 +213,7 @@ function openReplicas() {
     find: async (_key, id) => rows.get(id),
     findByItem: async (_key, itemId) => [...rows.values()].find((json) => json.includes(itemId)),
     remove: async (_key, id) => rows.delete(id),
-  };
+  });
   const open = (replica: string) => {
     const cluster = createMemoryCluster({ replica, clock, hub, onFault });
     const sharing = { cluster, clock };
@@ -231,15 +251,32 @@ test('what another process changes or removes is not shown as it was before', as
   const { clock, saveAll, one, other } = openReplicas();
   one.put(answer('r1'));
   await saveAll();
-  const change = other.change('r1', (known) => ({ ...known, previousId: 'changed' }));
-  await change;
+  const change = other.change('r1', (known) => [{ ...known, previousId: 'changed' }]);
   const found = one.find('r1');
   await saveAll();
+  await saveAll();
+  await change;
   expect(await found).toMatchObject({ previousId: 'changed' });
   expect(await one.remove('r1')).toBe(true);
   const removed = other.find('r1');
   await clock.advance(200);
   expect(await removed).toBeUndefined();
+});
+
+test('two processes that change one answer at the same moment lose nothing of either', async () => {
+  const { saveAll, clock, one, other } = openReplicas();
+  one.put(answer('r1'));
+  await saveAll();
+  const add = (responses: typeof one, word: string) =>
+    responses.change('r1', (known) => [{ ...known, input: [...known.input, { word }] }]);
+  const changes = Promise.all([add(one, 'one'), add(other, 'other')]);
+  const found = one.findLatest('r1');
+  for (let turn = 0; turn < 4; turn += 1) await saveAll();
+  await changes;
+  await clock.advance(200);
+  const words = (await found)?.input.map(({ word }) => word).sort();
+  expect(words).toEqual(['one', 'other']);
+  expect((await other.find('r1'))?.input).toHaveLength(2);
 });
 
 test('a save of another process that does not end is not waited for', async () => {
@@ -253,10 +290,14 @@ test('a save of another process that does not end is not waited for', async () =
 });
 
 test('who begins to make a response is kept with it, and not with how it ended', async () => {
-  const { one } = openReplicas();
+  const { one, saveAll } = openReplicas();
   one.put({ id: 'r1', input: [], response: { id: 'r1', status: 'queued' } });
   expect(await one.find('r1')).toMatchObject({ runner: 'one' });
-  await one.change('r1', (known) => ({ ...known, response: { id: 'r1', status: 'completed' } }));
+  const completed = { id: 'r1', status: 'completed' };
+  const change = one.change('r1', (known) => [{ ...known, response: completed }]);
+  await saveAll();
+  await saveAll();
+  await change;
   expect(await one.find('r1')).not.toHaveProperty('runner');
 });
 

@@ -28,7 +28,21 @@ export interface DurableResponseStore {
   find(clientKeyId: string, id: string): Promise<string | undefined>;
   findByItem(clientKeyId: string, itemId: string): Promise<string | undefined>;
   remove(clientKeyId: string, id: string): Promise<boolean>;
+  /**
+   * Saves what `change` makes of the JSON text of an answer, in one step that no other process comes between.
+   * It may be called again. Undefined where there is no such answer.
+   */
+  change(
+    clientKeyId: string,
+    id: string,
+    change: (json: string) => readonly StoredResponseRow[],
+  ): Promise<readonly StoredResponseRow[] | undefined>;
 }
+
+/** Makes of an answer what is to stand in its place, and other answers that come with that. */
+type ChangeOfAnswer = (
+  answer: StoredResponse,
+) => readonly [changed: StoredResponse, ...others: StoredResponse[]];
 
 interface ResponseStoresOptions {
   readonly clock: Pick<Clock, 'now'>;
@@ -82,19 +96,35 @@ export function createResponseStores(options: ResponseStoresOptions) {
     changing.set(key, settled);
     return done;
   };
-  const put = (clientKeyId: string, { runner: _runner, ...answer }: StoredResponse): boolean => {
+  /** Undefined for what is larger than an answer may be. */
+  const rowOf = (
+    clientKeyId: string,
+    { runner: _runner, ...answer }: StoredResponse,
+  ): StoredResponseRow | undefined => {
     const isBegun = sharing !== undefined && answer.response.status === 'queued';
     const runner = isBegun ? { runner: sharing.cluster.replica } : {};
     const json = JSON.stringify({ ...answer, ...runner });
     if (json.length > maxAnswer) {
       onFailure(new Error(`The answer ${answer.id} is too large to be kept.`));
-      return false;
+      return undefined;
     }
     const expiresAt = clock.now() + lifetimeMs;
-    const row = { clientKeyId, id: answer.id, json, itemIds: itemIdsOf(answer), expiresAt };
+    return { clientKeyId, id: answer.id, json, itemIds: itemIdsOf(answer), expiresAt };
+  };
+  /** Those of this process that are under way. */
+  const saves = new Map<string, Promise<void>>();
+  const putRow = (row: StoredResponseRow): void => {
+    const key = `${row.clientKeyId} ${row.id}`;
     memory.put(row);
-    void save(row);
-    return true;
+    const saved = save(row).then(() => {
+      if (saves.get(key) === saved) saves.delete(key);
+    });
+    saves.set(key, saved);
+  };
+  const put = (clientKeyId: string, answer: StoredResponse): boolean => {
+    const row = rowOf(clientKeyId, answer);
+    if (row !== undefined) putRow(row);
+    return row !== undefined;
   };
   /** A client that one process told an id may ask another for it before that has heard of it. */
   const findAnywhere = async (
@@ -104,10 +134,11 @@ export function createResponseStores(options: ResponseStoresOptions) {
     await others?.saved(start);
     const found = await look();
     if (found !== undefined || others === undefined || !(await others.heard())) {
-      return readAnswer(found);
+      return found === undefined ? undefined : readAnswer(found);
     }
     await others.saved(start);
-    return readAnswer(await look());
+    const later = await look();
+    return later === undefined ? undefined : readAnswer(later);
   };
   const find = (clientKeyId: string, id: string): Promise<FoundResponse | undefined> => {
     const key = `${clientKeyId} ${id}`;
@@ -115,6 +146,42 @@ export function createResponseStores(options: ResponseStoresOptions) {
       key,
       async () => memory.find(key, clock.now()) ?? (await store?.find(clientKeyId, id)),
     );
+  };
+  const change = async (
+    clientKeyId: string,
+    id: string,
+    make: ChangeOfAnswer,
+  ): Promise<StoredResponse | undefined> => {
+    const key = `${clientKeyId} ${id}`;
+    let changed: StoredResponse | undefined;
+    let fault: unknown;
+    const rowsOf = (json: string): readonly StoredResponseRow[] => {
+      try {
+        const { size: _size, ...kept } = readAnswer(json);
+        const made = make(kept);
+        [changed] = made;
+        return made.flatMap((answer) => rowOf(clientKeyId, answer) ?? []);
+      } catch (error) {
+        fault = error;
+        throw error;
+      }
+    };
+    await saves.get(key);
+    const held = memory.find(key, clock.now());
+    // What could not be stored is newer than what is.
+    const isHeldAlone = held !== undefined && !memory.isSaved(key);
+    const storing = isHeldAlone ? undefined : store?.change(clientKeyId, id, rowsOf);
+    const rows = await storing?.catch((error: unknown) => {
+      if (error === fault) throw error;
+      onFailure(error);
+      return undefined;
+    });
+    for (const row of rows ?? []) {
+      memory.put(row);
+      memory.noteSaved(row);
+    }
+    if (rows === undefined && held !== undefined) for (const row of rowsOf(held)) putRow(row);
+    return changed;
   };
   return {
     of: (clientKeyId: string) => ({
@@ -127,6 +194,21 @@ export function createResponseStores(options: ResponseStoresOptions) {
       async find(id: string): Promise<FoundResponse | undefined> {
         await changing.get(`${clientKeyId} ${id}`);
         return find(clientKeyId, id);
+      },
+      /** As `find`, of what any process may change: as the last of them left it. */
+      async findLatest(id: string): Promise<FoundResponse | undefined> {
+        const key = `${clientKeyId} ${id}`;
+        await changing.get(key);
+        await others?.heard();
+        await others?.saved(key);
+        const held = memory.find(key, clock.now());
+        if (others === undefined || (held !== undefined && !memory.isSaved(key)))
+          return find(clientKeyId, id);
+        const stored = await store?.find(clientKeyId, id).catch((error: unknown) => {
+          if (held === undefined) throw error;
+          return held;
+        });
+        return stored === undefined ? find(clientKeyId, id) : readAnswer(stored);
       },
       /** The answer that holds an output item of this id. */
       findByItem: (itemId: string): Promise<FoundResponse | undefined> =>
@@ -147,21 +229,17 @@ export function createResponseStores(options: ResponseStoresOptions) {
           return wasHeld || wasStored;
         }),
       /**
-       * Replaces an answer by what `change` makes of it, one change after the other. Undefined when there
-       * is none, or when the store could not read it.
+       * Replaces an answer by what `make` makes of it, one change after the other at all processes. Undefined when
+       * there is none, or when the store could not read it.
        */
-      change: (id: string, change: (answer: StoredResponse) => StoredResponse) =>
-        inTurn(`${clientKeyId} ${id}`, async () => {
-          const answer = await find(clientKeyId, id).catch((error: unknown) => {
-            onFailure(error);
-            return undefined;
-          });
-          if (answer === undefined) return undefined;
-          const { size: _size, ...kept } = answer;
-          const changed = change(kept);
-          put(clientKeyId, changed);
-          return changed;
-        }),
+      change(id: string, make: ChangeOfAnswer): Promise<StoredResponse | undefined> {
+        const key = `${clientKeyId} ${id}`;
+        // At once: who asks elsewhere from now on waits for it.
+        others?.tell('saving', key);
+        return inTurn(key, () => change(clientKeyId, id, make)).finally(() =>
+          others?.tell('saved', key),
+        );
+      },
     }),
   };
 }
@@ -216,8 +294,7 @@ export function createConnectionResponses(
 }
 
 /** The one narrowing: this text was written by `put`, and a store gives back what it was given. */
-function readAnswer(json: string | undefined): FoundResponse | undefined {
-  if (json === undefined) return undefined;
+function readAnswer(json: string): FoundResponse {
   return { ...(JSON.parse(json) as StoredResponse), size: json.length };
 }
 
@@ -291,6 +368,10 @@ function createResponseMemory({
     },
     remove: drop,
     noteSaved: (row: StoredResponseRow): void => void saved.add(row),
+    isSaved(key: string): boolean {
+      const row = rows.get(key);
+      return row !== undefined && saved.has(row);
+    },
     /** What is held here alone stays. */
     forgetSaved(): void {
       for (const [key, row] of rows) if (saved.has(row)) drop(key);

@@ -53,6 +53,14 @@ export function createDurableResponseStore(
         );
         return item === undefined ? undefined : yield* find(clientKeyId, item.answerId);
       }),
+    change: (clientKeyId, id, change) =>
+      database.write('crash', function* () {
+        const known = yield* find(clientKeyId, id);
+        if (known === undefined) return undefined;
+        const rows = change(known);
+        for (const row of rows) yield* keep(row);
+        return rows;
+      }),
     remove: (clientKeyId, id) =>
       database.write('crash', function* () {
         const stored = builder.deleteFrom('kept_answers').where('clientKey', '=', clientKeyId);

@@ -60,6 +60,27 @@ export function describeDurableResponseStore(
       await store.save(again);
       expect(await store.find('key', 'r')).toEqual(again.json);
     });
+
+    test('changes of one answer that are asked for at once all count, with what comes with them', async () => {
+      const { store } = opened;
+      const counted = (count: number): StoredResponseRow => ({
+        ...row('key', 'r'),
+        json: JSON.stringify({ count }),
+      });
+      await store.save(counted(0));
+      const count = (json: string): number => Number(JSON.parse(json).count);
+      const add = (): Promise<unknown> =>
+        store.change('key', 'r', (json) => [
+          counted(count(json) + 1),
+          row('key', `turn ${count(json)}`),
+        ]);
+      await Promise.all(Array.from({ length: 5 }, add));
+      expect(count((await store.find('key', 'r')) ?? '')).toBe(5);
+      for (let turn = 0; turn < 5; turn += 1)
+        expect(await store.find('key', `turn ${turn}`)).toBeDefined();
+      expect(await store.change('key', 'gone', () => [row('key', 'gone')])).toBeUndefined();
+      expect(await store.find('key', 'gone')).toBeUndefined();
+    });
   });
 }
 

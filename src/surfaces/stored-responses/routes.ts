@@ -111,10 +111,9 @@ async function read({ id, responses }: StoredResponseInput): Promise<JsonObject>
 async function update({ id, responses, body }: StoredResponseInput): Promise<JsonObject> {
   if (body.metadata === undefined) throw missingField('metadata');
   const metadata = metadataOf(body);
-  const changed = await responses.change(id, (head) => ({
-    ...head,
-    response: { ...head.response, metadata },
-  }));
+  const changed = await responses.change(id, (head) => [
+    { ...head, response: { ...head.response, metadata } },
+  ]);
   if (changed === undefined) throw unknownConversation(id);
   return show(changed);
 }
@@ -125,10 +124,9 @@ async function remove({ id, responses }: StoredResponseInput): Promise<JsonObjec
     // An item's deletion answers with its conversation.
     const { head, items } = await findConversation(responses, conversation);
     if (!items.some((one) => one.id === item)) throw unknownItem(item);
-    await responses.change(conversation, (now) => ({
-      ...now,
-      response: { ...now.response, removed: [...removedOf(now), item] },
-    }));
+    await responses.change(conversation, (now) => [
+      { ...now, response: { ...now.response, removed: [...removedOf(now), item] } },
+    ]);
     return show(head);
   }
   // Its turns go with it.

@@ -47,15 +47,15 @@ export async function addTurn(
   const turnId = createId('cturn_');
   await responses.change(id, (head) => {
     const { previousId } = head;
-    responses.put({ id: turnId, previousId, input, response: { output: [...output] } });
-    return { ...head, previousId: turnId };
+    const turn = { id: turnId, previousId, input, response: { output: [...output] } };
+    return [{ ...head, previousId: turnId }, turn];
   });
   return [...input, ...output];
 }
 
 /** @throws GatewayError not-found */
 export async function findHead(responses: ResponseStore, id: string): Promise<FoundResponse> {
-  const head = await responses.find(id);
+  const head = await responses.findLatest(id);
   if (head?.response.object !== 'conversation') throw unknownConversation(id);
   return head;
 }
