@@ -114,6 +114,8 @@ export function createAccountStore(database: Database, tables: AccountTables): A
     saveHealth(accountId, health, keeps) {
       return database.write('crash', function* () {
         if ((yield* findAccount(accountId)) === undefined) return;
+        // What stands there is not changed before this is written.
+        if (keeps !== undefined) yield* database.dialect.holdWriters('account_health');
         const known = keeps && (yield* findHealth(accountId));
         const json = known && readJson(known.health);
         const status = json === undefined ? health.status : readHealth(json).status;

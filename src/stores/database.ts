@@ -99,7 +99,7 @@ export interface Dialect {
   /** Of grouped rows: the value of one column in the row with the highest of another, of those that have a value. */
   latest(column: string, by: string): AliasableExpression<string | undefined>;
   /** Until the end of the transaction nobody else writes to a table, and what others wrote is seen. */
-  holdWriters(table: 'usage_sums'): Work<void>;
+  holdWriters(table: 'usage_sums' | 'account_health'): Work<void>;
   /** The sequences of the next rows of a table, rising. */
   nextSequences(table: 'requests', count: number): Work<readonly number[]>;
   /** Lets new rows come behind those that were inserted with their places. */

@@ -53,8 +53,9 @@ export function createDurableResponseStore(
         );
         return item === undefined ? undefined : yield* find(clientKeyId, item.answerId);
       }),
+    // Of two at once the later one begins anew: nothing less keeps them apart.
     change: (clientKeyId, id, change) =>
-      database.write('crash', function* () {
+      database.write('power-cut', function* () {
         const known = yield* find(clientKeyId, id);
         if (known === undefined) return undefined;
         const rows = change(known);
