@@ -130,7 +130,9 @@ async function openPostgres(): Promise<Opened> {
       await opened.database.alone(() => runScript(sequence));
     },
     serverMs() {
-      const processes = readdirSync('/proc').filter((pid) => groupOf(pid) === server.pid);
+      const isOfServer = (pid: string): boolean =>
+        Number(pid) === server.pid || parentOf(pid) === server.pid;
+      const processes = readdirSync('/proc').filter(isOfServer);
       return processes.reduce((sum, pid) => sum + readCpuMs(Number(pid)), 0);
     },
     async close() {
@@ -316,10 +318,10 @@ describe.each([
   });
 });
 
-function groupOf(pid: string): number | undefined {
+function parentOf(pid: string): number | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[2]);
+    return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
   } catch {
     // No process, or one that ended meanwhile.
     return undefined;

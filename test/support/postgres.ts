@@ -1,7 +1,7 @@
 // A PostgreSQL server of its own for a test file: on loopback, in a temporary folder, gone with the tests.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ function newestPrograms(): string | undefined {
 }
 
 export interface TestServer {
-  /** Of the server; its connections have processes of the same group. */
+  /** Of the server; its connections have processes of their own, which are its children. */
   readonly pid: number;
   /** The address of a new empty database. */
   createDatabase(): Promise<string>;
@@ -146,9 +146,12 @@ function stop(server: ChildProcess | undefined, signal: NodeJS.Signals): Promise
   });
 }
 
-/** The server and the processes of its connections, which are its children. */
+/** The server and the processes of its connections, each of which has a group of its own. */
 function signalAll(server: ChildProcess | undefined, signal: NodeJS.Signals): void {
-  if (server?.pid !== undefined) process.kill(-server.pid, signal);
+  const { pid } = server ?? {};
+  if (pid === undefined) return;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  for (const one of [pid, ...children.split(' ').map(Number)]) process.kill(one, signal);
 }
 
 function freePort(): Promise<number> {

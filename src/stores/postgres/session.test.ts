@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestVault } from '../../../test/support/database.ts';
 import { newAccount } from '../../../test/support/new-account.ts';
@@ -62,6 +63,43 @@ describe.skipIf(POSTGRES_BIN === undefined)('PostgreSQL', () => {
       expect(await accounts.readCredential('a0')).toMatchObject({ version: 1 });
       await close();
     }
+  });
+
+  test('a server that hangs is given up as soon as it is not connected to, however many connections there are', async () => {
+    const database = another({ poolSize: 6, statementTimeoutMs: 600_000 });
+    const read = () => database.read(() => rowsOf(sql`select pg_sleep(0.1)`));
+    await Promise.all(Array.from({ length: 6 }, read));
+    server.freeze();
+    try {
+      await expect(read()).rejects.toMatchObject({ fault: 'unavailable' });
+      expect(database.reachability().isReachable).toBe(false);
+    } finally {
+      server.thaw();
+    }
+    await expect.poll(() => database.reachability().isReachable).toBe(true);
+    await read();
+    await database.close();
+  });
+
+  test('what two gateways make of one answer at the same moment all counts', async () => {
+    const { vault, clock } = opened;
+    const stores = await Promise.all(
+      [another(), another()].map((database) => openPostgres({ database, vault, clock })),
+    );
+    const row = (count: number) => ({
+      ...{ clientKeyId: 'key', id: 'r', itemIds: [], expiresAt: clock.now() + 60_000 },
+      json: String(count),
+    });
+    await stores[0]?.storedResponses.save(row(0));
+    await Promise.all(
+      Array.from({ length: 5 }, () => stores)
+        .flat()
+        .map(({ storedResponses }) =>
+          storedResponses.change('key', 'r', (json) => [row(Number(json) + 1)]),
+        ),
+    );
+    expect(await stores[1]?.storedResponses.find('key', 'r')).toBe('10');
+    for (const { close } of stores) await close();
   });
 
   test('another secret key, a later version and a wrong address are refused with the way out', async () => {

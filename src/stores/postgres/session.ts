@@ -200,7 +200,8 @@ export class PostgresDatabase implements Database {
     const client = await this.#connect();
     let isBegun = false;
     try {
-      await client.query(begin);
+      const beginning: TimedQuery = { text: begin, query_timeout: this.#options.connectTimeoutMs };
+      await client.query(beginning);
       isBegun = true;
       const result = await carryOut(work(), (statement) => execute(client, statement));
       const { command } = await client.query('commit');
@@ -210,10 +211,16 @@ export class PostgresDatabase implements Database {
       return result;
     } catch (error) {
       await this.#giveBack(client, error);
-      // The server was restarted since this connection was used last: another one may be good.
-      if (!isBegun && isLoss(error)) throw new IdleConnectionLost(error);
-      throw error;
+      if (isBegun || !isLoss(error)) throw error;
+      // The server was restarted since this connection was used last, or nobody hears it any more: a new one may be good.
+      await this.#dropIdle();
+      throw new IdleConnectionLost(error);
     }
+  }
+
+  /** Those that nobody uses are as old: each would be waited for in turn. */
+  async #dropIdle(): Promise<void> {
+    while (this.#pool.idleCount > 0) (await this.#pool.connect()).release(true);
   }
 
   async #giveBack(client: pg.PoolClient, error: unknown): Promise<void> {
@@ -464,6 +471,11 @@ const DIALECT: Dialect = {
 const UNIQUE = '23505';
 /** What was read was changed or removed by another transaction meanwhile. */
 const REPEATABLE: ReadonlySet<string> = new Set(['40001', '40P01', '23503']);
+
+/** The types of the client leave this out. */
+interface TimedQuery extends pg.QueryConfig {
+  readonly query_timeout: number;
+}
 
 class IdleConnectionLost extends Error {
   constructor(cause: unknown) {
