@@ -91,6 +91,9 @@ export interface GroundingEvent {
   readonly isEarly?: true | undefined;
 }
 
+/** Each early one tells all queries again: so many are told early. */
+export const MAX_EARLY_SEARCHES = 100;
+
 export interface FetchedPage {
   readonly url: string;
   /** `refused` is a page that may not be read, `unknown` one of which nothing else is told. */

@@ -1,12 +1,13 @@
 // Decodes the frames of one answer into canonical events.
 
 import type { GatewayError } from '../../canonical/error.ts';
-import type {
-  CanonicalEvent,
-  ChoiceEnd,
-  FinishReason,
-  RatedToken,
-  TokenLogprob,
+import {
+  type CanonicalEvent,
+  type ChoiceEnd,
+  type FinishReason,
+  MAX_EARLY_SEARCHES,
+  type RatedToken,
+  type TokenLogprob,
 } from '../../canonical/event.ts';
 import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
@@ -301,9 +302,6 @@ function findsSources(tool: JsonValue): boolean {
 }
 
 const NOT_SEARCHED: Grounding = { queries: [], sources: [], citations: [] };
-
-/** Each word of a further search tells those before it again. */
-const MAX_EARLY_SEARCHES = 100;
 
 /** A search is told as soon as it is known: some clients show it before the words it led to. */
 function addSearches(choice: ChoiceDecoder, candidate: JsonObject, events: CanonicalEvent[]): void {

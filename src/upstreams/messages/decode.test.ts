@@ -173,6 +173,17 @@ test('a search and what it found are told early, and with the passage it support
   ]);
 });
 
+test('of a thousand searches the first hundred are told early, and all at the end', () => {
+  const searches = Array.from({ length: 1000 }, (_, at) => ({
+    ...{ type: 'server_tool_use', id: `srvtoolu_${at}`, name: 'web_search' },
+    input: { query: `rain ${at}` },
+  }));
+  const events = decode(eventsOf({}, answerOf([...searches, text('So.')])));
+  const groundings = events.flatMap((event) => (event.kind === 'grounding' ? [event] : []));
+  expect(groundings).toHaveLength(101);
+  expect(groundings.at(-1)?.queries).toHaveLength(1000);
+});
+
 test('opened pages are told by how it went', () => {
   const fetched = (id: string, url: string, content: JsonObject): JsonObject[] => [
     { type: 'server_tool_use', id, name: 'web_fetch', input: { url } },

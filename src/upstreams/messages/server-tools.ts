@@ -1,11 +1,12 @@
 // What the tools of the real service did, as canonical blocks and as one grounding of the answer.
 
-import type {
-  BlockOpening,
-  Citation,
-  FetchedPage,
-  GroundingEvent,
-  GroundingSource,
+import {
+  type BlockOpening,
+  type Citation,
+  type FetchedPage,
+  type GroundingEvent,
+  type GroundingSource,
+  MAX_EARLY_SEARCHES,
 } from '../../canonical/event.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
@@ -67,7 +68,9 @@ export class Research {
   readonly #asked = new Map<string, string>();
   /** Of the text block that is being sent: its words, and the sources it cites. */
   #text = '';
-  #cited: number[] = [];
+  #cited = new Set<number>();
+  /** How often something was told before the end. */
+  #early = 0;
 
   constructor(placesCitations: boolean) {
     this.#placesCitations = placesCitations;
@@ -79,7 +82,7 @@ export class Research {
     const url = textOf(input.url);
     if (name === SERVER_TOOLS['web-search'].name && query !== undefined) {
       this.#queries.push(query);
-      return this.#early();
+      return this.#tellEarly();
     }
     if (name === SERVER_TOOLS['url-context'].name && url !== undefined) {
       this.#asked.set(textOf(id) ?? '', url);
@@ -92,7 +95,7 @@ export class Research {
   result({ type, tool_use_id: id, content }: JsonObject): GroundingEvent | undefined {
     if (type === 'web_search_tool_result') {
       for (const { url, title } of objectsOf(content)) this.#source(textOf(url), textOf(title));
-      return this.#early();
+      return this.#tellEarly();
     }
     if (type === 'web_fetch_tool_result') {
       const page = objectOf(content) ?? {};
@@ -112,16 +115,16 @@ export class Research {
   /** A source of the text block that is being sent; what the client sent itself is no source of the web. */
   cite({ url, title }: JsonObject): void {
     const index = this.#source(textOf(url), textOf(title));
-    if (index !== undefined && !this.#cited.includes(index)) this.#cited.push(index);
+    if (index !== undefined) this.#cited.add(index);
   }
 
   /** Each cited passage is a block of its own. */
   endText(place: Pick<Citation, 'startIndex' | 'endIndex'>): void {
-    if (this.#cited.length > 0 && this.#placesCitations && this.#text !== '') {
-      this.#citations.push({ ...place, text: this.#text, sources: this.#cited });
+    if (this.#cited.size > 0 && this.#placesCitations && this.#text !== '') {
+      this.#citations.push({ ...place, text: this.#text, sources: [...this.#cited] });
     }
     this.#text = '';
-    this.#cited = [];
+    this.#cited = new Set();
   }
 
   /** Undefined where nothing was looked for. */
@@ -130,8 +133,10 @@ export class Research {
     return isNothing ? undefined : this.#event();
   }
 
-  #early(): GroundingEvent | undefined {
-    if (!this.#placesCitations) return undefined;
+  #tellEarly(): GroundingEvent | undefined {
+    this.#early += 1;
+    // One with each search, and one with what it found.
+    if (!this.#placesCitations || this.#early > 2 * MAX_EARLY_SEARCHES) return undefined;
     return { ...this.#event(), citations: [], isEarly: true };
   }
 
