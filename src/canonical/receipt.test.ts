@@ -23,6 +23,20 @@ test('receipt entries name the fields of the client; other paths are already its
   ]);
 });
 
+test('of what a thousand entries do not tell a last one says that there was more', () => {
+  const [receipt, body] = [createReceipt(), createReceipt()];
+  for (let at = 0; at < 5000; at += 1) {
+    receipt.add('dropped', `field${at}`, told`r`);
+    body.add('dropped', `field${at}`, told`r`);
+  }
+  expect(receipt.entries).toHaveLength(1001);
+  expect(receipt.entries[999]?.path).toBe('field999');
+  expect(receipt.entries[1000]?.reason.text).toBe('more was changed than is listed here');
+  receipt.withdraw(body.entries);
+  receipt.add('dropped', 'another', told`r`);
+  expect(receipt.entries.map(({ path }) => path)).toEqual(['', 'another']);
+});
+
 test('an error names the field of the client, in its message too', () => {
   const error = renamed(invalidRequest('stop', 'stop: too many.', 'unsupported'));
   expect(error).toBeInstanceOf(GatewayError);

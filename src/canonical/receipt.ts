@@ -1,6 +1,6 @@
 // The translation receipt: every lossy step of one request, so that nothing is dropped silently.
 
-import type { Sentence } from '../lib/localized-message.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
 import { isShared, SharedMemo } from '../lib/shared-json.ts';
 import { changed, GatewayError } from './error.ts';
 
@@ -25,6 +25,10 @@ export interface RequestReceipt extends Receipt {
   withdraw(entries: readonly ReceiptEntry[]): void;
 }
 
+/** More than anybody reads; a body may hold as many things to tell of as it holds fields. */
+const MAX_ENTRIES = 1000;
+const MORE = told`more was changed than is listed here`;
+
 export function createReceipt(): RequestReceipt {
   const entries: ReceiptEntry[] = [];
   /** How often each was added; most requests note nothing. */
@@ -32,6 +36,11 @@ export function createReceipt(): RequestReceipt {
   return {
     entries,
     add(action, path, reason) {
+      if (entries.length > MAX_ENTRIES) return;
+      if (entries.length === MAX_ENTRIES) {
+        entries.push({ path: '', action, reason: MORE });
+        return;
+      }
       const key = keyOf({ action, path, reason });
       counts ??= new Map();
       const before = counts.get(key) ?? 0;

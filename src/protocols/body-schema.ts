@@ -169,7 +169,7 @@ export interface Fault {
 /** A value that is all its shape says. */
 export interface Checked<Value> {
   readonly value: Value;
-  /** Paths of the fields outside the shapes of their objects that say something; undefined for none. */
+  /** Paths of fields outside the shapes of their objects that say something, as many as are told of; undefined for none. */
   readonly unknown: readonly string[] | undefined;
 }
 
@@ -178,6 +178,9 @@ interface Survey {
   /** From the value looked at, as receipts write paths. */
   unknown: string[] | undefined;
 }
+
+/** More than a receipt lists, which then says that there are more. */
+const MAX_UNKNOWN = 2000;
 
 /** One pass, which puts paths together only where there is something to tell. @throws what `refuse` makes of the first fault */
 export function checkShape<Value>(
@@ -253,7 +256,7 @@ function findFieldFault(
     if (shape === undefined) {
       if (isOpen === true || isEmptyValue(value)) continue;
       survey.unknown ??= [];
-      survey.unknown.push(name);
+      if (survey.unknown.length < MAX_UNKNOWN) survey.unknown.push(name);
     } else if (shape.kind !== 'anything' && value !== null) {
       const fault = findFaultAt(name, value, shape, survey);
       if (fault !== undefined) return fault;

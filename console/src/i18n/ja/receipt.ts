@@ -368,6 +368,7 @@ export const receipt: SentenceTexts = {
   'only one choice can be carried beside another': '同時に送信できる選択は 1 つのみです',
   'responseJsonSchema is given too and wins.':
     'responseJsonSchema も指定されており、そちらが優先されます。',
+  'more was changed than is listed here': 'ここに載っているほかにも変更があります',
   'said in the description of the function': '関数の説明に書きました',
   'said in the description': '説明に書きました',
   'said in the text': 'テキストに書きました',

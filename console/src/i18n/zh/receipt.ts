@@ -297,6 +297,7 @@ export const receipt: SentenceTexts = {
   'null is no value here': 'null 在此处不是值',
   'only one choice can be carried beside another': '两组选择只能保留一组',
   'responseJsonSchema is given too and wins.': '同时给出了 responseJsonSchema，以它为准。',
+  'more was changed than is listed here': '还有更多更改未在此列出',
   'said in the description of the function': '已写入函数的描述',
   'said in the description': '已写入描述',
   'said in the text': '已写入文本',
