@@ -39,6 +39,8 @@ export interface TestEdgeOptions {
   readonly settings?: Partial<EdgeSettings>;
   readonly clock?: Clock;
   readonly memory?: Parameters<typeof createBodyBudget>[1];
+  /** In place of the budget that `memory` gives. */
+  readonly bodies?: EdgeOptions['bodies'];
   /** Its start is not done until `server.serve()` is called. */
   readonly isStarting?: boolean;
   readonly generate?: Generate;
@@ -73,7 +75,7 @@ export async function startEdge(options: TestEdgeOptions = {}): Promise<TestEdge
     clock,
     log,
     adminRoutes: options.adminRoutes,
-    bodies: createBodyBudget(clock, options.memory),
+    bodies: options.bodies ?? createBodyBudget(clock, options.memory),
     access: options.access ?? (await loadMemoryAccess({ settings: () => settings, clock, log })),
     consoleFiles: options.consoleFiles,
     version: '9.9.9',

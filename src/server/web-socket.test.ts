@@ -3,6 +3,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { openWebSocket } from '../../test/support/web-socket-client.ts';
+import { createBodyBudget } from './gates/body.ts';
 import { openRaw } from './raw-socket.test-support.ts';
 import {
   type Generate,
@@ -86,6 +87,23 @@ test('a message that needs more memory than there is is told so, and the connect
   await client.closed;
   const other = await openWebSocket(`${edge.url}/v1/talk`);
   other.close();
+});
+
+test('what came of a refused message counts until its connection is closed', async () => {
+  const clock = createFakeClock();
+  const bodies = createBodyBudget(clock, { limit: 64 * MEGABYTE, heapLimit: 64 * MEGABYTE });
+  const holder = { clientKeyId: '', clientAddress: '127.0.0.1', heldBytes: 0 };
+  const another = { bytes: 4.4 * MEGABYTE, isAscii: true, tokens: 0 };
+  const { edge } = await start({ clock, bodies });
+  const client = await openWebSocket(`${edge.url}/v1/talk`);
+  bodies.check(holder, another);
+  client.send({ ...ASK, text: 'x'.repeat(20 * MEGABYTE) });
+  expect(await client.next()).toMatchObject({ status: 413 });
+  expect(() => bodies.check(holder, another)).toThrow('too many large requests');
+  await clock.advance(1_000);
+  await client.closed;
+  await stable(() => clock.pendingTimers);
+  bodies.check(holder, another);
 });
 
 test('a message that comes too slowly is told so', async () => {

@@ -253,6 +253,9 @@ class Connection {
   /** What still comes is read and forgotten. */
   #refuse(refusal: GatewayError, closeCode: number): void {
     this.#isRefusing = true;
+    // What has come stays with its receiver until the connection is closed.
+    const kept = Math.max(0, this.#received - this.#holder.heldBytes);
+    this.#edge.bodies.add(this.#holder, kept);
     this.#socket.removeAllListeners('data');
     this.#socket.resume();
     this.#add({ body: NOTHING, refusal, closeCode });
