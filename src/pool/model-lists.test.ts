@@ -40,6 +40,13 @@ test('a list limits the account to the models it names', async () => {
   expect(leaseOf(bench, 'other')).toMatchObject({ kind: 'none', reason: 'not-offered' });
 });
 
+test('of a list without end ten thousand models are known', async () => {
+  const listed = Array.from({ length: 30_000 }, (_, at) => ({ id: `m${at}` }));
+  const bench = benchOf(async () => listed);
+  await bench.pool.ensureModels();
+  expect([...bench.pool.offered]).toHaveLength(10_000);
+});
+
 test('a list without any model says nothing, so the account may offer everything', async () => {
   const bench = benchOf(async () => []);
   await bench.pool.ensureModels();

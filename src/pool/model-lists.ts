@@ -14,6 +14,8 @@ const READ_LIMIT_MS = 5000;
 /** One new account that is slow to answer is not to hold up the requests to all others. */
 const LATER_LIMIT_MS = 1000;
 const MAX_CONCURRENT = 16;
+/** Many times what any service offers; every one of them is a name that requests are routed by. */
+const MAX_MODELS = 10_000;
 
 interface FirstReads {
   readonly promise: Promise<void>;
@@ -125,7 +127,7 @@ export class ModelLists {
       const access = await tokens.accessFor(account, { refresh: false, signal });
       const models = await upstream.listModels(access, signal);
       // A list without any model says nothing: some upstreams answer it so, and serve all the same.
-      const list = new Map(models.map((model) => [model.id, model]));
+      const list = new Map(models.slice(0, MAX_MODELS).map((model) => [model.id, model]));
       book.setModels(id, list.size === 0 ? undefined : list);
       this.#failed.delete(id);
       this.#unreached.delete(id);
