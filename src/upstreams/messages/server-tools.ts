@@ -69,8 +69,8 @@ export class Research {
   /** Of the text block that is being sent: its words, and the sources it cites. */
   #text = '';
   #cited = new Set<number>();
-  /** How often something was told before the end. */
-  #early = 0;
+  /** How many searches told what they found. */
+  #results = 0;
 
   constructor(placesCitations: boolean) {
     this.#placesCitations = placesCitations;
@@ -95,6 +95,7 @@ export class Research {
   result({ type, tool_use_id: id, content }: JsonObject): GroundingEvent | undefined {
     if (type === 'web_search_tool_result') {
       for (const { url, title } of objectsOf(content)) this.#source(textOf(url), textOf(title));
+      this.#results += 1;
       return this.#tellEarly();
     }
     if (type === 'web_fetch_tool_result') {
@@ -134,9 +135,8 @@ export class Research {
   }
 
   #tellEarly(): GroundingEvent | undefined {
-    this.#early += 1;
-    // One with each search, and one with what it found.
-    if (!this.#placesCitations || this.#early > 2 * MAX_EARLY_SEARCHES) return undefined;
+    const searches = Math.max(this.#queries.length, this.#results);
+    if (!this.#placesCitations || searches > MAX_EARLY_SEARCHES) return undefined;
     return { ...this.#event(), citations: [], isEarly: true };
   }
 
