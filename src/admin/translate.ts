@@ -40,7 +40,11 @@ const TRANSLATION_SCHEMA = named('Translation', {
   route: { type: 'object', description: 'Where the model name went, and how.' },
   account: { type: 'object', description: 'The account, and those passed over with the reason.' },
   upstream: { type: 'object', description: 'Profile, model and lane.' },
-  canonical: { type: 'object', description: 'The request in the words of the gateway.' },
+  canonical: optional({
+    type: 'object',
+    description:
+      'The request in the words of the gateway; absent for one that is relayed without being understood.',
+  }),
   body: { type: 'object', description: 'What would be sent to the upstream.' },
   receipt: {
     type: 'array',
@@ -159,12 +163,12 @@ function takesJson(route: ProtocolRoute): route is GenerateRoute {
 }
 
 function writeExplanation(explanation: CallExplanation): JsonObject {
-  const { route, accountId, considered, upstreamId, upstreamModel, lane } = explanation;
+  const { route, accountId, considered, upstreamId, upstreamModel, lane, canonical } = explanation;
   return {
     route: toJson(route),
     account: { id: accountId, considered: toJson(considered) },
     upstream: { profile: upstreamId, model: upstreamModel, lane },
-    canonical: toJson(explanation.canonical),
+    ...(canonical && { canonical: toJson(canonical) }),
     body: explanation.upstreamBody,
     receipt: toJson(explanation.receipt),
   };

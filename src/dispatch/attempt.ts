@@ -10,7 +10,12 @@ import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { once } from '../lib/once.ts';
 import type { Lease } from '../pool/pool.ts';
-import type { GenerateCall, RelayCall, ReplyContext } from '../protocols/protocol.ts';
+import {
+  type GenerateCall,
+  type RelayCall,
+  type ReplyContext,
+  understood,
+} from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import type { Frame } from '../stream/sse.ts';
 import { createNameMatcher } from '../transforms/answer/calls.ts';
@@ -296,12 +301,9 @@ export class GenerateAttempt {
 
 /** A relayed body need not be one that is understood here: its length has to do then. */
 function estimatePrompt(call: GenerateCall, estimator: TokenEstimator): number {
-  try {
-    return estimator.estimate(call.request);
-  } catch (error) {
-    if (!(error instanceof GatewayError) || call.relay === undefined) throw error;
-    return estimator.estimateText(JSON.stringify(call.relay.body).length);
-  }
+  const request = understood(call);
+  if (request !== undefined) return estimator.estimate(request);
+  return estimator.estimateText(JSON.stringify(call.relay?.body).length);
 }
 
 function notBegun(): GatewayError {

@@ -8,7 +8,12 @@ import { mendText } from '../canonical/text-forms.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
-import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
+import {
+  type CountTokensCall,
+  type EmbedCall,
+  type GenerateCall,
+  understood,
+} from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import { GenerateAttempt, type GenerateAttemptOptions } from './attempt.ts';
 import {
@@ -130,7 +135,7 @@ class Dispatch implements Dispatcher {
         upstreamId: lease.upstream.id,
         upstreamModel: lease.modelId,
         lane,
-        canonical: call.request,
+        canonical: understood(call),
         upstreamBody: asSent(body, context.receipt),
         receipt: context.receipt.entries,
       };

@@ -32,7 +32,8 @@ export interface CallExplanation {
   readonly upstreamId: string;
   readonly upstreamModel: string;
   readonly lane: 'relay' | 'translate';
-  readonly canonical: CanonicalRequest;
+  /** Undefined for what is relayed without being understood. */
+  readonly canonical: CanonicalRequest | undefined;
   readonly upstreamBody: JsonObject;
   /** What the call would lose on this way. */
   readonly receipt: readonly ReceiptEntry[];

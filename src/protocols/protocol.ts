@@ -1,7 +1,7 @@
 // What a client protocol is to the rest of the gateway: a route table, readers and writers.
 
 import type { EmbedAnswer, EmbedInput } from '../canonical/embedding.ts';
-import type { GatewayError } from '../canonical/error.ts';
+import { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
 import type { ListedModel } from '../canonical/model.ts';
@@ -241,6 +241,18 @@ export class LateReading {
   get losses(): readonly ReceiptEntry[] {
     this.#request ??= this.#read(this.#receipt);
     return this.#receipt.entries;
+  }
+}
+
+/** Undefined where the body is not understood here, which a relay need not mind. @throws where there is none */
+export function understood(
+  call: Pick<GenerateCall | CountTokensCall, 'request' | 'relay'>,
+): CanonicalRequest | undefined {
+  try {
+    return call.request;
+  } catch (error) {
+    if (error instanceof GatewayError && call.relay !== undefined) return undefined;
+    throw error;
   }
 }
 

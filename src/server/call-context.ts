@@ -12,12 +12,13 @@ import type { CallContext } from '../dispatch/dispatcher.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import type { EndedRequest } from '../monitor/record.ts';
-import type {
-  CountTokensCall,
-  EmbedCall,
-  GenerateCall,
-  ProtocolRoute,
-  RouteInput,
+import {
+  type CountTokensCall,
+  type EmbedCall,
+  type GenerateCall,
+  type ProtocolRoute,
+  type RouteInput,
+  understood,
 } from '../protocols/protocol.ts';
 import { readHeader } from '../wire/vocabulary.ts';
 import type { Exchange, ObservedCall } from './edge.ts';
@@ -230,11 +231,12 @@ export async function metered(
   const { model } = metering.call;
   const units = keys.unitsFor(clientKeyId);
   const needsImages = units.has('images') || units.has('money');
-  const images = needsImages ? await countImages(exchange, metering) : 0;
+  const asked = readAsked(metering);
+  const images = needsImages ? await countImages(exchange, model, asked) : 0;
   const cost: CallCost = {
-    tokens: estimateTokens(exchange, metering),
+    tokens: estimateTokens(exchange, metering, asked),
     images,
-    most: await estimateMost(exchange, metering, { units, images }),
+    most: await estimateMost(exchange, metering, { ...asked, units, images }),
   };
   exchange.limits = () => keys.limitStates(clientKeyId);
   const admitted = keys.admit(clientKeyId, { model, ...cost });
@@ -257,18 +259,33 @@ function noteShorter({ receipt, answerTokens }: Exchange): void {
   receipt.add('capped', 'max_tokens', told`A budget leaves ${answerTokens} tokens for the answer.`);
 }
 
+interface Asked {
+  /** Undefined where no answer is asked for, and where the body is not understood here. */
+  readonly request: CanonicalRequest | undefined;
+  readonly answers: number;
+}
+
+function readAsked({ operation, call }: MeteredCall): Asked {
+  if (operation !== 'generate') return { request: undefined, answers: 0 };
+  const request = understood(call);
+  const { fanOut, relay } = call;
+  const answers = wantedAnswers({ request: request ?? { choices: relay?.choices ?? 1 }, fanOut });
+  return { request, answers };
+}
+
 /** What it may use at most as far as is known: the input by its size, and the answer that the client allows. */
-function estimateTokens({ headers }: Exchange, metering: MeteredCall): number {
-  const { operation } = metering;
+function estimateTokens(
+  { headers }: Exchange,
+  { operation }: MeteredCall,
+  { request, answers }: Asked,
+): number {
   if (operation === 'count-tokens') return 0;
   const bytes = Number(headers['content-length'] ?? 0);
   const input = Math.min(Math.ceil(bytes / BYTES_PER_TOKEN), MAX_INPUT_TOKENS);
-  if (operation === 'embed') return input;
-  const { request } = metering.call;
-  return input + (request.maxOutputTokens ?? ANSWER_TOKENS) * wantedAnswers(metering.call);
+  return input + (request?.maxOutputTokens ?? ANSWER_TOKENS) * answers;
 }
 
-interface Counted {
+interface Counted extends Asked {
   readonly units: ReadonlySet<BudgetUnit>;
   readonly images: number;
 }
@@ -279,18 +296,14 @@ interface Counted {
  */
 async function estimateMost(
   { edge, headers }: Exchange,
-  metering: MeteredCall,
-  { units, images }: Counted,
+  { operation, call: { model } }: MeteredCall,
+  { request, answers, units, images }: Counted,
 ): Promise<MostUse | undefined> {
-  const { operation } = metering;
   if (operation === 'count-tokens' || !(units.has('tokens') || units.has('money')))
     return undefined;
-  const { model } = metering.call;
   const bytes = Number(headers['content-length'] ?? 0);
-  const size = operation === 'embed' ? bytes / BYTES_PER_TOKEN : promptSize(metering.call.request);
-  const answers = operation === 'embed' ? 0 : wantedAnswers(metering.call);
+  const size = request === undefined ? bytes / BYTES_PER_TOKEN : promptSize(request);
   const limit = (await edge.models.get(model))?.outputTokenLimit ?? 0;
-  const asked = operation === 'embed' ? 0 : longestAnswer(metering.call.request, limit);
   const inputTokens = Math.ceil(size * PROMPT_MARGIN * Math.max(1, answers)) + 1;
   const prices = units.has('money')
     ? edge.prices?.reserve(model, { inputTokens, images })
@@ -298,31 +311,35 @@ async function estimateMost(
   return {
     inputTokens,
     answers,
-    answerTokens: asked,
+    answerTokens: answers === 0 ? 0 : longestAnswer(request, limit),
     baseNanos: prices?.baseNanos ?? 0,
     tokenNanos: prices?.tokenNanos ?? 0,
   };
 }
 
 /** Some upstreams are given room for thinking beside the answer. */
-function longestAnswer({ maxOutputTokens, reasoning }: CanonicalRequest, limit: number): number {
-  if (maxOutputTokens === undefined) return limit;
-  const { amount } = reasoning;
+function longestAnswer(request: CanonicalRequest | undefined, limit: number): number {
+  const { maxOutputTokens } = request ?? {};
+  if (request === undefined || maxOutputTokens === undefined) return limit;
+  const { amount } = request.reasoning;
   const thinking = amount.kind === 'budget' && amount.tokens >= maxOutputTokens ? amount.tokens : 0;
   return Math.min(maxOutputTokens + thinking, Math.max(limit, maxOutputTokens));
 }
 
 /** Pictures that the call asks for, or that its model draws whatever it is asked. */
-async function countImages({ edge }: Exchange, metering: MeteredCall): Promise<number> {
-  if (metering.operation !== 'generate') return 0;
-  const { call } = metering;
-  const { image, outputModalities } = call.request;
+async function countImages(
+  { edge }: Exchange,
+  model: string,
+  { request, answers }: Asked,
+): Promise<number> {
+  if (answers === 0) return 0;
+  const { image, outputModalities } = request ?? {};
   const draws =
     image?.aspectRatio !== undefined ||
     image?.size !== undefined ||
     outputModalities?.includes('image') === true ||
-    (await edge.models.get(call.model))?.drawsImages === true;
-  return draws ? wantedAnswers(call) : 0;
+    (await edge.models.get(model))?.drawsImages === true;
+  return draws ? answers : 0;
 }
 
 /**
