@@ -44,7 +44,13 @@ function bodiesOf(isEnabled: boolean, relay?: RelayBody) {
     },
     close: async () => {},
   };
-  const call = { request: REQUEST, relay };
+  const call = {
+    get request() {
+      if (relay !== undefined) throw new Error('A relayed body need not be understood.');
+      return REQUEST;
+    },
+    relay,
+  };
   const bodies = new CallBodies(call, contextOf(), {
     keeper: new SignatureCache({ clock }),
     media,
@@ -72,7 +78,7 @@ test('each upstream gets what it does not read itself, fetched once', async () =
   expect(asked).toEqual([ADDRESS]);
 });
 
-test('of a relayed body nothing is fetched', async () => {
+test('a relayed body is not read, and nothing of it is fetched', async () => {
   const { said, asked } = bodiesOf(true, { wire: 'fake-wire', body: {} });
   expect(await said(readsNothing)).toBe('undefined');
   expect(asked).toEqual([]);

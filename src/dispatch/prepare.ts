@@ -106,14 +106,14 @@ export class CallBodies {
     fetcher: MediaFetcher,
     { upstream, modelId, listedModel }: Pick<Lease, 'upstream' | 'modelId' | 'listedModel'>,
   ): Promise<void> {
-    const { relay, request } = this.#call;
+    const { relay } = this.#call;
     const hasOwnForm = upstream.capabilities(modelId, listedModel).hasOwnForm === true;
     if (relay?.wire === upstream.wire && !hasOwnForm) return;
     const isReadable = (uri: string): boolean => !hasOwnForm && upstream.readsUri(uri);
     const { signal } = this.#context;
     this.#fetched ??= new Map();
     const options = { fetcher, isReadable, signal, fetched: this.#fetched };
-    this.#loaded = await loadMedia(request, options);
+    this.#loaded = await loadMedia(this.#call.request, options);
   }
 
   #find(
