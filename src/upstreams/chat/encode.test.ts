@@ -151,6 +151,44 @@ test('tools of free text stay such where the model takes them, with grammar, cho
   }
 });
 
+test('what a client marks for the cache is marked where the upstream has marks, and is one text elsewhere', () => {
+  const marked = { kind: 'text', text: 'Be kind.', cacheHint: true } as const;
+  const call = { kind: 'tool-call', id: 'a', name: 'f', input: {} } as const;
+  const content = [{ kind: 'text', text: '4 °C' }] as const;
+  const result = {
+    kind: 'tool-result',
+    callId: 'a',
+    content,
+    isError: false,
+    cacheHint: true,
+  } as const;
+  const request = asked({
+    system: [{ kind: 'text', text: 'You help.' }, marked],
+    turns: [
+      { role: 'user', parts: [{ kind: 'text', text: 'Hi' }, marked] },
+      { role: 'assistant', parts: [call] },
+      { role: 'user', parts: [result] },
+    ],
+  });
+  const mark = { cache_control: { type: 'ephemeral' } };
+  const two = (first: string) => [
+    { type: 'text', text: first },
+    { type: 'text', text: 'Be kind.', ...mark },
+  ];
+  expect(messagesOf(made(request, { profile: like('openrouter') }).body)).toMatchObject([
+    { role: 'system', content: two('You help.') },
+    { role: 'user', content: two('Hi') },
+    { role: 'assistant' },
+    { role: 'tool', content: [{ type: 'text', text: '4 °C', ...mark }] },
+  ]);
+  expect(messagesOf(made(request).body)).toMatchObject([
+    { content: 'You help.\n\nBe kind.' },
+    { content: 'Hi\n\nBe kind.' },
+    {},
+    { content: '4 °C' },
+  ]);
+});
+
 test('tier, length of the answer and cache are said where the upstream has words for them', () => {
   const request = asked({ serviceTier: 'FLEX', verbosity: 'low', cacheKey: 'k' });
   const newer = made(request, { modelId: 'gpt-5.1' });

@@ -13,7 +13,7 @@ import type {
   Turn,
 } from '../../canonical/request.ts';
 import { fence, formatInWords, writeCodeText } from '../../canonical/text-forms.ts';
-import { definedFields, type JsonObject } from '../../lib/json.ts';
+import { definedFields, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { enforcedStops } from '../../transforms/stop-sequences.ts';
 import { encodeServiceTier } from '../service-tier.ts';
@@ -179,6 +179,12 @@ function drawingFields({ image, mustDraw, outputModalities }: CanonicalRequest):
 
 const VOICE = 'alloy';
 
+/** One text where there is nothing else: servers without pictures take that alone. */
+function plainOf(content: readonly JsonObject[]): JsonValue {
+  const isPlain = content.every(({ type, cache_control: mark }) => type === 'text' && !mark);
+  return isPlain ? content.map(({ text }) => text).join('\n\n') : [...content];
+}
+
 const MARKED_FIELDS = { system: 'system', messages: 'messages' } as const;
 
 /** Puts the messages together, in the order in which they were said. */
@@ -212,8 +218,15 @@ class Messages {
   }
 
   #addInstructions(parts: readonly TextPart[]): void {
-    const text = parts.map((part) => part.text).filter((one) => one !== '');
-    if (text.length > 0) this.#messages.push({ role: 'system', content: text.join('\n\n') });
+    const content = parts.filter(({ text }) => text !== '').map((part) => this.#textPart(part));
+    if (content.length > 0) this.#messages.push({ role: 'system', content: plainOf(content) });
+  }
+
+  /** With the client's mark up to where the prompt is cached, where the upstream has such. */
+  #textPart({ text, cacheHint }: Pick<TextPart, 'text' | 'cacheHint'>): JsonObject {
+    const part = { type: 'text', text };
+    const isMarked = cacheHint === true && this.#context.profile.quirks.takesCacheMarks;
+    return isMarked ? { ...part, cache_control: { type: 'ephemeral' } } : part;
   }
 
   #addTurn(turn: Turn): void {
@@ -241,14 +254,10 @@ class Messages {
     for (const part of parts) {
       if (part.kind !== 'tool-result') content.push(...this.#contentOf(part));
     }
-    if (content.length === 0) return;
-    // Servers without pictures take texts alone.
-    const isPlain = content.every(({ type }) => type === 'text');
-    const plain = content.map(({ text }) => text).join('\n\n');
-    this.#messages.push({ role: 'user', content: isPlain ? plain : content });
+    if (content.length > 0) this.#messages.push({ role: 'user', content: plainOf(content) });
   }
 
-  #addResult({ callId, content, isError }: ToolResultPart): JsonObject[] {
+  #addResult({ callId, content, isError, cacheHint }: ToolResultPart): JsonObject[] {
     const texts: string[] = [];
     const media: JsonObject[] = [];
     for (const item of content) {
@@ -264,18 +273,15 @@ class Messages {
     const text = texts.join('\n');
     if (isError)
       this.#note('approximated', told`That a tool failed is said in the text of its result.`);
-    this.#messages.push({
-      role: 'tool',
-      tool_call_id: callId,
-      content: isError ? `Error: ${text}` : text,
-    });
+    const said = this.#textPart({ text: isError ? `Error: ${text}` : text, cacheHint });
+    this.#messages.push({ role: 'tool', tool_call_id: callId, content: plainOf([said]) });
     return media;
   }
 
   #contentOf(part: Exclude<Part, ToolResultPart>): JsonObject[] {
     switch (part.kind) {
       case 'text':
-        return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+        return part.text === '' ? [] : [this.#textPart(part)];
       case 'media':
         return this.#mediaOf(part);
       case 'tool-call':

@@ -23,6 +23,32 @@ test('words of this gateway stay here', () => {
   expect(notes).toEqual(['dropped imageSize', 'dropped google']);
 });
 
+test('marks up to where the prompt is cached go where they are taken', () => {
+  const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } };
+  const declared = { type: 'function', function: { name: 'f' } };
+  const marked = {
+    messages: [
+      { role: 'system', content: [{ type: 'text', text: 'Be kind.', ...mark }] },
+      { role: 'user', content: 'Hi', ...mark },
+    ],
+    tools: [{ ...declared, ...mark }],
+  };
+  for (const preset of ['openrouter', 'litellm'] as const) {
+    expect(patched(marked, { profile: like(preset) }).body).toMatchObject(marked);
+  }
+  const plain = {
+    messages: [
+      { role: 'system', content: [{ type: 'text', text: 'Be kind.' }] },
+      { role: 'user', content: 'Hi' },
+    ],
+    tools: [declared],
+  };
+  for (const aim of [{}, { profile: like('mistral') }]) {
+    const { body, notes } = patched(marked, aim);
+    expect([{ messages: body.messages, tools: body.tools }, notes]).toEqual([plain, []]);
+  }
+});
+
 test('fields that one service alone has go where they are taken', () => {
   const own = { provider: { order: ['a'] }, models: ['m'], usage: { include: true } };
   expect(patched(own, { profile: like('openrouter') }).body).toMatchObject(own);

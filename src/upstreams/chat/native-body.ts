@@ -16,7 +16,7 @@ import { toParameters } from './encode-tools.ts';
 import { fitBody } from './fit.ts';
 import type { FitContext } from './models.ts';
 import { patchMessages } from './native-messages.ts';
-import { type ChatProfile, SERVICE_FIELDS } from './profiles.ts';
+import { type ChatProfile, type ChatQuirks, SERVICE_FIELDS } from './profiles.ts';
 import { type Reasoning, reasoningFields } from './reasoning.ts';
 
 /** Words of this gateway and of other upstreams. */
@@ -41,7 +41,7 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
   }
   if (!quirks.takesIncludeUsage) delete patched.stream_options;
   if (ownFields !== undefined) withoutRefused(patched, ownFields, target.receipt);
-  const messages = patchMessages(patched.messages, target);
+  const messages = patchMessages(patched.messages, target, quirks);
   const named = quirks.takesResultNames ? messages : withoutResultNames(messages, target.receipt);
   patched.messages = named.map((message) =>
     patchThoughts(
@@ -50,7 +50,8 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
       quirks,
     ),
   );
-  if (patched.tools !== undefined) patched.tools = patchTools(patched.tools, target.receipt);
+  if (patched.tools !== undefined)
+    patched.tools = patchTools(patched.tools, target.receipt, quirks);
   patchNames(patched, target.receipt);
   const said = takeAmount(patched, quirks);
   return fitBody(patched, amountOf(said, target), context);
@@ -183,12 +184,16 @@ function isEndOf(text: string, whole: string): boolean {
 }
 
 /** Functions in the form the wire has now; tools of other kinds are other services'. */
-function patchTools(tools: JsonValue, receipt: Receipt): JsonValue[] {
+function patchTools(
+  tools: JsonValue,
+  receipt: Receipt,
+  { takesCacheMarks }: Pick<ChatQuirks, 'takesCacheMarks'>,
+): JsonValue[] {
   return itemsOf(tools).flatMap((tool, at): JsonValue[] => {
     if (!isJsonObject(tool)) return [tool];
     const type = textOf(tool.type) ?? 'function';
     if (type === 'custom') return [tool];
-    const { type: _type, function: inner, cache_control: _mark, ...flat } = tool;
+    const { type: _type, function: inner, cache_control: mark, ...flat } = tool;
     const declared = objectOf(inner) ?? flat;
     if (type !== 'function' || textOf(declared.name) === undefined) {
       const reason =
@@ -202,7 +207,8 @@ function patchTools(tools: JsonValue, receipt: Receipt): JsonValue[] {
     const isSchema = isJsonObject(parameters) || typeof parameters === 'boolean';
     const own: JsonObject = { ...declared };
     if (isSchema) own.parameters = toParameters(parameters);
-    return [{ type: 'function', function: own }];
+    const marked = takesCacheMarks && mark !== undefined ? { cache_control: mark } : {};
+    return [{ type: 'function', function: own, ...marked }];
   });
 }
 

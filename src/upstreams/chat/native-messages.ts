@@ -7,15 +7,18 @@ import { told } from '../../lib/localized-message.ts';
 import { OpenResults } from '../open-results.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
+import type { ChatQuirks } from './profiles.ts';
 
 /** Messages that need nothing stay the same objects. */
 export function patchMessages(
   messages: JsonValue | undefined,
   { receipt, capabilities }: Pick<EncodeTarget, 'receipt' | 'capabilities'>,
+  { takesCacheMarks }: Pick<ChatQuirks, 'takesCacheMarks'>,
 ): JsonObject[] {
+  const withKnownParts = takesCacheMarks ? withPlainPictures : withoutMarks;
   const isBlind = capabilities.refusesMedia?.includes('image') === true;
   const plain = objectsOf(messages).map((message, at) =>
-    liftAnswer(withoutMarks(withoutNothing(message)), `messages[${at}]`, receipt),
+    liftAnswer(withKnownParts(withoutNothing(message)), `messages[${at}]`, receipt),
   );
   const shown = isBlind ? plain.map((message) => withoutPictures(message, receipt)) : plain;
   return moveMedia(pairResults(shown, receipt), receipt);
@@ -64,13 +67,29 @@ function isNothing(value: JsonValue | undefined): boolean {
   return (value ?? null) === null || (Array.isArray(value) && value.length === 0);
 }
 
-/** Marks for caches are other upstreams'; a picture's address may stand bare, as some clients write it. */
+/** Marks for caches are other upstreams'. */
 function withoutMarks(message: JsonObject): JsonObject {
-  const { cache_control: mark, ...rest } = message;
-  const own = mark === undefined ? message : rest;
-  if (!Array.isArray(own.content)) return own;
-  const content = own.content.map(patchPart);
-  return content.every((part, at) => part === itemsOf(own.content)[at]) ? own : { ...own, content };
+  return withPlainPictures(mapParts(withoutMark(message), withoutMark));
+}
+
+function withoutMark(holder: JsonObject): JsonObject {
+  const { cache_control: mark, ...rest } = holder;
+  return mark === undefined ? holder : rest;
+}
+
+/** A picture's address may stand bare, as some clients write it. */
+function withPlainPictures(message: JsonObject): JsonObject {
+  return mapParts(message, (part) => {
+    const url = textOf(part.image_url);
+    return url === undefined ? part : { ...part, image_url: { url } };
+  });
+}
+
+function mapParts(message: JsonObject, change: (part: JsonObject) => JsonObject): JsonObject {
+  if (!Array.isArray(message.content)) return message;
+  const content = message.content.map((part) => (isJsonObject(part) ? change(part) : part));
+  const isSame = content.every((part, at) => part === itemsOf(message.content)[at]);
+  return isSame ? message : { ...message, content };
 }
 
 /** What an answer says beside its text, and whether a message that goes up has a place for it. */
@@ -114,14 +133,6 @@ function answerIn(part: JsonValue): readonly (readonly [string, JsonValue])[] {
   return Object.entries(part).filter(
     ([field]) => Object.hasOwn(ANSWER_FIELDS, field) && field !== part.type,
   );
-}
-
-function patchPart(part: JsonValue): JsonValue {
-  if (!isJsonObject(part)) return part;
-  const { cache_control: mark, ...rest } = part;
-  const own = mark === undefined ? part : rest;
-  const url = textOf(own.image_url);
-  return url === undefined ? own : { ...own, image_url: { url } };
 }
 
 /**

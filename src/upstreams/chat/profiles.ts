@@ -108,6 +108,8 @@ export interface ChatQuirks {
   readonly takesServiceTier: boolean;
   /** Whether `prompt_cache_key` brings requests that begin alike together. */
   readonly takesCacheKey: boolean;
+  /** Whether `cache_control` of texts and tools says up to where the prompt is cached. */
+  readonly takesCacheMarks: boolean;
   /** Of the fields that some services alone have, those that it takes; absent where it passes over the others. */
   readonly ownFields?: readonly string[] | undefined;
   /** Whether models of the newer public generations take `verbosity` and tools of free text (`custom`). */
@@ -186,6 +188,7 @@ const OPENAI: ChatQuirks = {
   takesTopK: false,
   takesServiceTier: true,
   takesCacheKey: true,
+  takesCacheMarks: false,
   ownFields: [],
   takesCustomTools: true,
   takesWebSearch: true,
@@ -236,10 +239,11 @@ const QUIRK_PRESETS = {
   /**
    * openrouter.ai/docs, "Reasoning Tokens": `reasoning: {effort, max_tokens}` with the words from none to xhigh,
    * thoughts in `reasoning` and `reasoning_details`, whose sequence goes back as it came; "Parameters": top_k,
-   * strict tools, `file` parts; "Image Generation": models draw in the conversation.
+   * strict tools, `file` parts; "Image Generation": models draw in the conversation; "Prompt Caching": marks.
    */
   openrouter: {
     ...COMPATIBLE,
+    takesCacheMarks: true,
     mediaModels: NO_MEDIA_MODELS,
     drawsInChat: ['*-image*', '*/flux*', '*/seedream*'],
     effort: 'object',
@@ -251,10 +255,11 @@ const QUIRK_PRESETS = {
   },
   /**
    * LiteLLM's proxy, seen with 1.105.7 in front of a service of this wire: strict schemas go on to it, and thoughts come and
-   * go as `reasoning_content`. docs.litellm.ai, "Using PDF Input": `file` parts.
+   * go as `reasoning_content`. docs.litellm.ai, "Using PDF Input": `file` parts; "Prompt Caching": marks.
    */
   litellm: {
     ...COMPATIBLE,
+    takesCacheMarks: true,
     sendsReasoning: 'reasoning_content',
     takesStrict: true,
     takesFiles: true,
