@@ -201,6 +201,9 @@ test('tier, length of the answer and cache are said where the upstream has words
   const other = made(request, { profile: compatible, modelId: 'm' });
   expect(other.body).not.toHaveProperty('service_tier');
   expect(other.body).not.toHaveProperty('prompt_cache_key');
+  const session = (cacheKey: string) =>
+    made(asked({ cacheKey }), { profile: like('openrouter') }).body.session_id;
+  expect([session('k'), session('k'.repeat(257))]).toEqual(['k', undefined]);
   expect(other.notes).toEqual(['dropped verbosity', 'dropped service_tier']);
   const usual = made(asked({ serviceTier: 'standard_only' }));
   expect([usual.body.service_tier, usual.notes]).toEqual(['default', []]);

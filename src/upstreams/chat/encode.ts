@@ -21,7 +21,7 @@ import type { EncodeTarget } from '../upstream.ts';
 import { encodeTools, freeTextTools, toWireSchema } from './encode-tools.ts';
 import { fitBody } from './fit.ts';
 import { type FitContext, traitsOf } from './models.ts';
-import type { ChatProfile } from './profiles.ts';
+import type { ChatProfile, ChatQuirks } from './profiles.ts';
 import { type Reasoning, readReasoning, reasoningFields } from './reasoning.ts';
 
 /**
@@ -84,10 +84,18 @@ function hintFields(request: CanonicalRequest, { target, profile }: FitContext):
   return (
     definedFields({
       service_tier: encodeServiceTier(serviceTier, words, target.receipt),
-      prompt_cache_key: quirks.takesCacheKey ? cacheKey : undefined,
+      ...cacheKeyOf(cacheKey, quirks),
       verbosity: takesVerbosity ? verbosity : undefined,
     }) ?? {}
   );
+}
+
+/** Of `session_id`, in characters (openrouter.ai/docs, "Prompt Caching"). */
+const MAX_SESSION = 256;
+
+function cacheKeyOf(key: string | undefined, { cacheKeyField: field }: ChatQuirks): JsonObject {
+  if (key === undefined || field === undefined) return {};
+  return field === 'session_id' && key.length > MAX_SESSION ? {} : { [field]: key };
 }
 
 /** Some models think beside functions only at an endpoint that is not of this wire. */

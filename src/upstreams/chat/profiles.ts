@@ -106,8 +106,8 @@ export interface ChatQuirks {
   readonly takesPenalties: boolean;
   readonly takesTopK: boolean;
   readonly takesServiceTier: boolean;
-  /** Whether `prompt_cache_key` brings requests that begin alike together. */
-  readonly takesCacheKey: boolean;
+  /** What brings requests of one conversation to one cache. */
+  readonly cacheKeyField?: 'prompt_cache_key' | 'session_id' | undefined;
   /** Whether `cache_control` of texts and tools says up to where the prompt is cached. */
   readonly takesCacheMarks: boolean;
   /** Of the fields that some services alone have, those that it takes; absent where it passes over the others. */
@@ -187,7 +187,7 @@ const OPENAI: ChatQuirks = {
   takesPenalties: true,
   takesTopK: false,
   takesServiceTier: true,
-  takesCacheKey: true,
+  cacheKeyField: 'prompt_cache_key',
   takesCacheMarks: false,
   ownFields: [],
   takesCustomTools: true,
@@ -213,7 +213,7 @@ const COMPATIBLE: ChatQuirks = {
   takesStrict: false,
   takesAllowedTools: false,
   takesServiceTier: false,
-  takesCacheKey: false,
+  cacheKeyField: undefined,
   ownFields: undefined,
   takesCustomTools: false,
   takesWebSearch: false,
@@ -243,6 +243,7 @@ const QUIRK_PRESETS = {
    */
   openrouter: {
     ...COMPATIBLE,
+    cacheKeyField: 'session_id',
     takesCacheMarks: true,
     mediaModels: NO_MEDIA_MODELS,
     drawsInChat: ['*-image*', '*/flux*', '*/seedream*'],
