@@ -1,6 +1,6 @@
 // Instructions: the billing line, their place, and prompts for formats and domains.
 
-import { createReceipt } from '../canonical/receipt.ts';
+import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import type { TextPart, Tool, UserLocation } from '../canonical/request.ts';
 import { formatInWords } from '../canonical/text-forms.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
@@ -12,12 +12,21 @@ import { mapTurns, type Transform, type TransformContext } from './transform.ts'
 const BILLING_LINE = /^x-[a-z]+-billing-header:/i;
 
 export const dropBillingLine: Transform = (request, { receipt }) => {
-  const system = request.system.filter((part) => !BILLING_LINE.test(part.text));
-  if (system.length === request.system.length) return request;
+  const system = withoutBillingLine(request.system, receipt);
+  return system === request.system ? request : { ...request, system };
+};
+
+/** The same list where there is none. */
+export function withoutBillingLine<Block extends { readonly text?: JsonValue | undefined }>(
+  system: readonly Block[],
+  receipt: Pick<Receipt, 'add'>,
+): readonly Block[] {
+  const left = system.filter(({ text }) => typeof text !== 'string' || !BILLING_LINE.test(text));
+  if (left.length === system.length) return system;
   const reason = told`A billing line that changes every turn would defeat caching.`;
   receipt.add('dropped', 'system', reason);
-  return { ...request, system };
-};
+  return left;
+}
 
 /**
  * Puts instructions before the first question of models that take no instructions. Expects a conversation that

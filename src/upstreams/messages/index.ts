@@ -43,7 +43,7 @@ export function createMessagesUpstream(options: WireOptions<MessagesProfile>): O
     typedValues,
     outputLimit,
     limitOutput,
-    patch,
+    patch: (body, target) => patch(body, target, profile),
     open: (call) =>
       outputLimits.open(call, (fitted) => {
         const body: JsonObject = { ...fitted.body, stream: fitted.stream };

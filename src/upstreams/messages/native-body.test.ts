@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
-import { createAnthropicProfile } from './profiles.ts';
+import { createAnthropicProfile, createMessagesProfile, type MessagesProfile } from './profiles.ts';
 
 const MANUAL = 'claude-sonnet-4-5';
 const ADAPTIVE = 'claude-opus-4-7';
@@ -19,11 +19,19 @@ const thinking = (signature: string): JsonObject => ({
 const call: JsonObject = { type: 'tool_use', id: 'a', name: 'f', input: {} };
 const result: JsonObject = { type: 'tool_result', tool_use_id: 'a', content: 'ok' };
 
-function patched(change: JsonObject, modelId = MANUAL, more: Partial<PatchTarget> = {}) {
+interface More extends Partial<PatchTarget> {
+  readonly profile?: MessagesProfile;
+}
+
+function patched(
+  change: JsonObject,
+  modelId = MANUAL,
+  { profile = createAnthropicProfile(), ...more }: More = {},
+) {
   const receipt = createReceipt();
   const target: PatchTarget = {
     modelId,
-    capabilities: capabilitiesOf(createAnthropicProfile(), modelId),
+    capabilities: capabilitiesOf(profile, modelId),
     signatures: 'carried',
     usesPlaceholders: false,
     receipt,
@@ -39,7 +47,7 @@ function patched(change: JsonObject, modelId = MANUAL, more: Partial<PatchTarget
     ...change,
   };
   const before = JSON.stringify(given);
-  const body = patch(given, target);
+  const body = patch(given, target, profile);
   expect(JSON.stringify(given)).toBe(before);
   return { body, given, receipt: receipt.entries.map(({ action, path }) => `${action} ${path}`) };
 }
@@ -51,6 +59,19 @@ const step = (...content: JsonValue[]): JsonObject => ({
     { role: 'user', content: [result] },
   ],
   tools: [TOOL],
+});
+
+test('a line that changes with each request stays with the service that reads it', () => {
+  const line = { type: 'text', text: 'x-anthropic-billing-header: cc_version=2; cch=0aaa9;' };
+  const rest = [{ type: 'text', text: 'You help.', cache_control: { type: 'ephemeral' } }];
+  const system = [line, ...rest];
+  expect(patched({ system })).toMatchObject({ body: { system }, receipt: [] });
+  const profile = createMessagesProfile({ baseUrl: 'https://models.example' });
+  const other = patched({ system }, MANUAL, { profile });
+  expect([other.body.system, other.receipt]).toEqual([rest, ['dropped system']]);
+  expect(patched({ system: [line] }, MANUAL, { profile }).body).not.toHaveProperty('system');
+  expect(patched({ system: rest }, MANUAL, { profile }).body.system).toBe(rest);
+  expect(patched({ system: 'You help.' }, MANUAL, { profile }).body.system).toBe('You help.');
 });
 
 test('a body that suits keeps everything but the name of its model', () => {

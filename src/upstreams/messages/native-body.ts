@@ -14,6 +14,7 @@ import {
 } from '../../canonical/signatures.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
+import { withoutBillingLine } from '../../transforms/instructions.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { PatchTarget } from '../upstream.ts';
@@ -28,13 +29,18 @@ import {
 } from './encode-config.ts';
 import { traitsOf } from './models.ts';
 import { pairResults } from './native-results.ts';
+import type { MessagesProfile } from './profiles.ts';
 import { toInputSchema } from './schema.ts';
 
 /** What only this gateway understands, at the top of a body. */
 const OWN_FIELDS = ['imageSize', 'size', 'quality'];
 
 /** The body to send: what stays as it was is shared. Patching a patched body changes nothing. */
-export function patch(body: JsonObject, target: PatchTarget): JsonObject {
+export function patch(
+  body: JsonObject,
+  target: PatchTarget,
+  { readsBillingLine }: Pick<MessagesProfile, 'readsBillingLine'>,
+): JsonObject {
   const { modelId, receipt, usesPlaceholders, variant } = target;
   const patched: JsonObject = { ...body, model: modelId };
   for (const field of OWN_FIELDS) {
@@ -47,7 +53,7 @@ export function patch(body: JsonObject, target: PatchTarget): JsonObject {
     patched.messages = patchMessages(pairResults(said, receipt), target);
   }
   if (body.system !== undefined) {
-    const said = saidIn(body.system);
+    const said = saidIn(readsBillingLine ? body.system : cacheable(body.system, receipt));
     if (said === undefined) delete patched.system;
     else patched.system = said;
   }
@@ -61,6 +67,12 @@ export function patch(body: JsonObject, target: PatchTarget): JsonObject {
     delete patched.thinking;
   }
   return withoutLostThinking(patched, receipt);
+}
+
+function cacheable(system: JsonValue, receipt: Receipt): JsonValue {
+  const blocks = objectsOf(system);
+  const left = withoutBillingLine(blocks, receipt);
+  return left === blocks ? system : [...left];
 }
 
 /** Without messages that say nothing: the wire refuses them, and a client sends them again with each turn. */

@@ -20,6 +20,8 @@ export interface MessagesProfile {
   readonly betas: readonly string[];
   /** Which upstreams accept each other's signatures: all of one family do. */
   readonly signatureFamily: string;
+  /** Whether it reads the billing line of a coding client, and caches the prompt as if it were not there. */
+  readonly readsBillingLine: boolean;
   /** What this upstream does differently from the built-in model data. */
   readonly capabilityOverrides: Partial<ModelCapabilities>;
   /** The spellings under which the upstream may know a model, best first; never empty. */
@@ -48,6 +50,7 @@ export function createAnthropicProfile(
     ...createMessagesProfile({ ...options, id, baseUrl }),
     // Signatures are the service's own, whatever the operator calls the way to it.
     signatureFamily: 'anthropic',
+    readsBillingLine: true,
   };
 }
 
@@ -70,6 +73,7 @@ export function createMessagesProfile({
     betaHeader: 'anthropic-beta',
     betas,
     signatureFamily: id,
+    readsBillingLine: false,
     capabilityOverrides,
     modelIds: (name) => [...new Set([realModelName(name), name])],
   };
