@@ -424,6 +424,30 @@ test.each(['chat', 'messages', 'generate'] as const)(
   },
 );
 
+test('a field that the service refuses for the model is left out, for every client from then on', async () => {
+  upstream.answer(({ temperature }) => {
+    if (temperature === undefined) return { kind: 'message', message: { content: 'Good.' } };
+    const message =
+      "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.";
+    const error = { message, param: 'temperature', code: 'unsupported_value' };
+    return { kind: 'status', status: 400, body: { error } };
+  });
+  const ask = {
+    model: MODEL,
+    temperature: 0.2,
+    messages: [{ role: 'user' as const, content: 'hi' }],
+  };
+  const before = upstream.calls.length;
+  const { data, response } = await openai().chat.completions.create(ask).withResponse();
+  expect(data.choices[0]?.message.content).toBe('Good.');
+  expect(response.headers.get('x-isthmus-receipt')).toBe('dropped=1;approximated=0;repaired=0');
+  const answer = await anthropic()
+    .messages.stream({ ...ask, max_tokens: 10 })
+    .finalMessage();
+  expect(answer.content).toMatchObject([{ text: 'Good.' }]);
+  expect(upstream.calls).toHaveLength(before + 3);
+});
+
 describe('several answers of an upstream that gives one a request', () => {
   const ask = { model: THINKER, n: 3, messages: [{ role: 'user' as const, content: 'Hello' }] };
 

@@ -28,6 +28,7 @@ import { patch } from './native-body.ts';
 import type { ChatProfile } from './profiles.ts';
 import { embed, encodeEmbedInput, listModels, postRequest } from './queries.ts';
 import { readThought } from './reasoning.ts';
+import { RefusedFields } from './refused-fields.ts';
 
 /** `close` ends the connections at once: answers under way must have been drained before. */
 export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpstream {
@@ -44,6 +45,7 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
       isForEndpoint(body) ? body : limitOutput(body, most, traitsOf(quirks, modelId).limitField),
   };
   const outputLimits = new OutputLimits(limiting, clock);
+  const refusedFields = new RefusedFields(clock);
   return {
     ...common,
     wire: CHAT_WIRE,
@@ -61,11 +63,12 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
     open: async (call) => {
       const forMedia = mediaRequest(profile, call);
       if (forMedia !== undefined) return client.open(forMedia);
-      return outputLimits.open(call, (fitted) => {
+      const send = (fitted: UpstreamCall) => {
         const body = sentBody(fitted, quirks.takesIncludeUsage);
         const request = postRequest(profile, profile.paths.chat, { ...fitted, body });
         return client.open({ ...request, isKept: !fitted.stream });
-      });
+      };
+      return outputLimits.open(call, (within) => refusedFields.open(within, send));
     },
     createDecoder: (context) =>
       isForEndpoint(context.body ?? {})
