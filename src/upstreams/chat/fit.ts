@@ -60,13 +60,14 @@ function fitRoles(body: JsonObject, { reasons }: ModelTraits, context: FitContex
 /** Calls whose thoughts nobody knows any more, or that another model made. */
 function fitThoughts(body: JsonObject, { target, profile: { quirks } }: FitContext): void {
   const { sendsReasoning: field, wantsReasoning } = quirks;
-  if (wantsReasoning !== true || field === undefined) return;
+  if (wantsReasoning === undefined || field === undefined) return;
   body.messages = itemsOf(body.messages).map((message) => {
-    if (!isJsonObject(message) || message[field] !== undefined) return message;
-    if (!Array.isArray(message.tool_calls)) return message;
+    if (!isJsonObject(message) || !Array.isArray(message.tool_calls)) return message;
+    const kept = message[field];
+    if (kept !== undefined && (kept !== '' || wantsReasoning === '')) return message;
     const reason = told`A tool call without the thoughts before it was sent with empty ones.`;
     target.receipt.add('repaired', 'messages', reason);
-    return { ...message, [field]: '' };
+    return { ...message, [field]: wantsReasoning };
   });
 }
 

@@ -279,6 +279,20 @@ test('remembered thoughts stand in for those a client did not keep', () => {
   expect(unknown.notes).toEqual(['repaired messages']);
 });
 
+test('thoughts that are not known are said to be missing where an empty text is refused', () => {
+  const aim = { profile: like('moonshot'), modelId: 'kimi-k3' };
+  const thoughtOf = (fields: JsonObject) => {
+    const call = { role: 'assistant', content: null, ...fields, tool_calls: [CALL] };
+    const result = { role: 'tool', tool_call_id: 'a', content: 'ok' };
+    const { body, notes } = patched({ messages: [call, result] }, aim);
+    return [objectsOf(body.messages)[0]?.reasoning_content, notes];
+  };
+  expect(thoughtOf({ reasoning_content: 'hm' })).toEqual(['hm', []]);
+  for (const fields of [{}, { reasoning_content: '' }]) {
+    expect(thoughtOf(fields)).toEqual(['(not kept)', ['repaired messages']]);
+  }
+});
+
 const DETAIL = { type: 'reasoning.text', text: 'hm', signature: 'c2ln', index: 0 };
 
 test.each<[string, JsonObject, SignatureSource, JsonObject]>([

@@ -64,8 +64,8 @@ export interface ChatQuirks {
   readonly sendsReasoning?: ReasoningField | undefined;
   /** True where thoughts are parts of the content. */
   readonly takesThinkingParts?: boolean | undefined;
-  /** True where a call has to come back with thoughts, be they empty. */
-  readonly wantsReasoning?: boolean | undefined;
+  /** What a call comes back with whose thoughts nobody knows, where it has to come with some; not all take an empty text. */
+  readonly wantsReasoning?: string | undefined;
   /**
    * How an effort is said: `reasoning_effort`, `reasoning: {effort}`, with it the switch `thinking: {type}`, or a
    * switch of the chat template, `chat_template_kwargs: {enable_thinking}`; absent where it cannot be.
@@ -335,13 +335,30 @@ const QUIRK_PRESETS = {
     effort: 'field-and-switch',
     efforts: ['none', 'low', 'high', 'max'],
     sendsReasoning: 'reasoning_content',
-    wantsReasoning: true,
+    wantsReasoning: '',
     responseFormat: 'json-object',
     takesParallelToolCalls: false,
     takesChoices: false,
     seedField: undefined,
     maxStops: 16,
     images: 'none',
+    takesAudio: false,
+  },
+  /**
+   * platform.kimi.ai/docs: `max_completion_tokens`, efforts low, high and max (Kimi K3), one answer, pictures as data,
+   * thoughts in `reasoning_content`, without which a call is refused in a tool loop: "thinking is enabled but
+   * reasoning_content is missing in assistant tool call message", of an empty one too (earendil-works/pi#4251).
+   */
+  moonshot: {
+    ...COMPATIBLE,
+    mediaModels: NO_MEDIA_MODELS,
+    limitField: 'max_completion_tokens',
+    efforts: ['low', 'high', 'max'],
+    sendsReasoning: 'reasoning_content',
+    wantsReasoning: '(not kept)',
+    takesChoices: false,
+    takesLogprobs: false,
+    images: 'base64',
     takesAudio: false,
   },
   /**

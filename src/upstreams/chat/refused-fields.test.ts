@@ -60,6 +60,7 @@ test.each([
   ],
   ['top_p', isUnsupported('top_p'), 'top_p'],
   ['reasoning_effort', 'Unrecognized request argument supplied: reasoning_effort', 'thinking'],
+  ['temperature', 'invalid temperature: only 1 is allowed for this model', 'temperature'],
   ['reasoning_effort', "Unknown parameter: 'reasoning_effort'.", 'thinking'],
 ])('%s is left out where it is refused: %s', async (field, words, path) => {
   const { ask, sent } = service({ [field]: words });

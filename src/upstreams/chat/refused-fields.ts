@@ -8,13 +8,15 @@ import type { UpstreamCall } from '../upstream.ts';
 /**
  * "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
  * "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
- * "Unknown parameter: 'reasoning_effort'.", "Unrecognized request argument supplied: reasoning_effort" (OpenAI, Azure).
+ * "Unknown parameter: 'reasoning_effort'.", "Unrecognized request argument supplied: reasoning_effort" (OpenAI, Azure),
+ * "invalid temperature: only 1 is allowed for this model" (Moonshot).
  */
 const REFUSALS = [
   /Unsupported parameter: '(\w+)' is not supported/,
   /Unsupported value: '(\w+)' does not support .*Only the default/,
   /Unknown parameter: '(\w+)'/,
   /Unrecognized request argument supplied: (\w+)/,
+  /^invalid (\w+): only [\d.]+ is allowed/,
 ];
 
 /** Two names of one field. */

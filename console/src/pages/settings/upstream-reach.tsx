@@ -187,6 +187,7 @@ const PRESET_NAMES: ReadonlyMap<string, string> = new Map([
   ['groq', 'Groq'],
   ['mistral', 'Mistral'],
   ['deepseek', 'DeepSeek'],
+  ['moonshot', 'Moonshot AI (Kimi)'],
   ['xai', 'xAI'],
   ['ollama', 'Ollama'],
   ['lm-studio', 'LM Studio'],
