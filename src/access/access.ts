@@ -55,7 +55,6 @@ export interface AccessControlOptions {
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
   readonly cluster?: Cluster | undefined;
-  /** How people sign in at a provider. */
   readonly provider: ProviderSignInParts;
   /** What records say was used since a time of what a budget counts. */
   readonly usedSince?: ((budget: NewBudget, from: number) => Promise<number>) | undefined;

@@ -96,7 +96,6 @@ export type ClientKey = ValueOf<typeof KEY_SCHEMA>;
 
 export const KEY_USE_SCHEMA = object({ requests: COUNT, tokens: COUNT, images: COUNT });
 
-/** What a key used on one day. */
 export interface DayUse extends ValueOf<typeof KEY_USE_SCHEMA> {
   /** `2026-01-31`, of UTC. */
   readonly day: string;
@@ -154,7 +153,6 @@ export interface ClientKeyStore {
   saveProgress(progress: readonly KeyProgress[]): Promise<void>;
 }
 
-/** 160 bits. */
 const SECRET_BYTES = 20;
 const BODY_CHARACTERS = 31;
 

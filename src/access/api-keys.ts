@@ -97,7 +97,6 @@ const TOPIC: Topic<KeyNotice> = { name: 'keys 1' };
 /** How the ids of client keys begin. */
 export const CLIENT_KEY_PREFIX = 'key_';
 
-/** `stored` are the keys of the store. */
 export class ApiKeys {
   readonly #options: ApiKeysOptions;
   /** Ids of the keys whose use is to be saved. */

@@ -241,7 +241,6 @@ type SessionNotice =
   | { readonly kind: 'begun'; readonly session: ConsoleSession }
   | { readonly kind: 'ended'; readonly hashes: readonly string[] };
 
-/** 256 bits. */
 const SECRET_BYTES = 32;
 /** Sessions that are remembered to have ended; the oldest are forgotten first. */
 const MAX_ENDED = 1000;
@@ -262,7 +261,6 @@ interface Kept {
   savedSeenAt: number;
 }
 
-/** `sessions` are those of the store. */
 export class ConsoleSessions {
   readonly #options: ConsoleSessionsOptions;
   /** Hashes of the sessions whose last use is to be saved. */
@@ -347,7 +345,6 @@ export class ConsoleSessions {
     await this.#end(hashes.filter((one) => name === undefined || nameOf(one) === name));
   }
 
-  /** Signs every browser out. */
   async endAll(): Promise<void> {
     await this.#end([...this.#byHash.keys()]);
   }

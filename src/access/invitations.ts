@@ -7,7 +7,6 @@ import { told } from '../lib/localized-message.ts';
 import type { NewKey } from './api-keys.ts';
 import type { Role } from './role.ts';
 
-/** What an invitation gives. */
 export type Gift =
   | { readonly kind: 'person'; readonly role: Role }
   | { readonly kind: 'key'; readonly key: Omit<NewKey, 'name'> };

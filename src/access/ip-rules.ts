@@ -14,7 +14,6 @@ import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema
 import { WriteBehind } from '../lib/write-behind.ts';
 import { TIME, WRITES } from './access-log.ts';
 
-/** What a person says of a rule. */
 export const RULE_INPUT = {
   list: { enum: ['allow', 'deny'] },
   range: {
@@ -87,7 +86,6 @@ export class AddressFilter {
   #entries: Map<string, Entry>;
   #index: RuleIndex;
 
-  /** @param rules those of the store */
   constructor(options: AddressFilterOptions, rules: readonly AddressRule[] = []) {
     const { store, clock, log, notices } = options;
     this.#options = options;

@@ -12,7 +12,6 @@ import { optional, TEXT } from '../lib/object-schema.ts';
 import { TIME } from './access-log.ts';
 import { ROLES, type Role } from './role.ts';
 
-/** What is shown of a person. */
 export const PERSON_FIELDS = {
   id: TEXT,
   name: { ...TEXT, description: 'What they sign in with; unique without regard to case.' },
@@ -86,7 +85,6 @@ export class People {
   readonly #copy: StoredCopy<readonly Person[]>;
   readonly #unlisten: (() => void) | undefined;
 
-  /** `stored` are the people of the store. */
   constructor(options: PeopleOptions, stored: readonly Person[] = []) {
     this.#options = options;
     this.#takeAll(stored);
@@ -222,7 +220,6 @@ export function nameTaken(name: string): Sentence {
   return told`There is somebody called ${name} already.`;
 }
 
-/** Of every password of the console. */
 export const MIN_PASSWORD_CHARACTERS = 8;
 
 /** @throws GatewayError invalid-request */

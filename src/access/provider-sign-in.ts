@@ -14,7 +14,6 @@ import { isSameText } from './password-hash.ts';
 import type { NewPerson, People, Person } from './people.ts';
 import { ROLES, type Role } from './role.ts';
 
-/** As the settings have it. */
 interface ProviderSettings {
   readonly issuer?: string | undefined;
   readonly clientId?: string | undefined;
@@ -75,7 +74,6 @@ type ProviderFetch = (
   readonly body: AsyncIterable<Uint8Array> | null;
 }>;
 
-/** What it needs of the rest of the gateway. */
 export type ProviderSignInParts = Omit<ProviderSignInOptions, 'people' | 'invitations' | 'log'>;
 
 const LIFETIME_MS = 600_000;
@@ -336,7 +334,6 @@ interface FetchOptions {
   readonly signal?: AbortSignal | null | undefined;
 }
 
-/** Why nobody is signed in. */
 export const REFUSALS = {
   unknown: told`No sign-in waits for this answer: it was used already, is older than ten minutes, or was begun in another browser. Begin a new one.`,
   none: told`No provider is configured.`,

@@ -24,7 +24,6 @@ export interface MostUse {
   readonly tokenNanos: number;
 }
 
-/** What a call really used. */
 export interface CallUse {
   readonly tokens: number;
   readonly images: number;

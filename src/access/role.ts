@@ -18,7 +18,6 @@ const ROLE_WORDS: Readonly<Record<Role, Sentence>> = {
   owner: told`owner`,
 };
 
-/** Whether a role may do what needs at least another. */
 export function includesRole(role: Role, least: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(least);
 }

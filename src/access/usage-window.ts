@@ -26,7 +26,6 @@ export interface NewUse {
   readonly address?: string;
 }
 
-/** How near one limit is. */
 export interface LimitState {
   readonly limit: number;
   readonly remaining: number;
@@ -135,7 +134,6 @@ export class UsageMeter {
     };
   }
 
-  /** How near the rates are. */
   rateStates({ requestsPerMinute, tokensPerMinute }: KeyLimits) {
     return {
       requests: stateOf(this.#requests, requestsPerMinute),

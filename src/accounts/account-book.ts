@@ -541,7 +541,6 @@ class Book {
 }
 
 interface AccountBookOptions extends BookOptions {
-  /** What the store holds. */
   readonly stored: readonly StoredAccount[];
   readonly seeds: readonly SeedAccount[];
 }

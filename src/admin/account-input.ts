@@ -150,7 +150,6 @@ export async function tryKey(
   return { trial: toTrial(last, options.clock.now()), models };
 }
 
-/** One item of a bulk import. */
 function writeItem({ kind, refreshToken, serviceAccount, label }: NewAccountJson): string {
   if (kind === 'service-account') {
     return JSON.stringify(serviceAccount ?? missing('serviceAccount'));

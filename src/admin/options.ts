@@ -40,7 +40,6 @@ export interface AdminOptions {
   readonly trials: Pick<AccountTrials, 'note' | 'last' | 'forget'>;
   readonly quota: Pick<QuotaRefresher, 'refreshNow'>;
   readonly isProtected: IsProtected;
-  /** The prices in force. */
   readonly prices: {
     own(): OwnPrices;
     find(upstreamId: string, modelId: string): Price | undefined;
@@ -81,7 +80,6 @@ export type SignInProgress =
   | { readonly kind: 'done'; readonly accountId: string }
   | { readonly kind: 'failed'; readonly message: Sentence };
 
-/** What a view of an account is made of. */
 export interface AccountFacts
   extends Pick<
     AdminOptions,
@@ -123,7 +121,6 @@ export type Access = Awaited<ReturnType<TokenSource['accessFor']>>;
 export type ListedByAccount =
   NonNullable<Account['models']> extends ReadonlyMap<string, infer Model> ? Model : never;
 
-/** What the monitor's routes need. */
 export interface MonitorRouteOptions
   extends Pick<
     AdminOptions,
@@ -156,7 +153,6 @@ interface BudgetFact {
   readonly level: ReturnType<typeof levelOf>;
 }
 
-/** What the overview says of the gateway itself. */
 export interface GatewayFacts {
   readonly isSandbox: boolean;
   /** Where it listens, such as `http://127.0.0.1:8045`. */

@@ -34,7 +34,6 @@ interface AnswerDescription {
 }
 
 export interface ApiRoute extends AdminRoute {
-  /** What the description of the API says of it. */
   readonly description: Omit<
     RouteSpec<ObjectSchema, ObjectSchema>,
     'at' | 'title' | 'access' | 'changes' | 'shows' | 'run'

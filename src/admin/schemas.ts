@@ -30,7 +30,6 @@ const WORDS: ReadonlyMap<unknown, Sentence> = new Map([
   [UP_TO_1000, told`must be a number from 1 to 1000`],
 ]);
 
-/** A time in a query. */
 export const QUERY_TIME = { type: 'string', pattern: DIGITS } as const;
 /** A name in a query, of a model, an account or what else lists are narrowed by. */
 export const QUERY_NAME = { type: 'string', minLength: 1, maxLength: 320 } as const;

@@ -7,7 +7,6 @@ import type { Clock, Timer } from '../lib/clock.ts';
 import { messageOf } from '../lib/localized-message.ts';
 import type { WarnLog } from '../lib/log.ts';
 
-/** What holds now. */
 interface HeldCondition extends Pick<Alert, 'kind' | 'severity' | 'message' | 'wayOut' | 'link'> {
   /** Tells it from others of its kind, such as the account. */
   readonly about: string;

@@ -103,7 +103,6 @@ export async function removeAccount(
   });
 }
 
-/** The account, in a line or as JSON. */
 function printAccount({ terminal, answer }: Context, account: JsonObject, what: string) {
   const line = `${textOf(account, 'label')} (${textOf(account, 'id')}) ${what}`;
   answer(account, () => terminal.print(plain(line)));

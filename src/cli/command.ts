@@ -29,7 +29,6 @@ export class CliCommand extends Command {
   }
 }
 
-/** What every command is given. */
 export interface CommandParts {
   readonly connect: Connect;
   readonly terminal: Terminal;

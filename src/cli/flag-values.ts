@@ -48,7 +48,6 @@ export function checked<Value>(read: (text: string) => Value): (text: string) =>
   };
 }
 
-/** The reader of a flag that is one of some words. */
 export function oneOf<Word extends string>(words: readonly Word[]): (text: string) => Word {
   return checked((text) => readWord(text, words));
 }

@@ -2,7 +2,6 @@
 
 import manifest from '../../package.json' with { type: 'json' };
 
-/** The release version. */
 export const VERSION: string = manifest.version;
 
 /** The name in the package registry, and the address of the registry. */

@@ -24,7 +24,6 @@ export function createTerminal() {
     /** One line; '' when the input ends before. @throws the signal's reason when it aborts first */
     ask: (question: string, signal?: AbortSignal): Promise<string> =>
       askLine(question, { output: process.stderr, signal }),
-    /** One line that is not shown. */
     async askSecret(question: string): Promise<string> {
       process.stderr.write(question);
       // Takes the echo of what is typed.

@@ -18,7 +18,6 @@ import { whyUnreached } from './exit-codes.ts';
 import { isInstalledPackage, PUBLISHED, VERSION } from './package-name.ts';
 import type { Said, Terminal } from './terminal.ts';
 
-/** What a registry says of the newest release. */
 interface Release {
   readonly version: string;
   /** The versions of node it takes, as its package says. */

@@ -72,7 +72,6 @@ const MONEY = {
   'cache saved (USD)': money('cacheSavingsNanos'),
 };
 
-/** Figures that are added up for a total. */
 const SUMMED = [
   ...Object.values(FIGURES),
   ...(['pricedRequests', 'costNanos', 'flatRateNanos', 'cacheSavingsNanos'] as const),

@@ -7,7 +7,6 @@ import type { WorkerCount } from '../config/values.ts';
 
 const MARK = 'isthmus-worker';
 
-/** How many processes are to serve. */
 export function countWorkers(workers: WorkerCount): number {
   return workers === 'auto' ? availableParallelism() : workers;
 }

@@ -44,7 +44,6 @@ function put(object: SettingObject, path: SettingEntry['path'], value: SettingVa
   }
 }
 
-/** One variable of a shell. */
 export function writeExport([name, value]: Variable, shell: ShellFormat): string {
   if (shell === 'powershell') return `$env:${name} = ${quoteWord(value, shell)}`;
   if (shell === 'fish') return `set -gx ${name} '${value.replace(/[\\']/g, '\\$&')}'`;

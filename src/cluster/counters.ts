@@ -32,7 +32,6 @@ interface OpenOptions {
   readonly isHeld?: boolean;
 }
 
-/** All counters of a process. */
 export class Counters {
   readonly #options: CountersOptions;
   readonly #stocked = new Set<Counter>();

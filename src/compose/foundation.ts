@@ -32,7 +32,6 @@ export interface GatewayContext {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
-  /** Release version. */
   readonly version: string;
 }
 

@@ -34,7 +34,6 @@ export function createPricing({ current, book, isBuiltIn }: PricingOptions) {
     defaultBilling(kind, sellers(current().upstreams).get(upstreamId)?.profile);
   return {
     usualBilling,
-    /** The operator's own prices. */
     own: (): OwnPrices => ownPrices(current().prices),
     find: (upstreamId: string, modelId: string) =>
       priceBook(current().prices).find(sellerFor(upstreamId), modelId),

@@ -587,7 +587,6 @@ const TARGETS_SCHEMA = {
   },
 } as const;
 
-/** Steps of models, by name. */
 export type TargetsSettings = XStatic<typeof TARGETS_SCHEMA>;
 
 const RATE = { type: 'number', minimum: 0, maximum: 1_000_000 } as const;
@@ -980,5 +979,4 @@ function nameInCode(key: string, { as }: SettingSchema): string {
   return as ?? key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Every default of `proxy`. */
 export const DEFAULTS: ProxySettings = readSection(PROXY_SCHEMA, {});

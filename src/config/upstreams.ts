@@ -184,7 +184,6 @@ const PUBLIC_API: Omit<UpstreamSeed, 'apiKeys'> = {
   ...{ auth: undefined, location: undefined, projectId: undefined },
 };
 
-/** A value and what it must be. */
 type Check = readonly [key: string, value: string | undefined, read: (text: string) => unknown];
 
 /** One problem a line, each starting with the JSON path. Secrets are never repeated. */

@@ -17,7 +17,6 @@ export interface OutboundProxy {
   readonly source: string;
 }
 
-/** What is configured. */
 export interface OutboundProxies {
   /** For every call, whatever its scheme. */
   readonly all?: OutboundProxy | undefined;

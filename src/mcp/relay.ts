@@ -28,7 +28,6 @@ const CONNECT_MS = 5_000;
 /** Above the gateway's own limit of 300 s, so that its error wins. */
 const HEADERS_MS = 305_000;
 const MAX_CONNECTIONS = 1024;
-/** Of a refusal. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 interface Target {

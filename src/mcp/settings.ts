@@ -18,7 +18,6 @@ export interface McpOptions {
   /** The upstream that looks at pictures. */
   readonly upstreamId: string;
   readonly media: Pick<MediaFetcher, 'isEnabled' | 'fetch'>;
-  /** Release version. */
   readonly version: string;
   readonly userAgent: string;
   /** The proxy of the gateway as it is now. */

@@ -72,7 +72,6 @@ const PICTURE = {
     'The picture: a data URI (data:image/png;base64,…), base64, or an https address where the gateway fetches those. No file paths.',
 };
 
-/** JSON Schema of a tool's arguments. */
 export function inputSchemaOf({ pictures }: VisionTool): JsonObject {
   const fields = pictures.map((field) => [field, PICTURE] as const);
   return {

@@ -16,7 +16,6 @@ export interface MetricsSources {
   readonly quota?: (() => readonly QuotaLeft[]) | undefined;
   /** What needs attention, each kind once for each time it does. */
   readonly attention?: (() => readonly NeededAttention[]) | undefined;
-  /** The upstream of an account. */
   readonly upstreamOf?: ((accountId: string) => string) | undefined;
   /** A pseudonym, unless names are allowed. */
   readonly nameOf?: ((accountId: string) => string) | undefined;
@@ -81,7 +80,6 @@ function bounded(most: number): (name: string) => string {
 
 type Text = ReturnType<typeof createMetricsText>;
 
-/** What is counted as requests end. */
 function createFamilies(text: Text) {
   return {
     requests: text.counter(

@@ -199,7 +199,6 @@ export interface ErrorGroupSum {
   /** The most frequent ones, the most first. */
   readonly models: readonly NamedCount[];
   readonly accounts: readonly NamedCount[];
-  /** The latest of them. */
   readonly latest: RequestRow;
 }
 

@@ -14,7 +14,6 @@ interface SharedLiveOptions {
   readonly figures: Pick<LiveFigures, 'inFlight' | 'own' | 'others'>;
 }
 
-/** What this process has of its own. */
 interface OwnLive {
   readonly feed: LiveFeed;
   /** Told of requests that failed elsewhere. */

@@ -56,7 +56,6 @@ export interface QuarterSum extends Omit<UsageBreakdown, 'tags'> {
   readonly timings: Timings;
 }
 
-/** What usage is summed for. */
 export const SUMMED_BY = [
   ...(['at', 'model', 'account', 'keyId', 'owner', 'team', 'tags', 'protocol'] as const),
 ] as const satisfies readonly (keyof QuarterSum)[];

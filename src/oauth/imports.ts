@@ -68,7 +68,6 @@ interface ExportRequest {
   readonly accountIds?: readonly string[] | undefined;
 }
 
-/** What became of one item of an import. */
 export interface ImportResult {
   /** Place in the input, from 1. */
   readonly index: number;

@@ -64,7 +64,6 @@ interface CountedAnswer {
   readonly imageCount: number;
 }
 
-/** The cost of one upstream answer. */
 export function costOf({ usage, imageCount }: CountedAnswer, price: PricedRates): Charge {
   const step = stepFor(inputTokens(usage), price.above);
   const rates = fillRates({ ...price, ...step });

@@ -61,7 +61,6 @@ function rememberNames(
   };
 }
 
-/** The operator's settings for quotas. */
 export interface QuotaSettings {
   /** How often each account's figures are read again, in milliseconds. */
   readonly refreshIntervalMs: number;

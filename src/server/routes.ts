@@ -58,7 +58,6 @@ export type RouteMatch =
 
 export type RouteTable = ReturnType<typeof createRouteTable>;
 
-/** The routes of one path. */
 type PathRoutes = Map<string, EdgeRoute>;
 
 interface PatternRoutes {

@@ -310,7 +310,6 @@ export interface StoredResponseRow {
   readonly id: string;
   /** The answer as JSON text. */
   readonly json: string;
-  /** Ids of the output items. */
   readonly itemIds: readonly string[];
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;

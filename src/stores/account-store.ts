@@ -176,7 +176,6 @@ export function createAccountStore(database: Database, tables: AccountTables): A
     }
   }
 
-  /** All of them, or the one of an id. */
   function* readAccounts(id?: string): Work<readonly StoredAccount[]> {
     let accounts = builder
       .selectFrom('accounts')

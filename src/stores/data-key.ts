@@ -18,7 +18,6 @@ interface DataKeyContext {
 const NAME = 'accounts';
 const PLACE = 'data_keys/accounts/sealed';
 
-/** As it is stored. */
 export type DataKeyRow = TableRow<'data_keys'>;
 
 /** Of a new database. @param given that of the database of which it is to be a copy */

@@ -66,7 +66,6 @@ import {
 type ListedColumn = Exclude<keyof RequestRow, 'receipt'> | keyof ReceiptCounts | 'errorParts';
 
 const { receipt, ...PLAIN } = REQUEST_ROW_FIELDS;
-/** What lists show of a record. */
 const LISTED_COLUMNS = [
   ...Object.keys(PLAIN),
   ...Object.keys(receipt.properties),

@@ -194,7 +194,6 @@ export function createSignInRoute({ login, accessLog }: AccessControl): AdminRou
   };
 }
 
-/** Where the browser goes to sign in at the provider. */
 export function createProviderRoute({ login, provider }: AccessControl): ApiRoute {
   return defineRoute({
     at: `POST ${PATH}/provider`,

@@ -115,7 +115,6 @@ interface ValuesChange {
   readonly patch: JsonObject;
 }
 
-/** What is known of upstreams besides the section. */
 export interface UpstreamFacts {
   hasAccounts(id: string): boolean;
   /** What the file said of an upstream that was removed lately. */
@@ -193,7 +192,6 @@ type EntrySettings = Pick<
   'addressFilter' | 'allowedHosts' | 'consolePassword' | 'host' | 'trustedProxies'
 >;
 
-/** A change of the settings. */
 interface EntryChange {
   readonly from: EntrySettings;
   /** What would be in force, or will be with the next start. */

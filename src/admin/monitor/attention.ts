@@ -9,7 +9,6 @@ import type { OverviewJson } from './schemas.ts';
 /** So far back the requests are looked at. */
 export const RECENT_MINUTES = 5;
 
-/** What needs attention, with the way out. */
 type Attention = OverviewJson['attention'][number];
 
 interface AttentionSources {

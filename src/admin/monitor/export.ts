@@ -24,7 +24,6 @@ const ANSWERS = {
   },
 } as const;
 
-/** Rows read at once. */
 const PAGE = 200;
 
 export function createExportRoutes({

@@ -25,7 +25,6 @@ import {
 
 const STARS = 'With `*` for any run of characters, in any case: `*part*`.';
 
-/** What narrows a list of requests. */
 export const FILTER_QUERY = {
   from: { ...QUERY_TIME, description: 'Milliseconds since the epoch, inclusive.' },
   to: { ...QUERY_TIME, description: 'Milliseconds since the epoch, exclusive.' },

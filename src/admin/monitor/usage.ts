@@ -16,7 +16,6 @@ import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
 import { QUERY_NAME, QUERY_TIME, UP_TO_200 } from '../schemas.ts';
 import { LATENCY_SCHEMA, LEADING_USAGE_SCHEMA, OUTCOMES_SCHEMA, USAGE_SCHEMA } from './schemas.ts';
 
-/** Of which time usage is shown, and in which pieces. */
 export const USAGE_SPAN_QUERY = {
   from: { ...QUERY_TIME, description: 'Milliseconds since the epoch; a day ago.' },
   to: { ...QUERY_TIME, description: 'Milliseconds since the epoch; now.' },
@@ -28,7 +27,6 @@ export const USAGE_SPAN_QUERY = {
   },
 } as const;
 
-/** Whose usage is shown. */
 export const USAGE_FILTER_QUERY = {
   model: { ...QUERY_NAME, description: 'As usage calls it: only what this model served.' },
   account: { ...QUERY_NAME, description: 'E-mail or label: only of this account.' },
@@ -71,7 +69,6 @@ type SpanQuery = Readonly<Partial<Record<'from' | 'to' | 'timeZone', string>>> &
   readonly step?: CalendarStep;
 };
 
-/** Whose usage, and of which time. */
 export function readUsageQuery<Query extends SpanQuery>(query: Query, now: number) {
   const { from: _from, to: _to, step: _step, timeZone: _zone, ...filter } = query;
   return { spans: cutSpans(readUsageSpan(query, now)), filter };

@@ -16,7 +16,6 @@ import {
 } from '../terminal.ts';
 import type { KnownKey } from './connections.ts';
 
-/** Which key and which model a client is to have. */
 export type SetUpFlags = Said<'key' | 'model', string>;
 
 /**
@@ -44,7 +43,6 @@ export interface Asked {
   readonly model: string;
 }
 
-/** The gateway that a client is to have. */
 export interface ClientGateway {
   readonly url: string;
   readonly fetch: GatewayFetch;

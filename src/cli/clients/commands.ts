@@ -21,7 +21,6 @@ const SET_UP_FLAGS: readonly Option[] = [
   new Option('--data-dir <folder>', 'folder whose settings name the gateway, and of the record'),
 ];
 
-/** As they are said. */
 type GivenFlags = ClientFlags & Said<'keyFile', string>;
 
 const addConnect = localCommand<GivenFlags>({

@@ -32,7 +32,6 @@ export type ClientFlags = ConnectFlags &
   Said<'variablesFile' | 'scope', string> &
   Said<'undo' | 'yes' | 'dryRun' | 'json', boolean>;
 
-/** What the commands of clients are given. */
 export interface ClientContext {
   readonly terminal: Terminal;
   readonly machine: Machine;

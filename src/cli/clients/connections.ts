@@ -7,7 +7,6 @@ import { makeDataDir } from '../data-folder.ts';
 import { readText, replaceText } from './text-file.ts';
 import type { WrittenFile } from './written-file.ts';
 
-/** A key of a client at a gateway. */
 export interface KnownKey {
   readonly client: string;
   readonly url: string;

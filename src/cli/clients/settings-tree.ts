@@ -10,7 +10,6 @@ export interface Change {
   readonly value: unknown;
 }
 
-/** A file that cannot be edited, in words. */
 export class SettingsError extends Error {}
 
 export function isTree(value: unknown): value is Tree {
@@ -64,7 +63,6 @@ export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }
 
-/** How the lines of a text end. */
 export function eolOf(text: string): '\r\n' | '\n' {
   return text.includes('\r\n') ? '\r\n' : '\n';
 }

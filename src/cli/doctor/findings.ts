@@ -11,7 +11,6 @@ export type Finding = {
 
 type Problem = readonly [message: string, wayOut?: string];
 
-/** Findings of one check. */
 export function findingsOf(check: string) {
   const make =
     (severity: Finding['severity']) =>

@@ -15,7 +15,6 @@ const PATIENCE_MS = 3_000;
 
 type Listener = 'nobody' | 'isthmus' | 'untrusted' | 'other';
 
-/** Who answers at an address. */
 export async function findListener(
   url: string,
   fetch: GatewayFetch,
