@@ -4,7 +4,7 @@ import type { AccountRecord } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { ServedBy } from '../canonical/call-record.ts';
 import type { Settings } from '../config/effective.ts';
-import type { PriceSettings } from '../config/settings.ts';
+import { type PriceSettings, RATES_SCHEMA, readSection } from '../config/settings.ts';
 import { memoize } from '../lib/once.ts';
 import { type AnswerPrice, type Billing, defaultBilling } from '../pricing/charges.ts';
 import { createPriceBook, type OwnPrices, type Seller, sellerOf } from '../pricing/prices.ts';
@@ -54,32 +54,13 @@ function toOwnPrices(prices: PriceSettings): OwnPrices {
     Object.entries(prices).map(([model, { above, source, date, ...rates }]) => [
       model,
       {
-        ...toRates(rates),
-        source,
-        date,
+        ...readSection(RATES_SCHEMA, rates),
+        ...{ source, date },
         above: above?.map(({ input_tokens: inputTokens, ...step }) => ({
-          ...toRates(step),
+          ...readSection(RATES_SCHEMA, step),
           inputTokens,
         })),
       },
     ]),
   );
-}
-
-type FileRates = Omit<PriceSettings[string], 'above' | 'source' | 'date'>;
-
-function toRates(rates: FileRates) {
-  return {
-    input: rates.input,
-    cachedInput: rates.cached_input,
-    cacheWrite: rates.cache_write,
-    cacheWriteHour: rates.cache_write_hour,
-    imageInput: rates.image_input,
-    audioInput: rates.audio_input,
-    output: rates.output,
-    thought: rates.thought,
-    imageOutput: rates.image_output,
-    audioOutput: rates.audio_output,
-    image: rates.image,
-  };
 }

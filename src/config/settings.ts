@@ -609,6 +609,10 @@ const TOKEN_RATES = {
   audio_output: rate('Sound in the output; as `output` when absent.'),
 } as const;
 
+export const RATES_SCHEMA = {
+  properties: { ...TOKEN_RATES, image: rate('US dollars for one picture of an answer.') },
+} as const;
+
 const PRICES_SCHEMA = {
   type: 'object',
   section: 'prices',
@@ -621,8 +625,7 @@ const PRICES_SCHEMA = {
   additionalProperties: {
     type: 'object',
     properties: {
-      ...TOKEN_RATES,
-      image: rate('US dollars for one picture of an answer.'),
+      ...RATES_SCHEMA.properties,
       above: {
         type: 'array',
         maxItems: 8,
