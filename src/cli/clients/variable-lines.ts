@@ -8,11 +8,13 @@ const DOTENV_LINE = /^\s*(?:export\s+)?([\w.-]+)\s*=\s*(.*?)\s*$/;
 
 /** Every variable; of several lines of one name the last one counts. */
 export function readDotenv(text: string): Tree {
-  const found = text.split('\n').map((line) => DOTENV_LINE.exec(line));
+  return readLines(text, DOTENV_LINE, unquoteDotenv);
+}
+
+function readLines(text: string, form: RegExp, unquote: (word: string) => string): Tree {
+  const found = text.split('\n').map((line) => form.exec(line) ?? []);
   return Object.fromEntries(
-    found.flatMap((match) =>
-      match === null ? [] : [[match[1] ?? '', unquoteDotenv(match[2] ?? '')]],
-    ),
+    found.flatMap(([, name, value = '']) => (name === undefined ? [] : [[name, unquote(value)]])),
   );
 }
 
@@ -37,12 +39,7 @@ const MARK = ' # isthmus';
 const SHELL_LINE = /^(?:export |set -gx |\$env:)(\w+)(?:=| = | )(.*) # isthmus\s*$/;
 
 export function readShell(text: string): Tree {
-  const found = text.split('\n').map((line) => SHELL_LINE.exec(line));
-  return Object.fromEntries(
-    found.flatMap((match) =>
-      match === null ? [] : [[match[1] ?? '', unquoteWord(match[2] ?? '')]],
-    ),
-  );
+  return readLines(text, SHELL_LINE, unquoteWord);
 }
 
 function unquoteWord(word: string): string {
