@@ -382,22 +382,15 @@ interface WantContext {
 /** A budget that only warns takes nothing before: it counts behind. */
 function wantOf(budget: Budget, period: Period, { cost, now }: WantContext): Want {
   const { counter, until } = period;
-  if (!budget.isHard) {
-    return {
-      ...{ counter, limit: Number.MAX_SAFE_INTEGER, amount: () => 0 },
-      refuse() {
-        throw new Error('A budget that only warns refused.');
-      },
-    };
-  }
-  const canShorten = budget.unit === 'tokens' || budget.unit === 'money';
+  const { unit, isHard } = budget;
+  const canShorten = isHard && (unit === 'tokens' || unit === 'money');
   return {
     counter,
-    limit: budget.amount,
-    amount: (answerTokens) => mostOf(budget.unit, cost, answerTokens),
+    limit: isHard ? budget.amount : Number.MAX_SAFE_INTEGER,
+    amount: (answerTokens) => (isHard ? mostOf(unit, cost, answerTokens) : 0),
     room: canShorten ? () => budget.amount - period.used : undefined,
     refuse: ({ left, isHeld }) => {
-      const isRunning = isHeld || (budget.unit === 'images' && hasRoom(budget, period, cost));
+      const isRunning = isHeld || (unit === 'images' && hasRoom(budget, period, cost));
       return isRunning
         ? refuseHeld(budget)
         : refuseSpent(budget, { left, retryAfterMs: Math.max(1, until - now), until });
