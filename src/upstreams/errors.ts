@@ -119,6 +119,20 @@ export function unavailable(
   return upstreamError('upstream-unavailable', message, { failure, cause });
 }
 
+/** True where the upstream has no such call. */
+export function isMissingCall(error: unknown): boolean {
+  return [404, 405, 501].includes(statusOf(error));
+}
+
+/** True where it has no such list, or not for this account. */
+export function isMissingList(error: unknown): boolean {
+  return isMissingCall(error) || statusOf(error) === 403;
+}
+
+function statusOf(error: unknown): number {
+  return (error instanceof GatewayError && error.failure?.status) || 0;
+}
+
 /** A refusal that may be the request's own is told in the upstream's words. */
 function messageFor(kind: AccountOrPathFault, refusal: ReadRefusal): string | Sentence {
   if (refusal.clientMessage !== undefined) return refusal.clientMessage;

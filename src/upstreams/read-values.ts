@@ -22,6 +22,12 @@ export function countOf(value: JsonValue | undefined): number | undefined {
   return Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }
 
+/** A limit of tokens; 0 is none. */
+export function limitOf(value: JsonValue | undefined): number | undefined {
+  const limit = readNumber(value);
+  return limit !== undefined && Number.isSafeInteger(limit) && limit > 0 ? limit : undefined;
+}
+
 export function objectOf(value: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }

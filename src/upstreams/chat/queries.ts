@@ -1,13 +1,12 @@
 // Builds the HTTP requests of this wire, and asks for what is no answer of a model: the model list, vectors.
 
 import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/embedding.ts';
-import { GatewayError } from '../../canonical/error.ts';
 import type { ModelTask } from '../../canonical/model.ts';
 import { MODALITIES, type Modality } from '../../canonical/request.ts';
 import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { pathFault } from '../errors.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import { isMissingCall, pathFault } from '../errors.ts';
+import { itemsOf, limitOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { ClientRequest, UpstreamClient } from '../transport/client.ts';
 import type { AccountAccess, UpstreamCall, UpstreamEmbedCall, UpstreamModel } from '../upstream.ts';
 import type { ChatProfile } from './profiles.ts';
@@ -68,9 +67,6 @@ interface Asked {
   readonly profile: ChatProfile;
 }
 
-/** Statuses of a list that is not there. */
-const NO_SUCH_LIST: readonly unknown[] = [404, 405, 501];
-
 /**
  * The models of `GET /models`, each once. None where the upstream has no such list: the account may serve all the same.
  * @throws GatewayError with `failure` set.
@@ -90,8 +86,7 @@ export async function listModels(
       if (model !== undefined && !models.has(model.id)) models.set(model.id, model);
     }
   } catch (error) {
-    const isMissing = error instanceof GatewayError && NO_SUCH_LIST.includes(error.failure?.status);
-    if (!isMissing) throw error;
+    if (!isMissingCall(error)) throw error;
   }
   return [...models.values()];
 }
@@ -107,22 +102,22 @@ function readModel(model: JsonObject): UpstreamModel | undefined {
   if (id === '') return undefined;
   const { supported_parameters: parameters, top_provider: provider, meta } = model;
   const inputTokenLimit =
-    readLimit(model.context_length) ??
-    readLimit(model.max_model_len) ??
-    readLimit(model.context_window) ??
-    readLimit(model.max_context_length) ??
-    readLimit(model.max_input_tokens) ??
-    readLimit(objectOf(meta)?.n_ctx) ??
-    readLimit(objectOf(meta)?.n_ctx_train);
+    limitOf(model.context_length) ??
+    limitOf(model.max_model_len) ??
+    limitOf(model.context_window) ??
+    limitOf(model.max_context_length) ??
+    limitOf(model.max_input_tokens) ??
+    limitOf(objectOf(meta)?.n_ctx) ??
+    limitOf(objectOf(meta)?.n_ctx_train);
   return {
     id,
     displayName: textOf(model.name) === id ? undefined : textOf(model.name),
     description: textOf(model.description),
     inputTokenLimit,
     outputTokenLimit:
-      readLimit(objectOf(provider)?.max_completion_tokens) ??
-      readLimit(model.max_completion_tokens) ??
-      readLimit(model.max_output_tokens),
+      limitOf(objectOf(provider)?.max_completion_tokens) ??
+      limitOf(model.max_completion_tokens) ??
+      limitOf(model.max_output_tokens),
     supportsThinking: Array.isArray(parameters) ? parameters.includes('reasoning') : undefined,
     tasks: readTasks(model, id),
     refusesMedia: readRefusedMedia(model),
@@ -148,11 +143,6 @@ function readRefusedMedia({ architecture, capabilities }: JsonObject) {
 
 function readFlag(value: JsonValue | undefined): boolean | undefined {
   return typeof value === 'boolean' ? value : undefined;
-}
-
-function readLimit(value: JsonValue | undefined): number | undefined {
-  const limit = readNumber(value);
-  return limit !== undefined && Number.isSafeInteger(limit) && limit > 0 ? limit : undefined;
 }
 
 /** By what the list says (Mistral's `completion_chat`, LM Studio's `type`, LiteLLM's `mode`), else by the word in the id. */
@@ -217,7 +207,7 @@ async function embedBatch(
   const usage = objectOf(answer.usage);
   return {
     embeddings: inOrder(data).map(readEmbedding),
-    promptTokens: readLimit(usage?.prompt_tokens),
+    promptTokens: limitOf(usage?.prompt_tokens),
     nativeUsages: usage === undefined ? [] : [usage],
   };
 }

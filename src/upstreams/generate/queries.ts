@@ -5,7 +5,7 @@ import type { ModelTask } from '../../canonical/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { definedFields, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { pathFault } from '../errors.ts';
+import { isMissingCall, isMissingList, pathFault } from '../errors.ts';
 import { countOf, itemsOf, numberOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { UpstreamClient } from '../transport/client.ts';
 import type {
@@ -119,9 +119,6 @@ function isRefusal(error: unknown): boolean {
 /** Far above any real list; a list that goes on for longer goes round in circles. */
 const MAX_PAGES = 50;
 
-/** Statuses of a list that is not there, or not for this account. */
-const REFUSED: readonly unknown[] = [403, 404, 405, 501];
-
 /**
  * The models that generate or embed content, each once, ids without `models/`. None when the upstream may
  * refuse the list and does: the account may serve all the same.
@@ -147,8 +144,7 @@ export async function listModels(
       query.pageToken = next;
     }
   } catch (error) {
-    const isRefused = error instanceof GatewayError && REFUSED.includes(error.failure?.status);
-    if (isRefused && profile.mayRefuseList) return [];
+    if (isMissingList(error) && profile.mayRefuseList) return [];
     throw error;
   }
   return [...models.values()];
@@ -188,8 +184,6 @@ type ModelRow = UpstreamQuota['models'][number];
 
 /** An upstream without the call is not asked again for this long. */
 const NONE_FOR_MS = 60 * 60 * 1000;
-/** Statuses of a path the upstream does not have. */
-const NO_SUCH_CALL: ReadonlySet<number | undefined> = new Set([404, 405, 501]);
 const TIERS = ['ultra', 'pro', 'free'] as const;
 
 /**
@@ -207,7 +201,7 @@ export function createQuotaReader({ client, profile, clock }: Asked) {
       const request = requestOf(profile, { access, signal }, quotaPath);
       return readQuotaAnswer(await client.readObject(request));
     } catch (error) {
-      if (!(error instanceof GatewayError) || !NO_SUCH_CALL.has(error.failure?.status)) throw error;
+      if (!isMissingCall(error)) throw error;
       noneUntil = clock.monotonic() + NONE_FOR_MS;
       return undefined;
     }

@@ -1,12 +1,11 @@
 // Asks a Messages upstream what is no answer of a model: token counts and the model list.
 
-import { GatewayError } from '../../canonical/error.ts';
 import type { Modality } from '../../canonical/request.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type JsonObject, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { pathFault } from '../errors.ts';
-import { objectOf, objectsOf, textOf } from '../read-values.ts';
+import { isMissingCall, isMissingList, pathFault } from '../errors.ts';
+import { limitOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { UpstreamClient } from '../transport/client.ts';
 import type { AccountAccess, TokenCount, UpstreamCall, UpstreamModel } from '../upstream.ts';
 import type { MessagesProfile } from './profiles.ts';
@@ -19,8 +18,6 @@ interface Asked {
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** Statuses of a call that the upstream does not have. */
-const NO_SUCH_CALL: readonly unknown[] = [404, 405, 501];
 /** Where a model is not counted, nobody asks again for this long. */
 const UNCOUNTED_FOR_MS = 60 * 60 * 1000;
 /** Clients name models, so what is remembered of their names is bounded. */
@@ -50,8 +47,7 @@ export function createTokenCounter({ client, profile, clock }: Asked) {
       const request = postRequest(profile, '/messages/count_tokens', { ...call, body });
       answer = await client.readObject(request);
     } catch (error) {
-      if (!(error instanceof GatewayError) || !NO_SUCH_CALL.includes(error.failure?.status))
-        throw error;
+      if (!isMissingCall(error)) throw error;
       if (uncountedUntil.size === MAX_NAMES) uncountedUntil.clear();
       uncountedUntil.set(call.modelId, clock.monotonic() + UNCOUNTED_FOR_MS);
       return uncounted();
@@ -80,8 +76,6 @@ function countedText({ messages, system, tools }: JsonObject): string {
 /** Far above any real list; a list that goes on for longer goes round in circles. */
 const MAX_PAGES = 50;
 const PAGE_SIZE = 1000;
-/** Statuses of a list that is not there, or not for this account. */
-const NO_LIST: readonly unknown[] = [403, ...NO_SUCH_CALL];
 
 /** The models an account may use, each once; none where there is no such list. @throws GatewayError with `failure` set. */
 export async function listModels(
@@ -108,7 +102,7 @@ export async function listModels(
       after = last;
     }
   } catch (error) {
-    if (error instanceof GatewayError && NO_LIST.includes(error.failure?.status)) return [];
+    if (isMissingList(error)) return [];
     throw error;
   }
   return [...models.values()];
@@ -126,15 +120,10 @@ function readModel(item: JsonObject): UpstreamModel | undefined {
   return {
     id,
     displayName: textOf(item.display_name),
-    inputTokenLimit: readLimit(item.max_input_tokens),
-    outputTokenLimit: readLimit(item.max_tokens),
+    inputTokenLimit: limitOf(item.max_input_tokens),
+    outputTokenLimit: limitOf(item.max_tokens),
     supportsThinking: typeof thinking === 'boolean' ? thinking : undefined,
     refusesMedia: refusesMedia.length === 0 ? undefined : refusesMedia,
     tasks: ['generate'],
   };
-}
-
-function readLimit(value: JsonObject[string] | undefined): number | undefined {
-  const limit = readNumber(value);
-  return limit !== undefined && Number.isInteger(limit) && limit > 0 ? limit : undefined;
 }
