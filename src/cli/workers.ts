@@ -93,7 +93,7 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
       if (old !== undefined) running.set(place, old);
       return false;
     }
-    if (old !== undefined) await replaced(old.worker);
+    if (old !== undefined) await ended(old.worker, reportReplaced);
     return true;
   };
 
@@ -117,7 +117,9 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
       await Promise.allSettled(others.map(({ listening }) => listening));
     },
     close() {
-      const ends = [...running.values()].map(({ worker }) => end(worker));
+      const ends = [...running.values()].map(({ worker }) =>
+        ended(worker, (one) => one.process.kill('SIGTERM')),
+      );
       handover.end();
       closing ??= Promise.all([...ends, replacing]).then(() => claim.release());
       return closing;
@@ -125,21 +127,12 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
   };
 }
 
-/** Lets it end without a request lost; resolves when it is gone. */
-function replaced(worker: Worker): Promise<void> {
+/** @param end lets it end without a request lost. @returns what resolves when it is gone */
+function ended(worker: Worker, end: (worker: Worker) => void): Promise<void> {
   if (worker.isDead()) return Promise.resolve();
   return new Promise((resolve) => {
     worker.once('exit', () => resolve());
-    reportReplaced(worker);
-  });
-}
-
-/** Drains and ends it; resolves when it is gone. */
-function end(worker: Worker): Promise<void> {
-  if (worker.isDead()) return Promise.resolve();
-  return new Promise((resolve) => {
-    worker.once('exit', () => resolve());
-    worker.process.kill('SIGTERM');
+    end(worker);
   });
 }
 
