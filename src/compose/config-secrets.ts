@@ -71,19 +71,18 @@ function openSealed(text: string, context: string, vault: Vault | undefined): st
 /** A merge patch, or nothing when no plain credential stands there. */
 function sealCredentials(raw: JsonObject, vault: Vault | undefined): JsonObject | undefined {
   if (vault === undefined) return undefined;
-  let patch: JsonObject = {};
-  for (const { path, context } of placesIn(raw)) {
-    const secret = valueAt(raw, path);
-    if (typeof secret !== 'string' || secret.trim() === '' || isSealed(secret)) continue;
-    patch = mergePatch(patch, wrap(path, vault.seal(secret, context)));
-  }
-  return Object.keys(patch).length === 0 ? undefined : patch;
+  return patchCredentials(raw, (secret, context) =>
+    secret.trim() === '' || isSealed(secret) ? undefined : vault.seal(secret, context),
+  );
 }
 
-/** Where credentials for others stand, and what their sealed text is bound to. */
-function placesIn(raw: JsonObject) {
+/** @param change of a credential and what its sealed text is bound to; undefined lets it stand */
+function patchCredentials(
+  raw: JsonObject,
+  change: (secret: string, context: string, path: readonly string[]) => string | undefined,
+): JsonObject | undefined {
   const ids = isJsonObject(raw.upstreams) ? Object.keys(raw.upstreams) : [];
-  return [
+  const places = [
     ...ids.map((id) => ({
       path: ['upstreams', id, 'oauth', 'client_secret'],
       context: contextOf(id),
@@ -92,6 +91,13 @@ function placesIn(raw: JsonObject) {
     { path: ['proxy', 'outbound_proxy_credential'], context: PROXY_CONTEXT },
     { path: ['proxy', 'sign_in', 'client_secret'], context: SIGN_IN_CONTEXT },
   ];
+  let patch: JsonObject = {};
+  for (const { path, context } of places) {
+    const secret = valueAt(raw, path);
+    const changed = typeof secret === 'string' ? change(secret, context, path) : undefined;
+    if (changed !== undefined) patch = mergePatch(patch, wrap(path, changed));
+  }
+  return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
 /**
@@ -103,14 +109,12 @@ export function resealCredentials(
   { from, to }: { readonly from: Vault; readonly to: Vault },
   onLost: (path: string) => void,
 ): JsonObject | undefined {
-  let patch: JsonObject = {};
-  for (const { path, context } of placesIn(raw)) {
-    const secret = valueAt(raw, path);
-    if (typeof secret !== 'string' || !isSealed(secret) || opens(to, secret, context)) continue;
-    if (!opens(from, secret, context)) onLost(path.join('.'));
-    else patch = mergePatch(patch, wrap(path, to.seal(from.open(secret, context), context)));
-  }
-  return Object.keys(patch).length === 0 ? undefined : patch;
+  return patchCredentials(raw, (secret, context, path) => {
+    if (!isSealed(secret) || opens(to, secret, context)) return undefined;
+    if (opens(from, secret, context)) return to.seal(from.open(secret, context), context);
+    onLost(path.join('.'));
+    return undefined;
+  });
 }
 
 function opens(vault: Vault, sealed: string, context: string): boolean {
