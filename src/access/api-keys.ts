@@ -29,10 +29,15 @@ import {
   type StoredKey,
 } from './api-key.ts';
 import type { BudgetUnit } from './budget.ts';
-import type { BudgetSubject, Budgets } from './budgets.ts';
-import { limitOf, nearestLimit } from './budgets.ts';
-import { rejected, sayCount } from './limit-words.ts';
-import { type CallCost, type Grant, type Reservation, takeAll } from './reservation.ts';
+import { type BudgetSubject, type Budgets, limitOf, nearestLimit } from './budgets.ts';
+import {
+  type CallCost,
+  type Grant,
+  type Reservation,
+  rejected,
+  sayCount,
+  takeAll,
+} from './reservation.ts';
 import { type LimitState, type NewUse, UsageMeter } from './usage-window.ts';
 
 /** Of a secret, which may be shown. */

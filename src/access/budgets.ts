@@ -20,8 +20,16 @@ import {
   periodAt,
   type StoredBudgets,
 } from './budget.ts';
-import { rejected, sayCount, sayWait } from './limit-words.ts';
-import type { CallCost, CallUse, Grant, MostUse, Want } from './reservation.ts';
+import {
+  type CallCost,
+  type CallUse,
+  type Grant,
+  type MostUse,
+  rejected,
+  sayCount,
+  sayWait,
+  type Want,
+} from './reservation.ts';
 import type { LimitState } from './usage-window.ts';
 
 export type NewBudget = Omit<Budget, 'id' | 'createdAt' | 'revision'>;

@@ -12,8 +12,7 @@ import { visitorOf } from '../lib/net.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
 import { WRITES } from './access-log.ts';
 import { isSameText, type PasswordHasher } from './password-hash.ts';
-import type { People, Person } from './people.ts';
-import type { Role } from './role.ts';
+import type { People, Person, Role } from './people.ts';
 
 interface Browser {
   readonly address: string;

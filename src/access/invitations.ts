@@ -5,7 +5,7 @@ import { StoreError } from '../accounts/account-store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import type { NewKey } from './api-keys.ts';
-import type { Role } from './role.ts';
+import type { Role } from './people.ts';
 
 export type Gift =
   | { readonly kind: 'person'; readonly role: Role }

@@ -10,7 +10,15 @@ import type { LineLog } from '../lib/log.ts';
 import { foldCase } from '../lib/names.ts';
 import { optional, TEXT } from '../lib/object-schema.ts';
 import { TIME } from './access-log.ts';
-import { ROLES, type Role } from './role.ts';
+
+/**
+ * `viewer` reads, but no secret, and nothing of what people asked the models and were answered ·
+ * `operator` runs the gateway as well: accounts, keys, routing, most settings ·
+ * `owner` everything: people, how they sign in, the password, exports of credentials, where credentials are sent.
+ */
+export const ROLES = ['viewer', 'operator', 'owner'] as const;
+
+export type Role = (typeof ROLES)[number];
 
 export const PERSON_FIELDS = {
   id: TEXT,
@@ -227,4 +235,21 @@ export function checkOwnPassword(password: string): void {
   if ([...password].length >= MIN_PASSWORD_CHARACTERS) return;
   const message = told`password: must have at least ${MIN_PASSWORD_CHARACTERS} characters.`;
   throw clientError('invalid-request', message, { field: 'password' });
+}
+
+const ROLE_WORDS: Readonly<Record<Role, Sentence>> = {
+  viewer: told`viewer`,
+  operator: told`operator`,
+  owner: told`owner`,
+};
+
+export function includesRole(role: Role, least: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(least);
+}
+
+/** @throws GatewayError forbidden */
+export function requireRole({ role }: { readonly role: Role }, least: Role): void {
+  if (includesRole(role, least)) return;
+  const message = told`This needs the role ${ROLE_WORDS[least]}, and you are signed in as ${ROLE_WORDS[role]}. Nothing was done.`;
+  throw clientError('forbidden', message);
 }

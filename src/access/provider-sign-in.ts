@@ -11,8 +11,7 @@ import { isLoopbackHost } from '../lib/net.ts';
 import { readWithin } from '../lib/time-limit.ts';
 import type { createInvitations } from './invitations.ts';
 import { isSameText } from './password-hash.ts';
-import type { NewPerson, People, Person } from './people.ts';
-import { ROLES, type Role } from './role.ts';
+import { type NewPerson, type People, type Person, ROLES, type Role } from './people.ts';
 
 interface ProviderSettings {
   readonly issuer?: string | undefined;

@@ -5,8 +5,7 @@ import type { Counter, Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import type { DayUse, KeyLimits, StoredKey } from './api-key.ts';
-import { sayCount, sayWait } from './limit-words.ts';
-import type { CallCost, CallUse, Want } from './reservation.ts';
+import { type CallCost, type CallUse, sayCount, sayWait, type Want } from './reservation.ts';
 
 interface MeterOptions {
   /** Of the key: its counters have the same names in every process. */

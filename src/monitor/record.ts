@@ -18,6 +18,7 @@ import {
   TEXT,
   type ValueOf,
 } from '../lib/object-schema.ts';
+import { remember } from '../lib/once.ts';
 import { BILLINGS } from '../pricing/charges.ts';
 import { CHARGE_KINDS } from '../pricing/cost.ts';
 import { PRICE_BASES } from '../pricing/prices.ts';
@@ -383,3 +384,8 @@ export interface EndedRequest
 export interface AskedFor extends Wanting {
   readonly request: CanonicalRequest;
 }
+
+/** `/v1/models/{model}:generateContent` → `generateContent`, `/v1/chat/completions` → `chat/completions`. */
+export const surfaceOf: (route: string) => string = remember(256, (route) =>
+  route.replace(/^\/v1(?:alpha|beta)?\//, '').replace(/^models\/\{model\}[:/]/, ''),
+);

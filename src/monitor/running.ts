@@ -7,8 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import { IndexedList } from '../lib/indexed-list.ts';
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
 import type { Redactor } from '../lib/redact.ts';
-import type { RunningRequest } from './record.ts';
-import { surfaceOf } from './surface.ts';
+import { type RunningRequest, surfaceOf } from './record.ts';
 import type { FindKey } from './write-record.ts';
 
 const RUNNING_FIELDS = {

@@ -19,8 +19,8 @@ import {
   type RequestOutcome,
   type RequestRecord,
   type RequestRow,
+  surfaceOf,
 } from './record.ts';
-import { surfaceOf } from './surface.ts';
 
 interface RecordContext {
   /** Takes out what the request showed as credentials, and the gateway's own. */

@@ -1,6 +1,6 @@
 // The interface of an admin route as the edge runs it, and the session cookie of the console.
 
-import type { Role } from '../access/role.ts';
+import type { Role } from '../access/people.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { EdgeSettings, HeaderMap } from './settings.ts';
 

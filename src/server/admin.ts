@@ -5,7 +5,7 @@ import { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import type { AuditActor, Change } from '../access/audit-log.ts';
-import { requireRole } from '../access/role.ts';
+import { requireRole } from '../access/people.ts';
 import { clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
 import { stringifyInSteps } from '../lib/chunked-json.ts';
 import { fieldNames } from '../lib/difference.ts';

@@ -26,8 +26,7 @@ import {
 import type { ConsoleSessionStore } from '../access/console-sign-in.ts';
 import type { Gift, Invitation, InvitationStore } from '../access/invitations.ts';
 import type { AddressRule, AddressRuleStore } from '../access/ip-rules.ts';
-import { LAST_OWNER, nameTaken, type PeopleStore, type Person } from '../access/people.ts';
-import { ROLES } from '../access/role.ts';
+import { LAST_OWNER, nameTaken, type PeopleStore, type Person, ROLES } from '../access/people.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
-import type { Role } from '../../src/access/role.ts';
+import type { Role } from '../../src/access/people.ts';
 import { createFakeAccounts } from './fake-accounts.ts';
 import { createConfigRoutes, createSignInRoutes } from './fake-config.ts';
 import { makeOverview } from './fake-overview.ts';

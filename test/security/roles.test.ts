@@ -1,7 +1,7 @@
 // Every admin route of the whole gateway with every role, and what a role must not reach by a route it may use.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { includesRole, ROLES, type Role } from '../../src/access/role.ts';
+import { includesRole, ROLES, type Role } from '../../src/access/people.ts';
 import { plainCookieName } from '../../src/server/admin-route.ts';
 import { KEY, STRICT, startApp, type TestApp } from '../support/app.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Role } from '../../access/role.ts';
+import type { Role } from '../../access/people.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { plainCookieName } from '../../server/admin-route.ts';
 import { startAdmin, type TestAdmin } from '../admin.test-support.ts';

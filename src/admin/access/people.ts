@@ -4,9 +4,15 @@ import type { AccessControl } from '../../access/access.ts';
 import { TIME } from '../../access/access-log.ts';
 import { REVISION } from '../../access/api-key.ts';
 import type { Invitation } from '../../access/invitations.ts';
-import { checkOwnPassword, nameTaken, PERSON_FIELDS, type Person } from '../../access/people.ts';
+import {
+  checkOwnPassword,
+  nameTaken,
+  PERSON_FIELDS,
+  type Person,
+  ROLES,
+  requireRole,
+} from '../../access/people.ts';
 import { REFUSALS } from '../../access/provider-sign-in.ts';
-import { ROLES, requireRole } from '../../access/role.ts';
 import { StoreError } from '../../accounts/account-store.ts';
 import { clientError, invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';

@@ -2,14 +2,13 @@
 
 import type { AccessControl } from '../../access/access.ts';
 import { TIME } from '../../access/access-log.ts';
-import { checkOwnPassword } from '../../access/people.ts';
+import { checkOwnPassword, ROLES, requireRole } from '../../access/people.ts';
 import {
   PROVIDER_CALLBACK_PATH,
   ProviderRefusal,
   REFUSALS,
   type RefusalKind,
 } from '../../access/provider-sign-in.ts';
-import { ROLES, requireRole } from '../../access/role.ts';
 import { clientError, invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
 import { named, object, optional, TEXT } from '../../lib/object-schema.ts';

@@ -1,7 +1,7 @@
 // `/api/config` and `/api/environment`: the settings by section, changed one at a time and undone; the variables in force.
 
 import type { XStatic } from 'typebox/schema';
-import { requireRole } from '../../access/role.ts';
+import { requireRole } from '../../access/people.ts';
 import { StoreError } from '../../accounts/account-store.ts';
 import {
   clientError,

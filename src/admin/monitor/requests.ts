@@ -1,6 +1,6 @@
 // `/api/requests`: the records of model requests, and whether one of them can be sent again.
 
-import { includesRole } from '../../access/role.ts';
+import { includesRole } from '../../access/people.ts';
 import { clientError, type GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { partial } from '../../lib/object-schema.ts';
