@@ -1,5 +1,7 @@
 // What the processes of one gateway share: notices, single values and exact counters. Decisions stay with each process.
 
+import type { Clock } from '../lib/clock.ts';
+
 /**
  * A process's membership among those that serve the same clients. There are three: `memory.ts` for a process alone,
  * `parent.ts` for the workers of one machine, `valkey.ts` for replicas. All pass test/contracts/cluster.ts.
@@ -135,6 +137,44 @@ export interface Bank {
   giveBack(counter: CounterName, amount: number, held?: number): void;
   /** True where leasing costs nothing: then nothing is taken in stock. */
   readonly isLocal: boolean;
+}
+
+/** The processes there are besides this one. */
+export function othersOf({ state, replica }: Pick<Cluster, 'state' | 'replica'>): string[] {
+  return state().replicas.filter((name) => name !== replica);
+}
+
+/** Those here who wait for what others tell. */
+export class Waits<Told extends readonly unknown[]> {
+  readonly #hears = new Set<(...told: Told) => void>();
+  readonly #clock: Pick<Clock, 'startTimer'>;
+  readonly #mostMs: number;
+
+  /** @param mostMs nobody waits longer */
+  constructor(clock: Pick<Clock, 'startTimer'>, mostMs: number) {
+    this.#clock = clock;
+    this.#mostMs = mostMs;
+  }
+
+  tell(...told: Told): void {
+    for (const hear of this.#hears) hear(...told);
+  }
+
+  /** Resolves once `hears` has told that it heard enough, or when it had the time to. */
+  until(hears: (...told: Told) => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        timer.cancel();
+        this.#hears.delete(hear);
+        resolve();
+      };
+      const hear = (...told: Told): void => {
+        if (hears(...told)) finish();
+      };
+      const timer = this.#clock.startTimer(this.#mostMs, finish);
+      this.#hears.add(hear);
+    });
+  }
 }
 
 export class NoticeListeners {

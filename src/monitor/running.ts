@@ -2,7 +2,7 @@
 
 import type { CallRecord } from '../canonical/call-record.ts';
 import { outputTokens } from '../canonical/usage.ts';
-import type { Cluster, Topic } from '../cluster/cluster.ts';
+import { type Cluster, othersOf, type Topic, Waits } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { IndexedList } from '../lib/indexed-list.ts';
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
@@ -72,11 +72,12 @@ export class RunningRequests {
   /** Those of this process: in it from when they passed their gates until they end. */
   readonly here = new IndexedList<RunningRequest>();
   readonly #unlisten: (() => void) | undefined;
-  readonly #waiting = new Set<(notice: RunningNotice, from: string) => void>();
+  readonly #waits: Waits<[notice: RunningNotice, from: string]>;
   #count = 0;
 
   constructor(options: RunningOptions) {
     this.#options = options;
+    this.#waits = new Waits(options.clock, ANSWER_MS);
     this.#unlisten = options.cluster?.notices.listen(TOPIC, {
       take: (notice, from) => this.#take(notice, from),
     });
@@ -101,10 +102,15 @@ export class RunningRequests {
   async stop(id: string, author: string): Promise<boolean> {
     if (this.#stopOwn(id, author)) return true;
     const { cluster } = this.#options;
-    if (cluster === undefined || this.#present().length === 0) return false;
-    return this.#ask({ kind: 'stop', id, author }, false, (_, notice) =>
-      notice.kind === 'stopped' && notice.id === id ? { value: true, isLast: true } : undefined,
-    );
+    if (cluster === undefined || othersOf(cluster).length === 0) return false;
+    let isStopped = false;
+    const answered = this.#waits.until((notice) => {
+      isStopped = notice.kind === 'stopped' && notice.id === id;
+      return isStopped;
+    });
+    cluster.notices.tell(TOPIC, { kind: 'stop', id, author });
+    await answered;
+    return isStopped;
   }
 
   close(): void {
@@ -120,43 +126,18 @@ export class RunningRequests {
     };
   }
 
-  #others(): Promise<readonly RunningList[]> {
-    const present = new Set(this.#present());
-    if (present.size === 0) return Promise.resolve([]);
-    return this.#ask<readonly RunningList[]>({ kind: 'look' }, [], (lists, notice, from) => {
-      if (notice.kind !== 'list' || !present.delete(from)) return undefined;
-      return { value: [...lists, notice.list], isLast: present.size === 0 };
+  async #others(): Promise<readonly RunningList[]> {
+    const { cluster } = this.#options;
+    const missing = new Set(cluster && othersOf(cluster));
+    if (missing.size === 0) return [];
+    const lists: RunningList[] = [];
+    const answered = this.#waits.until((notice, from) => {
+      if (notice.kind === 'list' && missing.delete(from)) lists.push(notice.list);
+      return missing.size === 0;
     });
-  }
-
-  /** Tells the others, and gathers what they answer until the last one, or for so long. */
-  #ask<Value>(
-    notice: RunningNotice,
-    initial: Value,
-    take: (
-      value: Value,
-      notice: RunningNotice,
-      from: string,
-    ) => { readonly value: Value; readonly isLast: boolean } | undefined,
-  ): Promise<Value> {
-    const { clock, cluster } = this.#options;
-    return new Promise((resolve) => {
-      let value = initial;
-      const finish = (): void => {
-        timer.cancel();
-        this.#waiting.delete(hear);
-        resolve(value);
-      };
-      const hear = (answer: RunningNotice, from: string): void => {
-        const taken = take(value, answer, from);
-        if (taken === undefined) return;
-        value = taken.value;
-        if (taken.isLast) finish();
-      };
-      const timer = clock.startTimer(ANSWER_MS, finish);
-      this.#waiting.add(hear);
-      cluster?.notices.tell(TOPIC, notice);
-    });
+    cluster?.notices.tell(TOPIC, { kind: 'look' });
+    await answered;
+    return lists;
   }
 
   #take(notice: RunningNotice, from: string): void {
@@ -165,7 +146,7 @@ export class RunningRequests {
     else if (notice.kind === 'stop') {
       const { id, author } = notice;
       if (this.#stopOwn(id, author)) cluster?.notices.tell(TOPIC, { kind: 'stopped', id });
-    } else for (const hear of this.#waiting) hear(notice, from);
+    } else this.#waits.tell(notice, from);
   }
 
   #stopOwn(id: string, author: string): boolean {
@@ -174,11 +155,6 @@ export class RunningRequests {
     found.facts.stoppedBy = author;
     found.stop();
     return true;
-  }
-
-  #present(): readonly string[] {
-    const { cluster } = this.#options;
-    return cluster?.state().replicas.filter((name) => name !== cluster.replica) ?? [];
   }
 
   /** Clients may choose a request id, and two the same: it has one of ours once it is looked at. */

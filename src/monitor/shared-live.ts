@@ -1,6 +1,6 @@
 // What a monitor shares with those of other processes: the events of requests and logs, and the running figures.
 
-import type { Cluster, Topic } from '../cluster/cluster.ts';
+import { type Cluster, othersOf, type Topic, Waits } from '../cluster/cluster.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { EventRelay, type RelayedEvent, type RelaySharing } from './event-relay.ts';
 import type { LiveFeed, LiveFigures } from './live.ts';
@@ -115,12 +115,13 @@ class SharedFigures {
   readonly #unlisten: () => void;
   /** Of each other process; of one that is gone as well, for an hour. */
   readonly #others = new Map<string, OtherFigures>();
-  readonly #waiting = new Set<() => void>();
+  readonly #waits: Waits<[]>;
   #timer: Timer | undefined;
 
   constructor(options: SharedFiguresOptions) {
     this.#options = options;
-    const { cluster, figures } = options;
+    const { cluster, clock, figures } = options;
+    this.#waits = new Waits(clock, ANSWER_MS);
     this.#unlisten = cluster.notices.listen(TOPIC, {
       take: (told, from) => this.#take(told, from),
     });
@@ -130,7 +131,7 @@ class SharedFigures {
 
   /** Requests that are under way at the others. */
   get inFlight(): number {
-    return this.#present().reduce((sum, name) => {
+    return othersOf(this.#options.cluster).reduce((sum, name) => {
       const other = this.#others.get(name);
       return other?.isFresh === true ? sum + other.inFlight : sum;
     }, 0);
@@ -150,22 +151,9 @@ class SharedFigures {
 
   /** Resolves when the others have told theirs, after they were asked; or when they had the time to. */
   told(): Promise<void> {
-    const { clock } = this.#options;
     const isWhole = (): boolean =>
-      this.#present().every((name) => this.#others.get(name)?.isFresh === true);
-    if (isWhole()) return Promise.resolve();
-    return new Promise((resolve) => {
-      const finish = (): void => {
-        timer.cancel();
-        this.#waiting.delete(look);
-        resolve();
-      };
-      const look = (): void => {
-        if (isWhole()) finish();
-      };
-      const timer = clock.startTimer(ANSWER_MS, finish);
-      this.#waiting.add(look);
-    });
+      othersOf(this.#options.cluster).every((name) => this.#others.get(name)?.isFresh === true);
+    return isWhole() ? Promise.resolve() : this.#waits.until(isWhole);
   }
 
   close(): void {
@@ -195,21 +183,15 @@ class SharedFigures {
     known.isFresh = true;
     for (const minute of minutes) known.minutes.set(minute.at, minute);
     this.#forgetOld();
-    for (const look of this.#waiting) look();
+    this.#waits.tell();
   }
 
   #forgetOld(): void {
     const oldest = this.#options.clock.now() - HOUR_MS;
-    const present = new Set(this.#present());
+    const present = new Set(othersOf(this.#options.cluster));
     for (const [name, { minutes }] of this.#others) {
       for (const at of minutes.keys()) if (at < oldest) minutes.delete(at);
       if (minutes.size === 0 && !present.has(name)) this.#others.delete(name);
     }
-  }
-
-  /** The other members there are now. */
-  #present(): readonly string[] {
-    const { cluster } = this.#options;
-    return cluster.state().replicas.filter((name) => name !== cluster.replica);
   }
 }

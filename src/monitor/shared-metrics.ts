@@ -1,6 +1,6 @@
 // One page of metrics for all workers of a machine: whoever is asked asks the others, and adds up.
 
-import type { Cluster, Topic } from '../cluster/cluster.ts';
+import { type Cluster, othersOf, type Topic, Waits } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 
@@ -29,36 +29,27 @@ const TOPIC: Topic<MetricsNotice> = { name: 'metrics 1' };
 
 /** @returns what gathers the metrics; replicas on several machines are asked by whoever collects, each for itself */
 export function shareMetrics({ cluster, clock, write }: SharedMetricsOptions) {
-  const { notices, replica } = cluster;
-  const waiting = new Map<string, (text: string) => void>();
+  const { notices } = cluster;
+  const waits = new Waits<[answer: MetricsNotice]>(clock, WAIT_MS);
   notices.listen(TOPIC, {
-    take({ kind, id, text = '' }) {
-      if (kind === 'answer') waiting.get(id)?.(text);
-      else notices.tell(TOPIC, { kind: 'answer', id, text: write() });
+    take(notice) {
+      if (notice.kind === 'answer') waits.tell(notice);
+      else notices.tell(TOPIC, { kind: 'answer', id: notice.id, text: write() });
     },
   });
-  const ask = (missing: number): Promise<readonly string[]> => {
-    const id = createId('metrics_');
-    const texts: string[] = [];
-    return new Promise((resolve) => {
-      const finish = (): void => {
-        timer.cancel();
-        waiting.delete(id);
-        resolve(texts);
-      };
-      const timer = clock.startTimer(WAIT_MS, finish);
-      waiting.set(id, (text) => {
-        texts.push(text);
-        if (texts.length === missing) finish();
-      });
-      notices.tell(TOPIC, { kind: 'ask', id });
-    });
-  };
   return async (): Promise<string> => {
-    const { kind, replicas } = cluster.state();
-    const others = replicas.filter((name) => name !== replica).length;
-    if (kind !== 'parent' || others === 0) return write();
-    return addUp([write(), ...(await ask(others))]);
+    const own = write();
+    const others = othersOf(cluster).length;
+    if (cluster.state().kind !== 'parent' || others === 0) return own;
+    const id = createId('metrics_');
+    const pages = [own];
+    const answered = waits.until((answer) => {
+      if (answer.id === id) pages.push(answer.text ?? '');
+      return pages.length > others;
+    });
+    notices.tell(TOPIC, { kind: 'ask', id });
+    await answered;
+    return addUp(pages);
   };
 }
 

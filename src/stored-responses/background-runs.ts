@@ -1,6 +1,6 @@
 // Responses that are created in the background: their turns, their bounds, and their ends, at whichever process they are made.
 
-import type { Cluster, Topic } from '../cluster/cluster.ts';
+import { type Cluster, type Topic, Waits } from '../cluster/cluster.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { EventLog } from './event-log.ts';
 
@@ -237,13 +237,14 @@ class OtherRuns {
   readonly #openedAt: number;
   /** Since when they are not among the members any more. */
   readonly #gone = new Map<string, number>();
-  readonly #ending = new Map<string, (isEnded: boolean) => void>();
+  readonly #waits: Waits<[ended: RunName]>;
   readonly #ends: readonly (() => void)[];
 
   constructor(sharing: RunSharing, cancel: (clientKeyId: string, id: string) => Promise<boolean>) {
     this.#sharing = sharing;
     const { cluster, clock } = sharing;
     this.#openedAt = clock.monotonic();
+    this.#waits = new Waits(clock, END_MS);
     let known = cluster.state().replicas;
     const follow: Parameters<Cluster['subscribe']>[0] = ({ isConnected, replicas }) => {
       if (!isConnected) return;
@@ -252,7 +253,7 @@ class OtherRuns {
       known = replicas;
     };
     const take = (notice: RunNotice): void => {
-      if (notice.kind === 'ended') this.#ending.get(nameOf(notice))?.(true);
+      if (notice.kind === 'ended') this.#waits.tell(notice);
       else if (notice.runner === cluster.replica) end(notice);
     };
     const end = ({ clientKeyId, id }: RunName): void => {
@@ -276,29 +277,19 @@ class OtherRuns {
   }
 
   /** False when it does not end in time. */
-  end(runner: string, { clientKeyId, id }: RunName): Promise<boolean> {
-    if (!this.mayRun(runner)) return Promise.resolve(false);
-    const { cluster, clock } = this.#sharing;
-    const name = nameOf({ clientKeyId, id });
-    return new Promise((resolve) => {
-      const before = this.#ending.get(name);
-      const finish = (isEnded: boolean): void => {
-        timer.cancel();
-        if (this.#ending.get(name) === finish) this.#ending.delete(name);
-        before?.(isEnded);
-        resolve(isEnded);
-      };
-      const timer = clock.startTimer(END_MS, () => finish(false));
-      this.#ending.set(name, finish);
-      cluster.notices.tell(TOPIC, { kind: 'end', runner, clientKeyId, id });
+  async end(runner: string, { clientKeyId, id }: RunName): Promise<boolean> {
+    if (!this.mayRun(runner)) return false;
+    let isEnded = false;
+    const answered = this.#waits.until((ended) => {
+      isEnded = ended.clientKeyId === clientKeyId && ended.id === id;
+      return isEnded;
     });
+    this.#sharing.cluster.notices.tell(TOPIC, { kind: 'end', runner, clientKeyId, id });
+    await answered;
+    return isEnded;
   }
 
   close(): void {
     for (const end of this.#ends) end();
   }
-}
-
-function nameOf({ clientKeyId, id }: RunName): string {
-  return `${clientKeyId} ${id}`;
 }
