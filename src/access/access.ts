@@ -12,6 +12,7 @@ import { type AuditStore, createAuditLog } from './audit-log.ts';
 import type { BudgetStore, StoredBudgets } from './budget.ts';
 import { Budgets, MOST_PERIOD_MS, type NewBudget } from './budgets.ts';
 import {
+  type ConsoleSession,
   type ConsoleSessionStore,
   ConsoleSessions,
   createConsoleLogin,
@@ -20,7 +21,7 @@ import { createGuessLimit } from './guess-limit.ts';
 import { createInvitations, type InvitationStore } from './invitations.ts';
 import { AddressFilter, type AddressFilterSettings, type AddressRuleStore } from './ip-rules.ts';
 import { createPasswordHasher } from './password-hash.ts';
-import { People, type PeopleStore } from './people.ts';
+import { People, type PeopleStore, type Person } from './people.ts';
 import { createProviderSignIn, type ProviderSignInParts } from './provider-sign-in.ts';
 
 export type AccessControl = Awaited<ReturnType<typeof loadAccessControl>>;
@@ -80,13 +81,9 @@ export async function loadAccessControl(options: AccessControlOptions) {
     { store: stores.addressRules, settings: filterSettings, clock, createId, notices, log },
     rules,
   );
-  const { digestKey = derive(CLIENT_KEYS) } = options;
-  const limits = openLimits(options, { digestKey, storedBudgets, storedKeys });
+  const limits = openLimits(options, storedBudgets, storedKeys);
   const { keys, budgets } = limits;
-  const { login, people, invitations, provider, hasher, sessions } = openConsole(options, {
-    storedSessions,
-    storedPeople,
-  });
+  const { sessions, ...entry } = openConsole(options, storedSessions, storedPeople);
   const accessLog = createAccessLog({ store: stores.accessLog, clock, redactorFor, log });
   return {
     addresses,
@@ -96,31 +93,23 @@ export async function loadAccessControl(options: AccessControlOptions) {
       clock,
       shared: notices && { notices, digestKey: derive('wrong client keys v1') },
     }),
-    login,
-    people,
-    invitations,
-    provider,
+    ...entry,
     accessLog,
     audit: createAuditLog({ store: stores.audit, clock, redactorFor, log }),
-    hasher,
     clock,
     /** Saves what has gathered; the stores can be closed then. */
     async close(): Promise<void> {
-      people.close();
+      entry.people.close();
       await Promise.all([sessions.close(), addresses.close(), limits.close(), accessLog.close()]);
     },
   };
 }
 
-interface StoredConsole {
-  readonly storedSessions: ConstructorParameters<typeof ConsoleSessions>[1];
-  readonly storedPeople: ConstructorParameters<typeof People>[1];
-}
-
 /** Who signs in to the console, and how. */
 function openConsole(
   options: AccessControlOptions,
-  { storedSessions, storedPeople }: StoredConsole,
+  storedSessions: readonly ConsoleSession[],
+  storedPeople: readonly Person[],
 ) {
   const { stores, settings, passwordSettled, derive, clock, createId, cluster, log } = options;
   const notices = cluster?.notices;
@@ -148,17 +137,14 @@ function openConsole(
   return { hasher, sessions, people, invitations, login, provider };
 }
 
-interface StoredLimits {
-  readonly digestKey: Buffer;
-  readonly storedBudgets: StoredBudgets;
-  readonly storedKeys: readonly StoredKey[];
-}
-
 /** The keys and the budgets, which count by the same counters. */
 function openLimits(
-  { stores, clock, createId, cluster, usedSince, log }: AccessControlOptions,
-  { digestKey, storedBudgets, storedKeys }: StoredLimits,
+  options: AccessControlOptions,
+  storedBudgets: StoredBudgets,
+  storedKeys: readonly StoredKey[],
 ) {
+  const { stores, derive, clock, createId, cluster, usedSince, log } = options;
+  const { digestKey = derive(CLIENT_KEYS) } = options;
   const counters = new Counters({ bank: cluster?.bank ?? new LocalBank(clock), clock });
   const shared = { clock, createId, cluster, log, counters };
   const budgets = new Budgets({ store: stores.budgets, usedSince, ...shared }, storedBudgets);
