@@ -76,7 +76,7 @@ export function createRelay(options: RelayOptions) {
           ...{ method, body, signal },
           headers: {
             accept: 'application/json, text/event-stream',
-            ...forwardedHeaders(input),
+            ...headersNamed(input, FORWARDED),
             ...(session === undefined ? {} : { [SESSION]: session }),
             authorization: `Bearer ${target.key}`,
             'accept-encoding': 'identity',
@@ -113,9 +113,12 @@ function isSame(left: Target, right: Target): boolean {
   return left.url.href === right.url.href && left.key === right.key;
 }
 
-function forwardedHeaders({ headers }: ServiceInput): Record<string, string> {
+export function headersNamed(
+  { headers }: ServiceInput,
+  names: RegExp,
+): Readonly<Record<string, string>> {
   const entries = Object.entries(headers).flatMap(([name, value]) =>
-    value !== undefined && FORWARDED.test(name) ? [[name, value] as const] : [],
+    value !== undefined && names.test(name) ? [[name, value] as const] : [],
   );
   return Object.fromEntries(entries);
 }

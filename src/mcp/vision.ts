@@ -8,6 +8,7 @@ import { tidyBase64 } from '../lib/base64.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import { type FetchedMedia, MediaFault, type MediaFetcher } from '../media/fetch-media.ts';
 import type { ServiceAnswer, ServiceInput } from '../server/service-route.ts';
+import { headersNamed } from './relay.ts';
 import type { McpOptions } from './settings.ts';
 import { inputSchemaOf, VISION_TOOLS, type VisionTool } from './tools.ts';
 
@@ -34,7 +35,7 @@ export async function serveVision(
   });
   const request = new Request('http://localhost/mcp/vision/mcp', {
     method: 'POST',
-    headers: headersOf(input),
+    headers: headersNamed(input, /^(?:accept|content-type|mcp-.*)$/),
     signal: input.signal,
   });
   const response = await handler.fetch(request, { parsedBody: body });
@@ -45,15 +46,6 @@ export async function serveVision(
     headers: type === null ? [] : ['content-type', type],
     ...(response.body === null ? {} : { body: readText(response.body) }),
   };
-}
-
-function headersOf({ headers }: ServiceInput): Record<string, string> {
-  const entries = Object.entries(headers).flatMap(([name, value]) =>
-    value !== undefined && /^(?:accept|content-type|mcp-.*)$/.test(name)
-      ? [[name, value] as const]
-      : [],
-  );
-  return Object.fromEntries(entries);
 }
 
 async function* readText(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
