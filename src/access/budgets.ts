@@ -398,16 +398,12 @@ function wantOf(budget: Budget, period: Period, { cost, now }: WantContext): Wan
     amount: (answerTokens) => (isHard ? mostOf(unit, cost, answerTokens) : 0),
     room: canShorten ? () => budget.amount - period.used : undefined,
     refuse: ({ left, isHeld }) => {
-      const isRunning = isHeld || (unit === 'images' && hasRoom(budget, period, cost));
-      return isRunning
+      const hasRoom = unit === 'images' && period.used + cost.images <= budget.amount;
+      return isHeld || hasRoom
         ? refuseHeld(budget)
         : refuseSpent(budget, { left, retryAfterMs: Math.max(1, until - now), until });
     },
   };
-}
-
-function hasRoom(budget: Budget, { used }: Period, { images }: CallCost): boolean {
-  return used + images <= budget.amount;
 }
 
 function counts({ unit }: Budget, { images }: CallCost): boolean {

@@ -135,7 +135,8 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
       const claims = await readClaims({ client, configuration, query, state, waiting }).catch(
         (error: unknown) => {
           log.warn({ error: say(error) }, 'A sign-in at the OpenID Connect provider failed.');
-          throw refuse(explain(client, error));
+          // What the library says stands in the log alone.
+          throw refuse(error instanceof client.AuthorizationResponseError ? 'denied' : 'unproved');
         },
       );
       return personOf(claims, waiting);
@@ -361,11 +362,6 @@ export class ProviderRefusal extends GatewayError {
 
 function refuse(why: RefusalKind): ProviderRefusal {
   return new ProviderRefusal(why);
-}
-
-/** What a person is told; what the library says stands in the log. */
-function explain(client: Client, error: unknown): RefusalKind {
-  return error instanceof client.AuthorizationResponseError ? 'denied' : 'unproved';
 }
 
 /** Without what the provider answered, which may hold a token. */

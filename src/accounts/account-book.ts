@@ -535,7 +535,9 @@ class Book {
   #requireStored(id: string): Account {
     const account = this.#accounts.get(id);
     if (account === undefined) throw new StoreError('missing', told`There is no account ${id}.`);
-    if (account.origin !== 'stored') throw readOnly(account.origin);
+    if (account.origin !== 'stored') {
+      throw clientError('invalid-request', READ_ONLY[account.origin]);
+    }
     return account;
   }
 }
@@ -579,10 +581,6 @@ function loadSeeds(
     const record = { ...facts, createdAt: clock.now(), revision: 1 };
     return { account: newAccount(record, origin), proxyUrl, credential };
   });
-}
-
-function readOnly(origin: Exclude<AccountOrigin, 'stored'>): GatewayError {
-  return clientError('invalid-request', READ_ONLY[origin]);
 }
 
 const READ_ONLY: Readonly<Record<Exclude<AccountOrigin, 'stored'>, Sentence>> = {

@@ -115,13 +115,12 @@ async function saveMark({ id, parts }: Mark, { store, find }: StateSaverOptions)
     if (keeps === undefined || parts.has('health'))
       await store.saveHealth(id, account.health, keeps);
     const { quotas } = find(id) ?? account;
-    if (parts.has('quotas')) await store.saveQuotas(id, withoutRates(quotas));
+    if (parts.has('quotas')) {
+      const kept = [...quotas].filter(([, { source }]) => source !== 'rate');
+      await store.saveQuotas(id, new Map(kept));
+    }
   } catch (error) {
     if (error instanceof StoreError && error.fault === 'missing') return;
     throw error;
   }
-}
-
-function withoutRates(quotas: Account['quotas']): Account['quotas'] {
-  return new Map([...quotas].filter(([, { source }]) => source !== 'rate'));
 }

@@ -62,13 +62,9 @@ export function createAdminRoutes(
     ...more,
   ];
   const callback = createCallbackRoute(tracker, options);
-  const pages =
-    options.access === undefined ? [callback] : [callback, ...createSignInPages(options.access)];
-  return [...routes, ...createDescriptionRoutes(routes, options), ...pages];
-}
-
-function createSignInPages(access: AccessControl): readonly AdminRoute[] {
-  return [createSignInRoute(access), createProviderCallback(access)];
+  const { access } = options;
+  const signIn = access ? [createSignInRoute(access), createProviderCallback(access)] : [];
+  return [...routes, ...createDescriptionRoutes(routes, options), callback, ...signIn];
 }
 
 function createAccessRoutes(access: AccessControl): readonly ApiRoute[] {

@@ -32,13 +32,9 @@ export function createOwnUsageRoute(options: OwnUsageOptions): ServiceRoute {
       const body = await writeOwnUsage(options, { keyId: clientKeyId, ...readQuery(query) });
       const text = JSON.stringify(body);
       const headers = ['content-type', 'application/json; charset=utf-8'];
-      return { status: 200, headers, body: onePiece(text) };
+      return { status: 200, headers, body: [text] };
     },
   };
-}
-
-async function* onePiece(text: string): AsyncGenerator<string> {
-  yield text;
 }
 
 interface Asked {

@@ -21,7 +21,9 @@ export interface Calendar {
 export function createCalendar(timeZone: string): Calendar | undefined {
   const zone = createZone(timeZone);
   if (zone === undefined) return undefined;
-  const startOfLocal = (local: number): number => onQuarter(zone.toUtc(local));
+  // Zones of long ago differ from UTC by odd minutes.
+  const startOfLocal = (local: number): number =>
+    Math.round(zone.toUtc(local) / QUARTER_MS) * QUARTER_MS;
   return {
     startOf(at, step) {
       const local = zone.toLocal(at);
@@ -99,9 +101,4 @@ function startOfWeek(local: number): number {
 function startOfMonth(local: number, later: number): number {
   const day = new Date(local);
   return Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + later, 1);
-}
-
-/** Zones of long ago differ from UTC by odd minutes. */
-function onQuarter(at: number): number {
-  return Math.round(at / QUARTER_MS) * QUARTER_MS;
 }

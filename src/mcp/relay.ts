@@ -204,15 +204,11 @@ async function refusalOf(
   const isJson = /^application\/json\b/i.test(headerOf(response, 'content-type') ?? '');
   if (isJson && bytes !== undefined) {
     const text = scrubText(bytes.toString(), [key]);
-    return { status, headers, body: oneOf(text) };
+    return { status, headers, body: [text] };
   }
   const kind = status === 405 ? 'method-not-allowed' : 'upstream-rejected';
   const message = `The MCP service answered with status ${status}.`;
   throw upstreamError(kind, message);
-}
-
-async function* oneOf(text: string): AsyncGenerator<string, void> {
-  yield text;
 }
 
 function unavailable(what: string, retryAfterMs?: number): GatewayError {

@@ -191,7 +191,9 @@ export class RunningRequests {
       elapsedMs: Math.max(0, Math.round(clock.monotonic() - startedAt)),
       firstEventMs:
         facts.committedAt === undefined ? undefined : Math.round(facts.committedAt - startedAt),
-      outputTokens: known && known.length > 0 ? known.reduce(addOutput, 0) : undefined,
+      outputTokens: known?.length
+        ? known.reduce((sum, usage) => sum + outputTokens(usage), 0)
+        : undefined,
     };
   }
 }
@@ -199,8 +201,4 @@ export class RunningRequests {
 /** Of those that are over and the one under way, which is none of them yet. */
 function attemptOf({ attempts, committedAt }: CallRecord): number {
   return committedAt === undefined ? attempts.length + 1 : attempts.length;
-}
-
-function addOutput(sum: number, usage: Parameters<typeof outputTokens>[0]): number {
-  return sum + outputTokens(usage);
 }

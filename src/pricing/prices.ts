@@ -269,7 +269,7 @@ const SERVERS = ['vllm', 'llama.cpp', 'llama-cpp-python', 'lm-studio', 'ollama',
 
 /** Whose price list counts: that of the address, of the service, else of the profile where it has its own address. */
 export function sellerOf({ id, profile, baseUrl, quirks = '' }: SellerSource): Seller {
-  const host = baseUrl === undefined ? undefined : hostOf(baseUrl);
+  const host = URL.parse(baseUrl ?? '')?.hostname;
   const isLocal =
     SERVERS.includes(quirks) ||
     SERVERS.includes(profile) ||
@@ -277,8 +277,4 @@ export function sellerOf({ id, profile, baseUrl, quirks = '' }: SellerSource): S
   if (isLocal) return { upstreamId: id, isLocal };
   const named = SERVICE_PROVIDERS[quirks] ?? PROFILE_PROVIDERS[profile];
   return { upstreamId: id, provider: HOST_PROVIDERS[host ?? ''] ?? named };
-}
-
-function hostOf(address: string): string | undefined {
-  return URL.canParse(address) ? new URL(address).hostname : undefined;
 }

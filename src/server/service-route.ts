@@ -40,5 +40,5 @@ export interface ServiceAnswer {
   /** Names and values alternating. */
   readonly headers: readonly string[];
   /** Absent for none; what it throws cuts the answer off, so that its reader knows that it is not whole. */
-  readonly body?: AsyncIterable<string> | undefined;
+  readonly body?: AsyncIterable<string> | Iterable<string> | undefined;
 }

@@ -107,7 +107,8 @@ export async function copyStores(options: CopyOptions): Promise<readonly CopiedT
 }
 
 async function readProgress({ source, target }: CopyOptions): Promise<Progress> {
-  const found = await target.database.read(() => findProgress());
+  const query = sql<{ document: string }>`select document from settings where name = ${PROGRESS}`;
+  const found = await target.database.read(() => firstOf(query));
   if (found !== undefined) {
     // The one narrowing of this file: it wrote them.
     const progress = JSON.parse(found.document) as Progress;
@@ -119,11 +120,6 @@ async function readProgress({ source, target }: CopyOptions): Promise<Progress> 
   }
   if (isEmpty) return { source: source.id, done: [], last: undefined };
   throw holdsOtherData(target.name);
-}
-
-function findProgress() {
-  const query = sql<{ document: string }>`select document from settings where name = ${PROGRESS}`;
-  return firstOf(query);
 }
 
 /** Each batch is saved together with how far it is. */

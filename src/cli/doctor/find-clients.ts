@@ -1,6 +1,6 @@
 // The clients of this machine with the address, the key and the model that stand in their settings.
 
-import type { CodingClient, SettingEntry, Variable } from '../../clients/client-settings.ts';
+import type { CodingClient, SettingEntry } from '../../clients/client-settings.ts';
 import { CODING_CLIENTS } from '../../clients/coding-clients.ts';
 import { SDK_VARIABLES, type SdkVariables } from '../../clients/sdk-variables.ts';
 import { findFile, findProgram, type Machine } from '../clients/place.ts';
@@ -54,7 +54,7 @@ function findClient(client: CodingClient, machine: Machine): FoundClient {
 }
 
 function findSdk({ id, name, write, otherKeys }: SdkVariables, machine: Machine): FoundClient {
-  const entries = toEntries(write(PROBE));
+  const entries = write(PROBE).map(([name, value]) => ({ path: [name], value }));
   const values = readValues(entries, machine.variables);
   const others = otherKeys.map((one) => machine.variables[one]);
   return {
@@ -63,10 +63,6 @@ function findSdk({ id, name, write, otherKeys }: SdkVariables, machine: Machine)
     key: [...others, values.key].find((value) => value),
     place: { kind: 'variable', name: write(PROBE)[0]?.[0] ?? '' },
   };
-}
-
-function toEntries(variables: readonly Variable[]): readonly SettingEntry[] {
-  return variables.map(([name, value]) => ({ path: [name], value }));
 }
 
 type Values = Pick<FoundClient, 'basePath' | 'address' | 'key' | 'model'>;

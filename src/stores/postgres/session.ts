@@ -84,7 +84,8 @@ export class PostgresDatabase implements Database {
   constructor(options: PostgresOptions) {
     const { url, poolSize, connectTimeoutMs, statementTimeoutMs, clock, log } = options;
     this.#options = options;
-    this.name = nameOf(url);
+    const { host, pathname } = new URL(url);
+    this.name = `${host}${pathname}`;
     this.#reachability = { isReachable: true, since: clock.now() };
     this.#listeners = createListeners<Reachability>((error) => {
       log?.warn(
@@ -538,9 +539,4 @@ function sayFault(state: string, name: string): Sentence {
     return told`The database ${name} took too long. Try again, or raise DATABASE_STATEMENT_TIMEOUT.`;
   }
   return told`The database ${name} refused the work (SQLSTATE ${state}).`;
-}
-
-function nameOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `${host}${pathname}`;
 }
