@@ -31,18 +31,11 @@ export type Connect = (flags: ConnectFlags) => Promise<AdminClient>;
 export function createConnect(readEnvironment: () => Environment): Connect {
   return async (flags) => {
     const environment = readEnvironment();
-    if (!flags.local) return connectToRunning(flags, environment);
+    if (!flags.local) return createHttpClient(await findGateway(flags, environment));
     if (flags.url !== undefined)
       throw new CommandError('usage', '--local and --url do not go together.');
     return openLocalGateway(flags.dataDir, environment);
   };
-}
-
-async function connectToRunning(
-  flags: ConnectFlags,
-  environment: Environment,
-): Promise<AdminClient> {
-  return createHttpClient(await findGateway(flags, environment));
 }
 
 /**
