@@ -93,17 +93,29 @@ export async function routeCall(
   const lists = pool.ensureModels();
   if (lists !== undefined) await lists;
   const wire = call.relay?.wire;
-  let isRelayed = false;
+  const named = { model: call.model, session, needs: needsOfCall(call) };
+  let routes: RoutedCall;
   try {
-    const named = { model: call.model, session, needs: needsOfCall(call) };
-    const routes = findRoutes(named, call.protocol, { context, routing });
-    isRelayed = routes.some(({ leaseRequest }) =>
-      pool.offered.speaks(wire, leaseRequest.upstreamId),
-    );
-    return routes;
-  } finally {
-    if (!isRelayed) void call.request;
+    routes = findRoutes(named, call.protocol, { context, routing });
+  } catch (error) {
+    throw faultIn(call) ?? error;
   }
+  const isRelayed = routes.some(({ leaseRequest }) =>
+    pool.offered.speaks(wire, leaseRequest.upstreamId),
+  );
+  if (!isRelayed) void call.request;
+  return routes;
+}
+
+/** What is wrong with a body wherever it goes, which is not what an upstream of its own wire might take. */
+function faultIn(call: AskedCall): unknown {
+  try {
+    void call.request;
+  } catch (error) {
+    const isOfWire = error instanceof GatewayError && error.reason === 'unsupported';
+    return isOfWire && call.relay !== undefined ? undefined : error;
+  }
+  return undefined;
 }
 
 function needsOfCall(call: AskedCall): NeedsOfCall {

@@ -62,6 +62,15 @@ test('it is with the key of a person, whose limits and budgets count it', async 
   expect(keys.get(listed.key.id)?.usedToday.tokens).toBeGreaterThan(0);
 });
 
+test('a model that is not known is named, and not what only its upstream would understand', async () => {
+  const client = new Anthropic({ baseURL: gateway.url, apiKey: KEY, maxRetries: 0 });
+  const answer = client.beta.messages.create({ ...ASKED, model: 'claude-sonet-4-6' });
+  await expect(answer).rejects.toMatchObject({
+    status: 404,
+    message: expect.stringContaining('claude-sonet-4-6'),
+  });
+});
+
 test('what it would become is shown', async () => {
   const response = await fetch(`${gateway.url}/api/translate`, {
     method: 'POST',
