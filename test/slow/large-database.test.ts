@@ -22,7 +22,6 @@ const KEYS = 1_000;
 const AT = 1_700_000_000_000;
 /** Milliseconds between two records: a month of them. */
 const STEP = 2_592;
-const LIMIT_MS = 100;
 /** Of one turn of the event loop: model streams wait so long. */
 const MAX_TURN_MS = 50;
 const HOUR_MS = 3_600_000;
@@ -129,12 +128,7 @@ async function openPostgres(): Promise<Opened> {
       const sequence = `select setval(pg_get_serial_sequence('requests', 'sequence'), ${RECORDS})`;
       await opened.database.alone(() => runScript(sequence));
     },
-    serverMs() {
-      const isOfServer = (pid: string): boolean =>
-        Number(pid) === server.pid || parentOf(pid) === server.pid;
-      const processes = readdirSync('/proc').filter(isOfServer);
-      return processes.reduce((sum, pid) => sum + readCpuMs(Number(pid)), 0);
-    },
+    serverMs: () => familyMs(server.pid),
     async close() {
       await opened.close();
       await server.close();
@@ -145,9 +139,10 @@ async function openPostgres(): Promise<Opened> {
 const isWithoutPostgres = POSTGRES_BIN === undefined || process.platform !== 'linux';
 
 describe.each([
-  { name: 'SQLite', open: openSqlite, isAbsent: false },
-  { name: 'PostgreSQL', open: openPostgres, isAbsent: isWithoutPostgres },
-])('a large database in $name', ({ open, isAbsent }) => {
+  { name: 'SQLite', open: openSqlite, isAbsent: false, limitMs: 100 },
+  // With what its server takes.
+  { name: 'PostgreSQL', open: openPostgres, isAbsent: isWithoutPostgres, limitMs: 200 },
+])('a large database in $name', ({ open, isAbsent, limitMs }) => {
   describe.skipIf(isAbsent)('with a million records', () => {
     let opened: Opened;
     beforeAll(async () => {
@@ -191,7 +186,7 @@ describe.each([
         ({ total } = await requests.list(filter, { limit: 50 }));
       });
       report(name, times, `total ${total}`);
-      expect(Math.min(...times)).toBeLessThan(LIMIT_MS);
+      expect(Math.min(...times)).toBeLessThan(limitMs);
     });
 
     test.each([
@@ -207,7 +202,7 @@ describe.each([
         found = await requestFigures.histogram(filter, 60);
       });
       report(`histogram ${name}`, times, `whole ${found?.isWhole}`);
-      expect(Math.min(...times)).toBeLessThan(LIMIT_MS);
+      expect(Math.min(...times)).toBeLessThan(limitMs);
     });
 
     test('errors are grouped and the calls of a session summed up', async () => {
@@ -219,7 +214,7 @@ describe.each([
       for (const [name, work] of works) {
         const times = await costsOf(3, work);
         report(name, times, '');
-        expect(Math.min(...times)).toBeLessThan(LIMIT_MS);
+        expect(Math.min(...times)).toBeLessThan(limitMs);
       }
     });
 
@@ -263,7 +258,7 @@ describe.each([
       for (const [name, work] of works) {
         const times = await costsOf(3, work);
         report(name, times, '');
-        expect(Math.min(...times)).toBeLessThan(LIMIT_MS);
+        expect(Math.min(...times)).toBeLessThan(limitMs);
       }
     });
 
@@ -318,10 +313,32 @@ describe.each([
   });
 });
 
-function parentOf(pid: string): number | undefined {
+const TICK_MS = 10;
+
+/** Processor time of a process, of its children, and of those it had. */
+function familyMs(pid: number): number {
+  const children = readdirSync('/proc').filter((one) => fieldOf(one, PARENT) === pid);
+  const gone = [CHILDREN_USER, CHILDREN_SYSTEM].map((field) => fieldOf(String(pid), field) ?? 0);
+  const alive = [pid, ...children.map(Number)].map((one) => {
+    try {
+      return readCpuMs(one);
+    } catch {
+      // It ended this moment.
+      return 0;
+    }
+  });
+  return [...alive, ...gone.map((ticks) => ticks * TICK_MS)].reduce((sum, ms) => sum + ms, 0);
+}
+
+// Behind the name: proc(5).
+const PARENT = 1;
+const CHILDREN_USER = 13;
+const CHILDREN_SYSTEM = 14;
+
+function fieldOf(pid: string, field: number): number | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
+    return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[field]);
   } catch {
     // No process, or one that ended meanwhile.
     return undefined;

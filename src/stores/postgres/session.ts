@@ -54,7 +54,8 @@ const CLOSE_MS = 5_000;
 const MAX_TRIES = 8;
 const RETRY_STEP_MS = 4;
 
-const READ = 'begin isolation level repeatable read read only';
+/** What is guessed to be much is compiled first, for longer than it takes: up to 0.4 s for what takes a millisecond. */
+const READ = 'begin isolation level repeatable read read only; set local jit = off';
 const WRITE: Readonly<Record<Survives, string>> = {
   // Whoever reads before writing sees that another was faster: the transaction fails then, and is tried again.
   'power-cut': 'begin isolation level repeatable read',
