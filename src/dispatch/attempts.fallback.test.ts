@@ -28,7 +28,7 @@ function benchOf(ids: readonly string[] = ['a', 'b']) {
     leaseRequest: { model: target, clientKeyId: 'k' },
   }));
   const routes = choices as unknown as RoutedCall;
-  const run = async (meet: Meet): Promise<unknown> => {
+  const run = async (meet: Meet, passesMs = 120_000): Promise<unknown> => {
     const { signal } = new AbortController();
     const pending = runAttempts(
       { routes, context: { signal, record } },
@@ -42,7 +42,7 @@ function benchOf(ids: readonly string[] = ['a', 'b']) {
       },
       dependencies,
     ).catch((error: unknown) => error);
-    await clock.advance(120_000);
+    await clock.advance(passesMs);
     return pending;
   };
   return { run, record, asked, book };
@@ -68,6 +68,19 @@ test.each<readonly [string, UpstreamFailure, string]>([
     expect(bench.record.routedModel).toBe('second');
   },
 );
+
+test('models that fail more often than not are passed over, one after the other', async () => {
+  const bench = benchOf();
+  const meet: Meet = (model) => (model === 'third' ? undefined : { kind: 'path' });
+  for (let nth = 0; nth < 12; nth += 1) expect(await bench.run(meet, 2_000)).toBe('third');
+  bench.asked.length = 0;
+  expect(await bench.run(meet, 2_000)).toBe('third');
+  expect(bench.asked).toEqual(['third']);
+  expect(bench.record.fallbacks?.slice(-2)).toMatchObject([
+    { from: 'first', to: 'second', reason: 'fails-more' },
+    { from: 'second', to: 'third', reason: 'fails-more' },
+  ]);
+});
 
 test('a prompt that is too long for a model goes to the next one', async () => {
   const bench = benchOf();

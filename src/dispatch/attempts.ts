@@ -152,7 +152,7 @@ class AttemptRun {
   async #nextLease(): Promise<Lease> {
     if (this.#pause === 'jitter' && this.#hasOther()) await this.#sleep([100, 400]);
     this.#pause = 'none';
-    if (!this.#isLast && this.#tried === undefined && this.#isOutdone())
+    while (!this.#isLast && this.#tried === undefined && this.#isOutdone())
       this.#fallBack('fails-more');
     let result = await this.#leaseInTurn();
     if (result.kind === 'none' && !this.#isLast) {
