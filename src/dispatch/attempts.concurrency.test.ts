@@ -5,7 +5,7 @@ import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { CallRecord } from '../canonical/call-record.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { ConcurrencyLimits } from '../pool/slots.ts';
-import { createRetryBudget, runAttempts } from './attempts.ts';
+import { createRetryBudgets, runAttempts } from './attempts.ts';
 import type { RouteChoice } from './call-setup.ts';
 
 /** One upstream with accounts `a` and `b`, whose calls last until they are ended by hand. */
@@ -21,7 +21,7 @@ function benchOf(limits: Partial<ConcurrencyLimits>) {
       ...limits,
     },
   });
-  const budget = createRetryBudget(clock);
+  const budgetOf = createRetryBudgets(clock);
   const started: string[] = [];
   const open: Lease[] = [];
   let mostOpen = 0;
@@ -43,7 +43,7 @@ function benchOf(limits: Partial<ConcurrencyLimits>) {
         mostOpen = Math.max(mostOpen, open.length);
         return name;
       },
-      { pool, clock, random: () => 0, budget },
+      { pool, clock, random: () => 0, budgetOf },
     ).catch((error: unknown) => error);
   };
   /** Of a request that may go to the model `n` after `m`. */
@@ -60,7 +60,7 @@ function benchOf(limits: Partial<ConcurrencyLimits>) {
         open.push(lease);
         return name;
       },
-      { pool, clock, random: () => 0, budget },
+      { pool, clock, random: () => 0, budgetOf },
     ).catch((error: unknown) => error);
     return { answer, record };
   };

@@ -6,7 +6,7 @@ import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { CallRecord } from '../canonical/call-record.ts';
 import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Part } from '../canonical/request.ts';
-import { createRetryBudget, runAttempts } from './attempts.ts';
+import { createRetryBudgets, runAttempts } from './attempts.ts';
 import { type RoutedCall, routeCall } from './call-setup.ts';
 import { contextOf } from './dispatch.test-support.ts';
 
@@ -15,20 +15,28 @@ const MODELS = ['first', 'second', 'third'];
 /** What a model's attempt meets; undefined answers well. */
 type Meet = (model: string, nth: number) => UpstreamFailure | GatewayError | undefined;
 
+interface RunOptions {
+  readonly passesMs?: number;
+  readonly models?: readonly string[];
+}
+
 function benchOf(ids: readonly string[] = ['a', 'b']) {
   const clock = createFakeClock();
   const upstream = createFakeUpstream(() => ({ frames: [] }));
   const { pool, book } = createSeedPool({ upstream, clock, accounts: ids.map((id) => ({ id })) });
   const record: CallRecord = { attempts: [], timings: {} };
   const asked: string[] = [];
-  const budget = createRetryBudget(clock);
-  const dependencies = { pool, clock, random: () => 0, budget };
-  const choices = MODELS.map((target) => ({
-    route: { target, webSearch: false },
-    leaseRequest: { model: target, clientKeyId: 'k' },
-  }));
-  const routes = choices as unknown as RoutedCall;
-  const run = async (meet: Meet, passesMs = 120_000): Promise<unknown> => {
+  const budgetOf = createRetryBudgets(clock);
+  const dependencies = { pool, clock, random: () => 0, budgetOf };
+  const run = async (
+    meet: Meet,
+    { passesMs = 120_000, models = MODELS }: RunOptions = {},
+  ): Promise<unknown> => {
+    const choices = models.map((target) => ({
+      route: { target, webSearch: false },
+      leaseRequest: { model: target, clientKeyId: 'k' },
+    }));
+    const routes = choices as unknown as RoutedCall;
     const { signal } = new AbortController();
     const pending = runAttempts(
       { routes, context: { signal, record } },
@@ -72,14 +80,29 @@ test.each<readonly [string, UpstreamFailure, string]>([
 test('models that fail more often than not are passed over, one after the other', async () => {
   const bench = benchOf();
   const meet: Meet = (model) => (model === 'third' ? undefined : { kind: 'path' });
-  for (let nth = 0; nth < 12; nth += 1) expect(await bench.run(meet, 2_000)).toBe('third');
+  for (let nth = 0; nth < 12; nth += 1)
+    expect(await bench.run(meet, { passesMs: 2_000 })).toBe('third');
   bench.asked.length = 0;
-  expect(await bench.run(meet, 2_000)).toBe('third');
+  expect(await bench.run(meet, { passesMs: 2_000 })).toBe('third');
   expect(bench.asked).toEqual(['third']);
   expect(bench.record.fallbacks?.slice(-2)).toMatchObject([
     { from: 'first', to: 'second', reason: 'fails-more' },
     { from: 'second', to: 'third', reason: 'fails-more' },
   ]);
+});
+
+test('an outage of one model leaves the retries of another alone', async () => {
+  const bench = benchOf(['a']);
+  for (let nth = 0; nth < 6; nth += 1) {
+    await bench.run(() => ({ kind: 'path' }), { passesMs: 2_000, models: ['first'] });
+  }
+  bench.asked.length = 0;
+  const meet: Meet = (_model, nth) => (nth === 1 ? { kind: 'path' } : undefined);
+  expect(await bench.run(meet, { passesMs: 2_000, models: ['second'] })).toBe('second');
+  expect(bench.asked).toEqual(['second', 'second']);
+  bench.asked.length = 0;
+  await bench.run(meet, { passesMs: 2_000, models: ['first'] });
+  expect(bench.asked).toEqual(['first']);
 });
 
 test('a prompt that is too long for a model goes to the next one', async () => {
@@ -216,7 +239,7 @@ test.each<readonly [string, (nth: number) => boolean]>([
     };
     const accounts = [{ id: 'a' }, { id: 'b' }];
     const { pool } = createSeedPool({ upstream, clock, accounts, random });
-    const budget = createRetryBudget(clock);
+    const budgetOf = createRetryBudgets(clock);
     let [attempts, ofFirst, lost] = [0, 0, 0];
     const requests = 1_500;
     const pending: Promise<void>[] = [];
@@ -236,7 +259,7 @@ test.each<readonly [string, (nth: number) => boolean]>([
           }
           lease.release({ kind: 'success' });
         },
-        { pool, clock, random, budget },
+        { pool, clock, random, budgetOf },
       ).catch(() => {
         lost += 1;
       });

@@ -37,7 +37,7 @@ interface Bench extends SeedPool {
 
 interface BenchOptions extends Partial<Omit<SeedPoolOptions, 'accounts'>> {
   readonly accounts: string | readonly PoolSeed[];
-  readonly budget?: AttemptDependencies['budget'];
+  readonly budget?: ReturnType<AttemptDependencies['budgetOf']>;
   readonly jitter?: number;
 }
 
@@ -72,7 +72,10 @@ function benchOf({ accounts, budget, jitter = 0, ...options }: BenchOptions): Be
     pool: { ...seeded.pool, lease },
     clock,
     random: () => jitter,
-    budget: budget ?? createRetryBudget(clock),
+    budgetOf: (
+      (one) => () =>
+        one
+    )(budget ?? createRetryBudget(clock)),
   };
   const run: Bench['run'] = (meet, request = {}, signal = new AbortController().signal) => {
     const route = { target: 'm', webSearch: false };

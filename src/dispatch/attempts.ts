@@ -10,6 +10,7 @@ import {
 } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
+import { remember } from '../lib/once.ts';
 import type { Pool } from '../pool/create-pool.ts';
 import type { Lease, LeaseRequest, LeaseResult } from '../pool/pool.ts';
 import { type RoutedModel, targetName } from '../routing/router.ts';
@@ -36,7 +37,7 @@ export interface AttemptDependencies {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly budget: RetryBudget;
+  readonly budgetOf: RetryBudgets;
 }
 
 interface AttemptRequest {
@@ -68,7 +69,6 @@ export function runAttempts<Result>(
   attempt: Attempt<Result>,
   dependencies: AttemptDependencies,
 ): Promise<Result> {
-  dependencies.budget.noteRequest();
   return new AttemptRun(request, dependencies).run(attempt);
 }
 
@@ -110,8 +110,10 @@ class AttemptRun {
   /** When it began to wait for a slot of the accounts of this route. */
   #queuedAt: number | undefined;
   #pause: 'none' | 'jitter' = 'none';
-  /** The last attempt was a retry the budget was asked for. */
-  #isBudgeted = false;
+  /** Of the model that was asked last. */
+  #budget: RetryBudget | undefined;
+  /** What the attempt that is made now was taken from as a retry. */
+  #takenFrom: RetryBudget | undefined;
 
   constructor(request: AttemptRequest, dependencies: AttemptDependencies) {
     this.#request = request;
@@ -121,9 +123,10 @@ class AttemptRun {
   }
 
   async run<Result>(attempt: Attempt<Result>): Promise<Result> {
-    const { budget, clock } = this.#dependencies;
+    const { clock } = this.#dependencies;
     for (;;) {
       const lease = await this.#nextLease();
+      this.#enterBudget(lease);
       this.#changes = undefined;
       for (let isSame = true; isSame; ) {
         this.#attemptStartedAt = clock.monotonic();
@@ -138,7 +141,7 @@ class AttemptRun {
           });
           this.#note(lease, { outcome: 'ok', status: 200 });
           lease.noteAnswer();
-          if (this.#isBudgeted) budget.giveBack();
+          this.#takenFrom?.giveBack();
           // Another account does what it refused: that was its own fault.
           if (this.#suspect !== undefined) this.#endSuspicion('held');
           return value;
@@ -147,6 +150,13 @@ class AttemptRun {
         }
       }
     }
+  }
+
+  /** A request counts once for each model it asks. */
+  #enterBudget(lease: Lease): void {
+    const budget = this.#dependencies.budgetOf(lease);
+    if (budget !== this.#budget) budget.noteRequest();
+    this.#budget = budget;
   }
 
   async #nextLease(): Promise<Lease> {
@@ -303,7 +313,7 @@ class AttemptRun {
   /** True where the same account is tried again, with one more change. */
   #follow(error: unknown, lease: Lease): boolean {
     const failure = this.#failureOf(error, lease);
-    const { budget } = this.#dependencies;
+    const budget = this.#dependencies.budgetOf(lease);
     const isLost = failure.kind === 'connection-lost';
     const counts = !isLost || this.#changes?.has('fresh-connection') === true;
     // Lost again on a fresh connection it was no accident of a kept one, and the repeat a retry like others.
@@ -328,8 +338,8 @@ class AttemptRun {
       this.#endSuspicion('held');
       throw this.#finalError(error, failure);
     }
-    this.#isBudgeted = step.mayRepeat;
-    if (step.mayRepeat) budget.take();
+    this.#takenFrom = step.mayRepeat ? budget : undefined;
+    this.#takenFrom?.take();
     this.#tried ??= new Map();
     this.#tried.set(lease.account.id, step.mayRepeat ? 'faulted' : 'spent');
     this.#remember(error, failure);
@@ -381,7 +391,7 @@ class AttemptRun {
   }
 
   #decide({ kind }: UpstreamFailure, lease: Lease): NextStep {
-    const { clock, budget } = this.#dependencies;
+    const { clock, budgetOf } = this.#dependencies;
     const { bodies } = this.#request;
     const changes = this.#changes ?? new Set();
     try {
@@ -396,7 +406,7 @@ class AttemptRun {
           bodies?.repeats(lease, planOf(new Set([...changes, change])), this.#choice.route) !==
           true,
         canRefresh: lease.canRefresh,
-        hasRetryBudget: budget.hasRoom(),
+        hasRetryBudget: budgetOf(lease).hasRoom(),
       });
     } catch (error) {
       lease.release({ kind: 'neutral' });
@@ -532,6 +542,19 @@ export function abortError(signal: AbortSignal): GatewayError {
 }
 
 type RetryBudget = ReturnType<typeof createRetryBudget>;
+type RetryBudgets = (place: {
+  readonly upstream: Pick<Lease['upstream'], 'id'>;
+  readonly modelId: string;
+}) => RetryBudget;
+
+/** Clients may name any model. */
+const MAX_BUDGETS = 1000;
+
+/** One for each model of an upstream: the outage of one is nothing to the others. */
+export function createRetryBudgets(clock: Pick<Clock, 'monotonic'>): RetryBudgets {
+  const budgetAt = remember(MAX_BUDGETS, () => createRetryBudget(clock));
+  return ({ upstream, modelId }) => budgetAt(`${upstream.id} ${modelId}`);
+}
 
 const WINDOW_MS = 10_000;
 const SHARE = 0.2;

@@ -18,7 +18,7 @@ import type { SignatureCache } from '../signatures/cache.ts';
 import { GenerateAttempt, type GenerateAttemptOptions } from './attempt.ts';
 import {
   type AttemptDependencies,
-  createRetryBudget,
+  createRetryBudgets,
   FIRST_PLAN,
   runAttempts,
 } from './attempts.ts';
@@ -62,7 +62,7 @@ class Dispatch implements Dispatcher {
   constructor(options: DispatchOptions) {
     const { pool, keeper, clock, random, createId } = options;
     this.#options = options;
-    this.#dependencies = { pool, clock, random, budget: createRetryBudget(clock) };
+    this.#dependencies = { pool, clock, random, budgetOf: createRetryBudgets(clock) };
     this.#attempts = { keeper, clock, createId, estimator: new TokenEstimator() };
   }
 

@@ -24,7 +24,7 @@ interface RetryState {
   /** Whether a change of signatures makes another request of it than the one that failed. */
   readonly alters: (change: SignatureChange) => boolean;
   readonly canRefresh: boolean;
-  /** False when the pool-wide budget for path retries is spent. */
+  /** False when the model's budget for path retries is spent. */
   readonly hasRetryBudget: boolean;
 }
 
