@@ -14,13 +14,13 @@ const SET_BACK = {
 };
 
 function noteRequests(budget: RetryBudget, count: number): void {
-  for (let noted = 0; noted < count; noted += 1) budget.noteRequest();
+  for (let noted = 0; noted < count; noted += 1) budget.noteRequest('a');
 }
 
 /** Retries that are allowed until none is. */
 function takeAll(budget: RetryBudget): number {
   let taken = 0;
-  for (; taken < 10_000 && budget.hasRoom(); taken += 1) budget.take();
+  for (; taken < 10_000 && budget.hasRoom('a'); taken += 1) budget.take('a');
   return taken;
 }
 
@@ -33,12 +33,12 @@ test.each([
   const budget = createRetryBudget(createFakeClock());
   noteRequests(budget, requests);
   expect(takeAll(budget)).toBe(retries);
-  expect(budget.hasRoom()).toBe(false);
+  expect(budget.hasRoom('a')).toBe(false);
 });
 
 test('asking for room takes none', () => {
   const budget = createRetryBudget(createFakeClock());
-  for (let asked = 0; asked < 100; asked += 1) expect(budget.hasRoom()).toBe(true);
+  for (let asked = 0; asked < 100; asked += 1) expect(budget.hasRoom('a')).toBe(true);
   expect(takeAll(budget)).toBe(10);
 });
 
@@ -56,7 +56,7 @@ test('what was retried and asked in the ten seconds before still counts, what is
   noteRequests(budget, 1000);
   expect(takeAll(budget)).toBe(200);
   await clock.advance(10_000);
-  expect(budget.hasRoom()).toBe(false);
+  expect(budget.hasRoom('a')).toBe(false);
   noteRequests(budget, 500);
   expect(takeAll(budget)).toBe(100);
   await clock.advance(10_000);
@@ -72,4 +72,14 @@ test('after a pause nothing of before counts', async () => {
   expect(takeAll(budget)).toBe(200);
   await clock.advance(20_000);
   expect(takeAll(budget)).toBe(10);
+});
+
+test('a client takes no more than its own requests allow', () => {
+  const budget = createRetryBudget(createFakeClock());
+  noteRequests(budget, 100);
+  for (let noted = 0; noted < 100; noted += 1) budget.noteRequest('b');
+  expect(takeAll(budget)).toBe(20);
+  expect(budget.hasRoom('b')).toBe(true);
+  budget.giveBack('a');
+  expect(budget.hasRoom('a')).toBe(true);
 });

@@ -141,7 +141,7 @@ class AttemptRun {
           });
           this.#note(lease, { outcome: 'ok', status: 200 });
           lease.noteAnswer();
-          this.#takenFrom?.giveBack();
+          this.#takenFrom?.giveBack(this.#client);
           // Another account does what it refused: that was its own fault.
           if (this.#suspect !== undefined) this.#endSuspicion('held');
           return value;
@@ -152,10 +152,14 @@ class AttemptRun {
     }
   }
 
+  get #client(): string {
+    return this.#choice.leaseRequest.clientKeyId;
+  }
+
   /** A request counts once for each model it asks. */
   #enterBudget(lease: Lease): void {
     const budget = this.#dependencies.budgetOf(lease);
-    if (budget !== this.#budget) budget.noteRequest();
+    if (budget !== this.#budget) budget.noteRequest(this.#client);
     this.#budget = budget;
   }
 
@@ -317,7 +321,7 @@ class AttemptRun {
     const isLost = failure.kind === 'connection-lost';
     const counts = !isLost || this.#changes?.has('fresh-connection') === true;
     // Lost again on a fresh connection it was no accident of a kept one, and the repeat a retry like others.
-    if (counts && isLost) budget.take();
+    if (counts && isLost) budget.take(this.#client);
     if (counts) this.#count(failure, 1);
     const step = this.#decide(failure, lease);
     if (step.kind === 'same-account') {
@@ -339,7 +343,7 @@ class AttemptRun {
       throw this.#finalError(error, failure);
     }
     this.#takenFrom = step.mayRepeat ? budget : undefined;
-    this.#takenFrom?.take();
+    this.#takenFrom?.take(this.#client);
     this.#tried ??= new Map();
     this.#tried.set(lease.account.id, step.mayRepeat ? 'faulted' : 'spent');
     this.#remember(error, failure);
@@ -406,7 +410,7 @@ class AttemptRun {
           bodies?.repeats(lease, planOf(new Set([...changes, change])), this.#choice.route) !==
           true,
         canRefresh: lease.canRefresh,
-        hasRetryBudget: budgetOf(lease).hasRoom(),
+        hasRetryBudget: budgetOf(lease).hasRoom(this.#client),
       });
     } catch (error) {
       lease.release({ kind: 'neutral' });
@@ -562,40 +566,71 @@ const FLOOR = 10;
 
 /**
  * Retries that did not help, and those under way, may be 20 % of the requests of the last ten to twenty
- * seconds, and at least ten.
+ * seconds, and at least ten: of all clients and of each alone, as what it asks may be what fails.
  */
 export function createRetryBudget(clock: Pick<Clock, 'monotonic'>) {
   let start = clock.monotonic();
-  let current = { requests: 0, retries: 0 };
-  let previous = { requests: 0, retries: 0 };
+  let current = createRetryWindow();
+  let previous = createRetryWindow();
   const roll = (): void => {
     const elapsed = clock.monotonic() - start;
     if (elapsed < WINDOW_MS) return;
-    previous = elapsed < 2 * WINDOW_MS ? current : { requests: 0, retries: 0 };
-    current = { requests: 0, retries: 0 };
+    previous = elapsed < 2 * WINDOW_MS ? current : createRetryWindow();
+    current = createRetryWindow();
     start += elapsed;
   };
   return {
-    noteRequest(): void {
+    noteRequest(client: string): void {
       if (clock.monotonic() - start >= WINDOW_MS) roll();
-      current.requests += 1;
+      add(current, client, 'requests', 1);
     },
     /** True when another path retry is allowed now. */
-    hasRoom(): boolean {
+    hasRoom(client: string): boolean {
       roll();
-      const requests = current.requests + previous.requests;
-      return current.retries + previous.retries < Math.max(FLOOR, requests * SHARE);
+      const own = [current, previous].map(({ byClient }) => byClient.get(client) ?? NONE);
+      return isLeft([current.all, previous.all]) && isLeft(own);
     },
     /** Counts a retry that is made, also one there was room for when it was decided and no more. */
-    take(): void {
+    take(client: string): void {
       roll();
-      current.retries += 1;
+      add(current, client, 'retries', 1);
     },
     /** A retry that succeeded is no part of an outage, and makes room for another. */
-    giveBack(): void {
+    giveBack(client: string): void {
       roll();
-      if (current.retries > 0) current.retries -= 1;
-      else if (previous.retries > 0) previous.retries -= 1;
+      const window = [current, previous].find(
+        ({ byClient }) => (byClient.get(client) ?? NONE).retries > 0,
+      );
+      if (window !== undefined) add(window, client, 'retries', -1);
     },
   };
+}
+
+interface RetryCounts {
+  requests: number;
+  retries: number;
+}
+
+interface RetryWindow {
+  readonly all: RetryCounts;
+  readonly byClient: Map<string, RetryCounts>;
+}
+
+const NONE: Readonly<RetryCounts> = { requests: 0, retries: 0 };
+
+function createRetryWindow(): RetryWindow {
+  return { all: { ...NONE }, byClient: new Map() };
+}
+
+function add(window: RetryWindow, client: string, what: keyof RetryCounts, count: 1 | -1): void {
+  const own = window.byClient.get(client) ?? { ...NONE };
+  window.byClient.set(client, own);
+  own[what] += count;
+  window.all[what] += count;
+}
+
+function isLeft(windows: readonly Readonly<RetryCounts>[]): boolean {
+  const requests = windows.reduce((sum, window) => sum + window.requests, 0);
+  const retries = windows.reduce((sum, window) => sum + window.retries, 0);
+  return retries < Math.max(FLOOR, requests * SHARE);
 }
