@@ -90,7 +90,7 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
     } catch (error) {
       if (closing !== undefined) return false;
       process.stderr.write(`${error instanceof Error ? error.message : error} The workers stay.\n`);
-      if (old !== undefined) running.set(place, old);
+      if (old !== undefined && !old.worker.isDead()) running.set(place, old);
       return false;
     }
     if (old !== undefined) await ended(old.worker, reportReplaced);

@@ -1,5 +1,6 @@
 // Several processes on one port: they share the work and what they know, and are replaced without a request lost.
 
+import { readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
@@ -102,6 +103,33 @@ test('all workers are replaced on SIGHUP, without a request lost, and end with t
   expect(await running.stop(), running.output()).toBe(0);
   gateway = undefined;
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'a worker that dies while the one that was to replace it does is replaced all the same',
+  async () => {
+    const running = await startGateway({ WORKERS: '2', LOG_LEVEL: 'info' });
+    gateway = running;
+    await until(running, (text) => listening(text).length === 2);
+    const [first = 0, second = 0] = listening(running.output());
+    running.signal('SIGHUP');
+    await expect.poll(() => childrenOf(running.pid), { interval: 5 }).toHaveLength(3);
+    process.kill(first, 'SIGKILL');
+    await expect.poll(() => childrenOf(running.pid), { interval: 1 }).not.toContain(first);
+    const begun = childrenOf(running.pid).find((pid) => pid !== second) ?? 0;
+    process.kill(begun, 'SIGKILL');
+    await until(running, (text) => text.includes('The workers stay.'));
+    await until(running, (text) => listening(text).length === 3);
+    expect(await ask(running.url)).toBe(200);
+  },
+);
+
+function childrenOf(pid: number): readonly number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text
+    .split(' ')
+    .filter((word) => word !== '')
+    .map(Number);
+}
 
 test('live events are those of all workers, whichever the console is connected to', async () => {
   const running = await startGateway({ WORKERS: '2', WEB_PASSWORD: PASSWORD, LOG_LEVEL: 'info' });
