@@ -315,18 +315,20 @@ function notBegun(): GatewayError {
   });
 }
 
-async function* withFirst(
-  first: readonly Frame[],
-  rest: UpstreamStream,
-): AsyncGenerator<readonly Frame[], void> {
+/** What was taken of a stream, and the rest of it. By hand, as it stands before every whole answer that is relayed. */
+function withFirst(first: readonly Frame[], rest: UpstreamStream): UpstreamStream {
   let isTaken = false;
-  try {
-    yield first;
-    isTaken = true;
-    yield* rest;
-  } finally {
-    if (!isTaken) await rest.return?.();
-  }
+  return {
+    next() {
+      if (isTaken) return rest.next();
+      isTaken = true;
+      return Promise.resolve({ value: first });
+    },
+    return: () => rest.return?.() ?? Promise.resolve({ done: true, value: undefined }),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }
 
 async function* oneChunk(text: string): AsyncGenerator<string, void> {
