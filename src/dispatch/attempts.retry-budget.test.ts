@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createRetryBudget } from './attempts.ts';
+import { createRetryBudgets } from './attempts.ts';
 
 type RetryBudget = ReturnType<typeof createRetryBudget>;
+
+const createRetryBudget = (clock: Parameters<typeof createRetryBudgets>[0]) =>
+  createRetryBudgets(clock)({ upstream: { id: 'u' }, modelId: 'm' });
 
 /** Says an earlier time each time it is asked. */
 let wallTime = 1_700_000_000_000;

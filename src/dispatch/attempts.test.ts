@@ -13,7 +13,7 @@ import type { Lease, LeaseOutcome, LeaseRequest, LeaseResult } from '../pool/poo
 import {
   type AttemptDependencies,
   type AttemptPlan,
-  createRetryBudget,
+  createRetryBudgets,
   runAttempts,
 } from './attempts.ts';
 
@@ -72,10 +72,7 @@ function benchOf({ accounts, budget, jitter = 0, ...options }: BenchOptions): Be
     pool: { ...seeded.pool, lease },
     clock,
     random: () => jitter,
-    budgetOf: (
-      (one) => () =>
-        one
-    )(budget ?? createRetryBudget(clock)),
+    budgetOf: budget === undefined ? createRetryBudgets(clock) : () => budget,
   };
   const run: Bench['run'] = (meet, request = {}, signal = new AbortController().signal) => {
     const route = { target: 'm', webSearch: false };
@@ -190,7 +187,7 @@ test('a lost connection is repeated on a fresh one, and only what is lost again 
 });
 
 test('an outage that closes every connection is asked hardly more often than clients ask (R11)', async () => {
-  const budget = createRetryBudget(createFakeClock());
+  const budget = createRetryBudgets(createFakeClock())({ upstream: { id: 'u' }, modelId: 'm' });
   const bench = benchOf({ accounts: 'abcde', budget });
   const lost: Meet = () => ({ kind: 'connection-lost' });
   for (let round = 0; round < 20; round += 1) {

@@ -568,7 +568,7 @@ const FLOOR = 10;
  * Retries that did not help, and those under way, may be 20 % of the requests of the last ten to twenty
  * seconds, and at least ten: of all clients and of each alone, as what it asks may be what fails.
  */
-export function createRetryBudget(clock: Pick<Clock, 'monotonic'>) {
+function createRetryBudget(clock: Pick<Clock, 'monotonic'>) {
   let start = clock.monotonic();
   let current = createRetryWindow();
   let previous = createRetryWindow();
