@@ -3,10 +3,11 @@
 import type { Account } from '../accounts/account.ts';
 import type { AccountBook, BookChange } from '../accounts/account-book.ts';
 import type { UpstreamModel } from '../upstreams/upstream.ts';
+import { AccountLabels } from './account-labels.ts';
 import { createOwnIds } from './eligibility.ts';
 import { Leasing, type LeasingParts } from './lease.ts';
 import { ModelIndexes } from './model-index.ts';
-import { AccountLabels, ModelLists, OfferedNames } from './model-lists.ts';
+import { ModelLists, OfferedNames } from './model-lists.ts';
 import { Overloads } from './overload.ts';
 import type { AccountView, LeaseRequest, LeaseResult, PoolOptions } from './pool.ts';
 import { Probes } from './probes.ts';

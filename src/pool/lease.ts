@@ -5,8 +5,8 @@ import { type GatewayError, gatewayError } from '../canonical/error.ts';
 import type { NeedSet } from '../canonical/needs.ts';
 import { told } from '../lib/localized-message.ts';
 import type { AccountAccess } from '../upstreams/upstream.ts';
+import type { AccountLabels } from './account-labels.ts';
 import type { ModelIndexes } from './model-index.ts';
-import type { AccountLabels } from './model-lists.ts';
 import type { OverloadOutcome, Overloads } from './overload.ts';
 import {
   type Candidate,

@@ -4,9 +4,9 @@
 import type { SelectionLogEntry } from '../canonical/call-record.ts';
 import { areAlike, lackingOf, type Need, type NeedSet, worstOf } from '../canonical/needs.ts';
 import type { UpstreamModel } from '../upstreams/upstream.ts';
+import type { AccountLabels } from './account-labels.ts';
 import { type Eligibility, knownShare, type WaitingCause } from './eligibility.ts';
 import type { ModelIndex } from './model-index.ts';
-import type { AccountLabels } from './model-lists.ts';
 import type { Overloads } from './overload.ts';
 import {
   type Candidate,
@@ -337,7 +337,7 @@ export class Selection {
     let [bestPriority, bestGuess, bestTier] = [Number.NEGATIVE_INFINITY, 0, 0];
     for (const group of this.#fittingGroups()) {
       if (group.size === 0 || this.overloadMs(group) > 0) continue;
-      const guess = group.listed === 0 ? 1 : 0;
+      const guess = isGuess(group) ? 1 : 0;
       for (const tier of tiers) {
         const rank = this.#firstLeft(group.tiers[tier]);
         if (rank === undefined) continue;
@@ -428,7 +428,8 @@ export class Selection {
     const { priority, tier } = candidate.account.record;
     const winner = choice.candidate.account.record;
     if (priority < winner.priority) return 'has a lower priority';
-    if (isGuess(candidate) && !isGuess(choice.candidate)) return 'may not have the model';
+    const [group, chosen] = [candidate.place?.group, choice.candidate.place?.group];
+    if (group && chosen && isGuess(group) && !isGuess(chosen)) return 'may not have the model';
     const isLower = TIERS_BY_ROOM.indexOf(tier) > TIERS_BY_ROOM.indexOf(winner.tier);
     return isLower ? 'is of a lower tier' : PASSED_OVER;
   }
@@ -486,9 +487,9 @@ function logGroups(
   return [{ count, verdict, accountIds }];
 }
 
-/** True where no list of its upstream's accounts says that it has the model. */
-function isGuess({ place }: Candidate): boolean {
-  return place?.group.listed === 0;
+/** True where no list of its accounts says that the upstream has the model. */
+function isGuess({ listed }: CandidateGroup): boolean {
+  return listed === 0;
 }
 
 /** Of the groups with an account that is eligible. */
