@@ -30,10 +30,13 @@ async function leaveStuck(socket: Socket, answered: Promise<ServerResponse>) {
   socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   const response = await answered;
   let written = 0;
-  const isStuck = (): boolean => {
-    const before = written;
+  let unsent: number | undefined;
+  // The system goes on taking and sending what node has written.
+  const isStuck = async (): Promise<boolean> => {
+    const before = [written, unsent];
     written = response.socket?.bytesWritten ?? 0;
-    return before > 0 && written === before;
+    unsent = await readUnsentBytes(response.socket);
+    return written > 0 && written === before[0] && unsent === before[1];
   };
   await expect.poll(isStuck, { interval: 50 }).toBe(true);
   return { response, written };
