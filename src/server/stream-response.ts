@@ -43,7 +43,7 @@ export function followStream(
 ): Promise<void> {
   const { signal } = exchange.abort;
   const open = (): Promise<AnswerChunks> => Promise.resolve(events.read(first, signal));
-  return sendStream(exchange, { open, createWriter: () => reader });
+  return sendStream(exchange, { open, createWriter: () => reader, mayBeEmpty: true });
 }
 
 interface StreamSource {
@@ -52,6 +52,8 @@ interface StreamSource {
   createWriter(): StreamWriter;
   /** How long the first of it may take; as long as it does where it is not said. */
   readonly limitMs?: number;
+  /** Where it ends well without any text. */
+  readonly mayBeEmpty?: true;
 }
 
 async function sendStream(exchange: Exchange, source: StreamSource): Promise<void> {
@@ -76,7 +78,9 @@ async function sendStream(exchange: Exchange, source: StreamSource): Promise<voi
       if (behind !== undefined) await behind;
       if (!stream.isOpen) break;
     }
-    if (!stream.hasBegun) throw new Error('The answer stream ended without any event.');
+    if (!stream.hasBegun && source.mayBeEmpty !== true) {
+      throw new Error('The answer stream ended without any event.');
+    }
     stream.end();
   } catch (error) {
     if (!stream.hasBegun) throw error;
@@ -278,6 +282,11 @@ class OpenStream extends SocketWriter {
     this.#sentBody?.add(ending);
     super.write(ending);
     this.end();
+  }
+
+  override end(): void {
+    if (!this.hasBegun) this.#begin();
+    super.end();
   }
 
   stop(): void {

@@ -45,7 +45,8 @@ test('the oldest leave when they are too many, and what came last never does', a
   await expect(read(log, 0)()).rejects.toThrow('not kept');
   expect(await read(log, 2)()).toBe(event(2) + event(3));
   log.end();
-  expect(log.canReadFrom(4)).toBe(false);
+  expect([4, 5].map((number) => log.canReadFrom(number))).toEqual([true, false]);
+  expect(await read(log, 4)()).toBeUndefined();
 });
 
 test('a reader that leaves waits no longer', async () => {

@@ -52,9 +52,9 @@ export class EventLog {
     this.#wake();
   }
 
-  /** False when that event is not kept any more, or will never come. */
+  /** False when that event is not kept any more, or is not the next one either. Behind the last there is nothing to read. */
   canReadFrom(number: number): boolean {
-    return number >= this.#first && number < this.#next + (this.#isEnded ? 0 : 1);
+    return number >= this.#first && number <= this.#next;
   }
 
   /** All events from that one on, as they come, until the last. @throws the signal's reason; Error when it fell behind */

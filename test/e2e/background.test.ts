@@ -140,6 +140,8 @@ describe('read along', () => {
     expect(await take(await client.responses.retrieve(id, again))).toEqual(rest);
     const whole = await client.responses.stream({ response_id: id }).finalResponse();
     expect(whole.output_text).toContain('Hello there');
+    const all = { stream: true, starting_after: begun.length + rest.length - 1 } as const;
+    expect(await take(await client.responses.retrieve(id, all))).toEqual([]);
     const behind = { stream: true, starting_after: 10_000 } as const;
     await expect(client.responses.retrieve(id, behind)).rejects.toMatchObject({ status: 400 });
   });
