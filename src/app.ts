@@ -116,7 +116,10 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
   const server = createServer({
     ...{ protocols, dispatcher, models, responseStores, bodies, access, settings, clock, log },
     ...{ openFiles, incoming, isPlain, version: VERSION },
-    sharing: { cluster, clock },
+    sharing: {
+      ...{ cluster, clock },
+      pieces: sealedValues(context, foundation, 'pieces of a background stream'),
+    },
     prices: createCallPrices({ router, ...traffic.accounts }),
     consoleFiles: createConsoleFiles({ distPath, log }),
     observer: observation.observer,

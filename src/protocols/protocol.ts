@@ -8,8 +8,7 @@ import type { ListedModel } from '../canonical/model.ts';
 import { createReceipt, type Receipt, type ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { RunsOfKey } from '../stored-responses/background-runs.ts';
-import type { EventLog } from '../stored-responses/event-log.ts';
+import type { ReadableEvents, RunsOfKey } from '../stored-responses/background-runs.ts';
 import type { ResponseStore } from '../stored-responses/response-store.ts';
 
 export type ProtocolName = 'chat' | 'messages' | 'generate';
@@ -95,7 +94,7 @@ export type ProtocolRoute =
 
 /** A stream that goes on without whoever reads it. */
 export interface FollowedEvents {
-  readonly events: Pick<EventLog, 'read'>;
+  readonly events: ReadableEvents;
   /** The number of the first event to read. */
   readonly first: number;
   readonly reader: StreamWriter;

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { createChannel } from '../../test/support/channel.ts';
 import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import { Hub } from '../cluster/memory.ts';
 import { createWorkerCluster, serveWorker } from '../cluster/parent.ts';
+import { SealedValues } from '../cluster/sealed-values.ts';
 import { BackgroundRuns } from './background-runs.ts';
-import { EventLog } from './event-log.ts';
+import { EventLog, type EventPiece } from './event-log.ts';
 
 interface Job {
   readonly signal: AbortSignal;
@@ -130,6 +132,61 @@ test('another key ends nothing at another process either', async () => {
   expect(one.jobs.get('a')?.signal.aborted).toBe(false);
 });
 
+test('a stream is read at a process that does not keep it, as it comes and behind its end', async () => {
+  const clock = createFakeClock();
+  const { one, other } = openTwo(clock);
+  const events = new EventLog();
+  const event = (number: number): string => `data: ${number}\n\n`;
+  events.add(event(0) + event(1));
+  const { ended } = one.start('a', { events });
+  const open = async (first: number, key = 'k') => {
+    const asked = other.runs.of(key).eventsFrom('a', 'one', first);
+    await clock.advance(0);
+    return (await asked)?.read(first, new AbortController().signal);
+  };
+  const next = async (reading: AsyncIterator<string> | undefined, within = 0) => {
+    const coming = reading?.next();
+    await clock.advance(within);
+    return (await coming)?.value;
+  };
+  const reading = await open(1);
+  expect(await next(reading)).toBe(event(1));
+  const coming = reading?.next();
+  // Longer than the other process waits for an event at a time.
+  await clock.advance(6000);
+  events.add(event(2));
+  await clock.advance(0);
+  expect((await coming)?.value).toBe(event(2));
+  one.jobs.get('a')?.finish();
+  await ended;
+  expect(await next(reading)).toBeUndefined();
+  const again = await open(0);
+  expect([await next(again), await next(again)]).toEqual([
+    event(0) + event(1) + event(2),
+    undefined,
+  ]);
+  expect(await next(await open(3))).toBeUndefined();
+  expect(await open(4)).toBeUndefined();
+  expect(await open(0, 'somebody else')).toBeUndefined();
+});
+
+test('a stream whose process is gone is not read on', async () => {
+  const clock = createFakeClock();
+  const { one, other, leave } = openTwo(clock);
+  const events = new EventLog();
+  events.add('data: 0\n\n');
+  one.start('a', { events });
+  const asked = other.runs.of('k').eventsFrom('a', 'one', 0);
+  await clock.advance(0);
+  const reading = (await asked)?.read(0, new AbortController().signal);
+  await reading?.next();
+  await leave();
+  const coming = reading?.next();
+  const failed = expect(coming).rejects.toThrow('not kept');
+  await clock.advance(5000);
+  await failed;
+});
+
 test('what a process made that is gone for 30 s is made no more, and nobody waits for its end', async () => {
   const clock = createFakeClock();
   const { one, other, leave } = openTwo(clock);
@@ -153,7 +210,7 @@ function openTwo(clock: FakeClock) {
     const [parentEnd, channel] = createChannel();
     const end = serveWorker(hub, parentEnd);
     const cluster = createWorkerCluster({ replica, channel, clock, onFault });
-    return { ...setUp({}, { cluster, clock }), end };
+    return { ...setUp({}, { cluster, clock, pieces: piecesOf(clock, cluster) }), end };
   };
   const [one, other] = [open('one'), open('other')];
   return {
@@ -165,6 +222,11 @@ function openTwo(clock: FakeClock) {
   };
 }
 
+function piecesOf(clock: FakeClock, { values }: Cluster): SealedValues<EventPiece> {
+  const sealer = { seal: (text: string) => text, open: (text: string) => text };
+  return new SealedValues({ values, sealer, clock, purpose: 'pieces' });
+}
+
 function onFault(error: unknown): never {
   throw error;
 }
@@ -173,14 +235,15 @@ test('a stream can be read for some time behind its end, by its key alone', asyn
   const { runs, jobs, clock, start } = setUp();
   const events = new EventLog();
   const { ended } = start('a', { events });
-  const isThere = () => ['k', 'other'].map((key) => runs.of(key).eventsOf('a') === events);
-  expect(isThere()).toEqual([true, false]);
+  const read = (key: string) => runs.of(key).eventsFrom('a', undefined, 0);
+  const isThere = async () => [(await read('k')) === events, (await read('other')) === events];
+  expect(await isThere()).toEqual([true, false]);
   jobs.get('a')?.finish();
   await ended;
   await clock.advance(5 * 60_000 - 1);
-  expect(isThere()).toEqual([true, false]);
+  expect(await isThere()).toEqual([true, false]);
   await clock.advance(1);
-  expect(isThere()).toEqual([false, false]);
+  expect(await isThere()).toEqual([false, false]);
 });
 
 test('streams that have ended leave in their order when they are too large together', async () => {
@@ -192,8 +255,10 @@ test('streams that have ended leave in their order when they are too large toget
     jobs.get(id)?.finish();
     await ended;
   }
-  const held = ['a', 'b', 'c'].filter((id) => runs.of('k').eventsOf(id) !== undefined);
-  expect(held).toEqual(['b', 'c']);
+  const held = ['a', 'b', 'c'].map((id) => runs.of('k').eventsFrom(id, undefined, 0));
+  expect((await Promise.all(held)).map((events) => events !== undefined)).toEqual([
+    ...[false, true, true],
+  ]);
   await runs.close('over');
   expect(clock.pendingTimers).toBe(0);
 });

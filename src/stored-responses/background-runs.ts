@@ -1,8 +1,12 @@
 // Responses that are created in the background: their turns, their bounds, and their ends, at whichever process they are made.
 
 import { type Cluster, type Topic, Waits } from '../cluster/cluster.ts';
+import type { SealedValues } from '../cluster/sealed-values.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
-import type { EventLog } from './event-log.ts';
+import type { EventLog, EventPiece } from './event-log.ts';
+
+/** What may be read of a stream, at whichever process it is kept. */
+export type ReadableEvents = Pick<EventLog, 'read'>;
 
 /** What one client key may see and end; no other key's can be reached through it. */
 export type RunsOfKey = ReturnType<BackgroundRuns['of']>;
@@ -87,7 +91,11 @@ export class BackgroundRuns {
     this.#limits = { ...LIMITS, ...limits };
     this.#cancelled = cancelled;
     this.#others =
-      sharing && new OtherRuns(sharing, (clientKeyId, id) => this.#cancel(clientKeyId, id));
+      sharing &&
+      new OtherRuns(sharing, {
+        cancel: (name) => this.#cancel(name),
+        eventsOf: (name) => this.#eventsOf(name),
+      });
   }
 
   of(clientKeyId: string) {
@@ -101,19 +109,33 @@ export class BackgroundRuns {
         if (here !== undefined || runner === undefined) return here;
         return this.#others?.mayRun(runner) === true ? 'in_progress' : undefined;
       },
-      /** The stream of one that was begun here as a stream, until some time behind its end. */
-      eventsOf: (id: string): EventLog | undefined => {
-        const ended = this.#ended.get(id);
-        if (ended?.clientKeyId === clientKeyId) return ended.events;
-        return this.#find(clientKeyId, id)?.run.events;
+      /**
+       * The stream of one that was begun as a stream, from that event on, until some time behind its end.
+       * Undefined where those events are not kept.
+       */
+      eventsFrom: async (
+        id: string,
+        runner: string | undefined,
+        first: number,
+      ): Promise<ReadableEvents | undefined> => {
+        const events = this.#eventsOf({ clientKeyId, id });
+        if (events !== undefined) return events.canReadFrom(first) ? events : undefined;
+        if (runner === undefined) return undefined;
+        return this.#others?.follow(runner, { clientKeyId, id }, first);
       },
       /** Ends it as its client wishes. Resolves when it has ended; false when there was nothing to end. */
       cancel: async (id: string, runner: string | undefined): Promise<boolean> => {
-        if (await this.#cancel(clientKeyId, id)) return true;
+        if (await this.#cancel({ clientKeyId, id })) return true;
         if (runner === undefined) return false;
         return (await this.#others?.end(runner, { clientKeyId, id })) ?? false;
       },
     };
+  }
+
+  #eventsOf({ clientKeyId, id }: RunName): EventLog | undefined {
+    const ended = this.#ended.get(id);
+    if (ended?.clientKeyId === clientKeyId) return ended.events;
+    return this.#find(clientKeyId, id)?.run.events;
   }
 
   #find(clientKeyId: string, id: string): OpenRun | undefined {
@@ -121,7 +143,7 @@ export class BackgroundRuns {
     return open?.run.clientKeyId === clientKeyId ? open : undefined;
   }
 
-  async #cancel(clientKeyId: string, id: string): Promise<boolean> {
+  async #cancel({ clientKeyId, id }: RunName): Promise<boolean> {
     const open = this.#find(clientKeyId, id);
     if (open === undefined) return false;
     open.abort.abort(this.#cancelled());
@@ -215,6 +237,8 @@ export class BackgroundRuns {
 export interface RunSharing {
   readonly cluster: Pick<Cluster, 'replica' | 'notices' | 'state' | 'subscribe'>;
   readonly clock: Pick<Clock, 'monotonic' | 'startTimer'>;
+  /** Pieces of streams, from who keeps one to who asked for it. */
+  readonly pieces: Pick<SealedValues<EventPiece>, 'put' | 'take'>;
 }
 
 interface RunName {
@@ -222,29 +246,50 @@ interface RunName {
   readonly id: string;
 }
 
-type RunNotice = RunName &
-  ({ readonly kind: 'end'; readonly runner: string } | { readonly kind: 'ended' });
+/** `answer` names what is waited for. */
+type RunNotice =
+  | (RunName & { readonly kind: 'end'; readonly runner: string; readonly answer: string })
+  | (RunName & {
+      readonly kind: 'read';
+      readonly runner: string;
+      readonly answer: string;
+      readonly from: number;
+    })
+  | { readonly kind: 'done'; readonly answer: string };
 
-const TOPIC: Topic<RunNotice> = { name: 'background responses 1' };
+const TOPIC: Topic<RunNotice> = { name: 'background responses 2' };
 /** Who is out of reach for a moment is not gone: what it makes has failed when so much has passed. */
 const GONE_MS = 30_000;
-/** Longer nobody waits for another process to end one. */
-const END_MS = 5000;
+/** Longer nobody waits for another process to end one, or to give a piece of its stream. */
+const ANSWER_MS = 5000;
+/** So long that process waits for the next event of a stream before it says that there is none yet. */
+const IDLE_MS = 2000;
+/** A piece that nobody takes is gone after so long. */
+const PIECE_MS = 30_000;
 
-/** What other processes make: whether they still can, and ending it there. */
+/** What is made and kept here. */
+interface OwnRuns {
+  cancel(name: RunName): Promise<boolean>;
+  eventsOf(name: RunName): EventLog | undefined;
+}
+
+/** What other processes make: whether they still can, ending it there, and reading its stream. */
 class OtherRuns {
   readonly #sharing: RunSharing;
+  readonly #own: OwnRuns;
   readonly #openedAt: number;
   /** Since when they are not among the members any more. */
   readonly #gone = new Map<string, number>();
-  readonly #waits: Waits<[ended: RunName]>;
+  readonly #waits: Waits<[answer: string]>;
   readonly #ends: readonly (() => void)[];
+  #asked = 0;
 
-  constructor(sharing: RunSharing, cancel: (clientKeyId: string, id: string) => Promise<boolean>) {
+  constructor(sharing: RunSharing, own: OwnRuns) {
     this.#sharing = sharing;
+    this.#own = own;
     const { cluster, clock } = sharing;
     this.#openedAt = clock.monotonic();
-    this.#waits = new Waits(clock, END_MS);
+    this.#waits = new Waits(clock, ANSWER_MS);
     let known = cluster.state().replicas;
     const follow: Parameters<Cluster['subscribe']>[0] = ({ isConnected, replicas }) => {
       if (!isConnected) return;
@@ -253,14 +298,8 @@ class OtherRuns {
       known = replicas;
     };
     const take = (notice: RunNotice): void => {
-      if (notice.kind === 'ended') this.#waits.tell(notice);
-      else if (notice.runner === cluster.replica) end(notice);
-    };
-    const end = ({ clientKeyId, id }: RunName): void => {
-      // Also when it ended by itself meanwhile: whoever asks reads how.
-      void cancel(clientKeyId, id).then(() =>
-        cluster.notices.tell(TOPIC, { kind: 'ended', clientKeyId, id }),
-      );
+      if (notice.kind === 'done') this.#waits.tell(notice.answer);
+      else if (notice.runner === cluster.replica) void this.#serve(notice);
     };
     this.#ends = [cluster.subscribe(follow), cluster.notices.listen(TOPIC, { take })];
   }
@@ -277,19 +316,78 @@ class OtherRuns {
   }
 
   /** False when it does not end in time. */
-  async end(runner: string, { clientKeyId, id }: RunName): Promise<boolean> {
+  async end(runner: string, name: RunName): Promise<boolean> {
     if (!this.mayRun(runner)) return false;
-    let isEnded = false;
-    const answered = this.#waits.until((ended) => {
-      isEnded = ended.clientKeyId === clientKeyId && ended.id === id;
-      return isEnded;
-    });
-    this.#sharing.cluster.notices.tell(TOPIC, { kind: 'end', runner, clientKeyId, id });
-    await answered;
-    return isEnded;
+    const answer = this.#nameAnswer();
+    return this.#ask({ kind: 'end', runner, ...name, answer });
+  }
+
+  /** The events from that one on; undefined where that process does not keep them, or does not say so in time. */
+  async follow(runner: string, name: RunName, from: number): Promise<ReadableEvents | undefined> {
+    const first = await this.#piece(runner, name, from);
+    return first && { read: (_from, signal) => this.#read(runner, name, { first, signal }) };
   }
 
   close(): void {
     for (const end of this.#ends) end();
+  }
+
+  /** @throws the signal's reason; Error where it can be read no further */
+  async *#read(
+    runner: string,
+    name: RunName,
+    { first, signal }: { readonly first: EventPiece; readonly signal: AbortSignal },
+  ): AsyncGenerator<string, undefined> {
+    for (let piece: EventPiece | undefined = first; ; ) {
+      if (piece === undefined) throw new Error('What comes next is not kept any more.');
+      if (piece.text !== '') yield piece.text;
+      if (piece.isOver) return;
+      signal.throwIfAborted();
+      piece = await this.#piece(runner, name, piece.next);
+    }
+  }
+
+  async #piece(runner: string, name: RunName, from: number): Promise<EventPiece | undefined> {
+    if (!this.mayRun(runner)) return undefined;
+    const answer = this.#nameAnswer();
+    const isDone = await this.#ask({ kind: 'read', runner, ...name, from, answer });
+    return isDone ? this.#sharing.pieces.take(answer) : undefined;
+  }
+
+  #nameAnswer(): string {
+    this.#asked += 1;
+    return `${this.#sharing.cluster.replica} ${this.#asked}`;
+  }
+
+  /** False when it is not done in time. */
+  async #ask(notice: Exclude<RunNotice, { kind: 'done' }>): Promise<boolean> {
+    let isDone = false;
+    const answered = this.#waits.until((answer) => {
+      isDone = answer === notice.answer;
+      return isDone;
+    });
+    this.#sharing.cluster.notices.tell(TOPIC, notice);
+    await answered;
+    return isDone;
+  }
+
+  async #serve(notice: Exclude<RunNotice, { kind: 'done' }>): Promise<void> {
+    const { answer } = notice;
+    // Also when it ended by itself meanwhile: whoever asks reads how.
+    if (notice.kind === 'end') await this.#own.cancel(notice);
+    else await this.#give(notice);
+    this.#sharing.cluster.notices.tell(TOPIC, { kind: 'done', answer });
+  }
+
+  /** Nothing where the events are not kept. */
+  async #give(notice: Extract<RunNotice, { kind: 'read' }>): Promise<void> {
+    const { clock, pieces } = this.#sharing;
+    const events = this.#own.eventsOf(notice);
+    if (events?.canReadFrom(notice.from) !== true) return;
+    const idle = new AbortController();
+    const timer = clock.startTimer(IDLE_MS, () => idle.abort());
+    const piece = await events.due(notice.from, idle.signal);
+    timer.cancel();
+    await pieces.put(notice.answer, piece, PIECE_MS);
   }
 }

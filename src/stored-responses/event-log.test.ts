@@ -23,6 +23,15 @@ test('who comes late has all of it, and who comes again what is behind', async (
   expect([await again(), await again()]).toEqual([event(1) + event(2), undefined]);
 });
 
+test('a long stream is given in pieces of whole events', async () => {
+  const log = new EventLog();
+  const long = `data: ${'x'.repeat(200_000)}\n\n`;
+  log.add(long + long + long);
+  log.end();
+  expect(await log.due(0, never)).toEqual({ text: long + long, next: 2, isOver: false });
+  expect(await log.due(2, never)).toEqual({ text: long, next: 3, isOver: true });
+});
+
 test('an event that comes in pieces is given when it is whole', async () => {
   const log = new EventLog();
   const next = read(log, 0);

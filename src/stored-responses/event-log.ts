@@ -6,6 +6,18 @@ const EVENT_END = '\n\n';
 /** UTF-16 units of the events that are kept of one stream; beyond them the oldest leave. */
 const MOST = 4 * 1024 * 1024;
 
+/** UTF-16 units after which a piece of a stream ends. */
+const PIECE = 256 * 1024;
+
+/** Some events in a row. */
+export interface EventPiece {
+  readonly text: string;
+  /** The number of the event behind them. */
+  readonly next: number;
+  /** True where none comes. */
+  readonly isOver: boolean;
+}
+
 /** Its events are numbered from 0 on, in the order they come. */
 export class EventLog {
   readonly #most: number;
@@ -62,12 +74,25 @@ export class EventLog {
     for (let next = number; ; ) {
       signal.throwIfAborted();
       if (next < this.#first) throw new Error('What comes next is not kept any more.');
-      const due = this.#events.slice(next - this.#first);
-      next += due.length;
-      if (due.length > 0) yield due.join('');
-      else if (this.#isEnded) return;
-      else await this.#untilMore(signal);
+      const due = await this.due(next, signal);
+      next = due.next;
+      if (due.text !== '') yield due.text;
+      if (due.isOver) return;
     }
+  }
+
+  /** The events from that one on that are there; the next to come where there is none, if any comes before the signal. */
+  async due(number: number, signal: AbortSignal): Promise<EventPiece> {
+    if (number >= this.#next && !this.#isEnded) await this.#untilMore(signal);
+    const events: string[] = [];
+    let size = 0;
+    for (const event of this.#events.slice(Math.max(0, number - this.#first))) {
+      events.push(event);
+      size += event.length;
+      if (size >= PIECE) break;
+    }
+    const next = number + events.length;
+    return { text: events.join(''), next, isOver: this.#isEnded && next >= this.#next };
   }
 
   #untilMore(signal: AbortSignal): Promise<void> {

@@ -289,16 +289,13 @@ test('a save of another process that does not end is not waited for', async () =
   expect(await one.find('r1')).toMatchObject(answer('r1'));
 });
 
-test('who begins to make a response is kept with it, and not with how it ended', async () => {
-  const { one, saveAll } = openReplicas();
-  one.put({ id: 'r1', input: [], response: { id: 'r1', status: 'queued' } });
+test('who makes a response in the background is kept with it, and with no other', async () => {
+  const { one } = openReplicas();
+  for (const [id, background] of [['r1', true] as const, ['r2', false] as const]) {
+    one.put({ id, input: [], response: { id, status: 'completed', background } });
+  }
   expect(await one.find('r1')).toMatchObject({ runner: 'one' });
-  const completed = { id: 'r1', status: 'completed' };
-  const change = one.change('r1', (known) => [{ ...known, response: completed }]);
-  await saveAll();
-  await saveAll();
-  await change;
-  expect(await one.find('r1')).not.toHaveProperty('runner');
+  expect(await one.find('r2')).not.toHaveProperty('runner');
 });
 
 function onFault(error: unknown): never {

@@ -12,7 +12,7 @@ export interface StoredResponse {
   readonly input: readonly JsonObject[];
   /** The whole response object, with its output. */
   readonly response: JsonObject;
-  /** Of one that is being made in the background: the process that makes it, where there are several. */
+  /** Of one that is made in the background: the process that makes it or did, where there are several. */
   readonly runner?: string | undefined;
 }
 
@@ -101,8 +101,8 @@ export function createResponseStores(options: ResponseStoresOptions) {
     clientKeyId: string,
     { runner: _runner, ...answer }: StoredResponse,
   ): StoredResponseRow | undefined => {
-    const isBegun = sharing !== undefined && answer.response.status === 'queued';
-    const runner = isBegun ? { runner: sharing.cluster.replica } : {};
+    const isRun = sharing !== undefined && answer.response.background === true;
+    const runner = isRun ? { runner: sharing.cluster.replica } : {};
     const json = JSON.stringify({ ...answer, ...runner });
     if (json.length > maxAnswer) {
       onFailure(new Error(`The answer ${answer.id} is too large to be kept.`));

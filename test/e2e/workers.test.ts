@@ -182,6 +182,30 @@ test('a background response is shown, and ended, by a worker that does not make 
   }
 }, 60_000);
 
+test('the stream of a background response is read on at a worker that does not make it', async () => {
+  const running = await startGateway({ WORKERS: '2', LOG_LEVEL: 'info' });
+  gateway = running;
+  await until(running, (text) => listening(text).length === 2);
+  const read = async (path: string, body?: object): Promise<string> => {
+    const method = body === undefined ? 'GET' : 'POST';
+    const headers = { 'content-type': 'application/json', ...ALONE };
+    const init = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await fetch(`${running.url}/v1/responses${path}`, { method, headers, ...init });
+    expect(answer.headers.get('content-type')).toMatch('text/event-stream');
+    return answer.text();
+  };
+  const asked = { model: 'alpha-3-flash', input: 'UPSTREAM-WORDS 400', background: true };
+  const whole = await read('', { ...asked, stream: true });
+  const id = /"id":"(resp_[^"]+)"/.exec(whole)?.[1];
+  const events = whole.split(/(?<=\n\n)/);
+  // Each connection goes to the next worker.
+  for (let turn = 0; turn < 2; turn += 1) {
+    expect(await read(`/${id}?stream=true`)).toBe(whole);
+    expect(await read(`/${id}?stream=true&starting_after=4`)).toBe(events.slice(5).join(''));
+    expect(await read(`/${id}?stream=true&starting_after=${events.length - 1}`)).toBe('');
+  }
+}, 60_000);
+
 async function callJson(url: string, method: string, body?: object): Promise<JsonObject> {
   const answer = await fetch(url, {
     method,

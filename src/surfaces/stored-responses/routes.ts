@@ -199,20 +199,20 @@ async function followAnswer(input: StoredResponseInput): Promise<FollowedEvents 
     const message = 'starting_after is the sequence_number of the last event that you have.';
     throw invalidRequest('starting_after', message);
   }
-  await find(input);
-  const events = runs.eventsOf(id);
+  const { runner } = await find(input);
   const first = Number(after) + 1;
-  if (events?.canReadFrom(first) === true) return { events, first, reader: READING_ALONG };
+  const events = await runs.eventsFrom(id, runner, first);
+  if (events !== undefined) return { events, first, reader: READING_ALONG };
   const text =
-    'these events are not here. They are kept where a response with background and stream is made, until five ' +
-    'minutes after its end, of a long one the last; leave stream out to get the response as it stands.';
+    'these events are not kept. Those of a response with background and stream are, of a long one the last, while the ' +
+    'gateway that makes it runs, until five minutes after its end; leave stream out to get the response as it stands.';
   throw unsupported('stream', text);
 }
 
 /** One that is still being made is ended first. */
 async function removeAnswer(input: StoredResponseInput): Promise<JsonObject> {
   const answer = await input.responses.find(input.id);
-  await input.runs.cancel(input.id, answer?.runner);
+  if (answer !== undefined) await cancelOpen(input, answer);
   if (!(await input.responses.remove(input.id))) throw unknownAnswer(input.id, 'response_id');
   return { id: input.id, object: 'response', deleted: true };
 }
@@ -229,16 +229,24 @@ async function listInput(input: StoredResponseInput): Promise<JsonObject> {
 
 /** One that has ended is shown as it ended, as the real service does. */
 async function cancelAnswer(input: StoredResponseInput): Promise<JsonObject> {
-  const { response, runner } = await find(input);
-  if (response.background !== true) {
+  const answer = await find(input);
+  if (answer.response.background !== true) {
     throw invalidRequest(
       'response_id',
       'Only responses made in the background can be cancelled; close the connection of a stream.',
       'unsupported',
     );
   }
-  await input.runs.cancel(input.id, runner);
+  await cancelOpen(input, answer);
   return (await find(input)).response;
+}
+
+/** The process that made one that has ended is not asked. */
+async function cancelOpen(
+  { id, runs }: StoredResponseInput,
+  { response: { status }, runner }: StoredResponse,
+): Promise<void> {
+  if (status === 'queued' || status === 'in_progress') await runs.cancel(id, runner);
 }
 
 async function find({ id, responses, runs }: StoredResponseInput): Promise<StoredResponse> {
