@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts';
 import { createChatUpstream } from '../../src/upstreams/chat/index.ts';
 import { createCompatibleProfile, createOpenAiProfile } from '../../src/upstreams/chat/profiles.ts';
+import { objectsOf } from '../../src/upstreams/read-values.ts';
 import {
   type ChatUpstreamReply,
   type FakeChatUpstream,
@@ -322,6 +323,92 @@ test('thoughts come back to the upstream that wants them, from clients that keep
   const [, again] = messagesOf(upstream.calls[2]?.body);
   expect(again).toMatchObject({ role: 'assistant', reasoning_content: 'Look it up.' });
   expect(upstream.faults).toEqual([]);
+});
+
+/** Which refuses every other name for thoughts than its own, and calls without them. */
+function answersWithThoughts({ messages = [] }: JsonObject, field: string): ChatUpstreamReply {
+  const made = objectsOf(messages).filter(({ role }) => role === 'assistant');
+  const refuse = (message: string): ChatUpstreamReply => ({
+    ...{ kind: 'status', status: 400, body: { error: { message, type: 'invalid_request_error' } } },
+  });
+  for (const message of made) {
+    const other = Object.keys(message).find((key) => key.includes('reasoning') && key !== field);
+    if (other !== undefined)
+      return refuse(`property 'messages.1.assistant.${other}' is unsupported`);
+    if (message[field] === undefined) return refuse(`The \`${field}\` must be passed back.`);
+  }
+  const message = made.length === 0 ? { ...CALLING, [field]: 'Look.' } : { content: 'Rainy.' };
+  return { kind: 'message', message };
+}
+
+test.each(['reasoning', 'reasoning_content'])(
+  'a service of which nothing is known gets its thoughts back in the field it gave them in: %s',
+  async (field) => {
+    upstream.answer((body) => answersWithThoughts(body, field));
+    const text = 'How is the weather in Oslo?';
+    const tools = [
+      { type: 'function' as const, function: { name: 'weather', parameters: WEATHER.schema } },
+    ];
+    const asked = [{ role: 'user' as const, content: text }];
+    const ask = { model: THINKER, messages: asked, tools };
+    const { choices } = await openai(unnamed).chat.completions.create(ask);
+    const [made] = choices;
+    if (made === undefined) throw new Error('There was no answer.');
+    const [call] = made.message.tool_calls ?? [];
+    const result = { role: 'tool' as const, tool_call_id: call?.id ?? '', content: 'rain' };
+    const respelled = { ...made.message, reasoning_content: 'Look.' };
+    const forgotten = { role: 'assistant' as const, tool_calls: made.message.tool_calls ?? [] };
+    for (const kept of [made.message, respelled, forgotten]) {
+      const messages = [...asked, kept, result];
+      const next = await openai(unnamed).chat.completions.create({ ...ask, messages });
+      expect(next.choices[0]?.message.content).toBe('Rainy.');
+    }
+    const params = {
+      ...{ model: THINKER, max_tokens: 5000 },
+      thinking: { type: 'enabled' as const, budget_tokens: 1024 },
+      tools: [{ name: 'weather', input_schema: WEATHER.schema }],
+    };
+    const question = { role: 'user' as const, content: text };
+    const { content } = await anthropic(unnamed).messages.create({
+      ...params,
+      messages: [question],
+    });
+    const used = content.find((block) => block.type === 'tool_use');
+    const results = [
+      { type: 'tool_result' as const, tool_use_id: used?.id ?? '', content: 'rain' },
+    ];
+    const answer = await anthropic(unnamed).messages.create({
+      ...params,
+      messages: [question, { role: 'assistant', content }, { role: 'user', content: results }],
+    });
+    expect(answer.content).toMatchObject([{ type: 'text', text: 'Rainy.' }]);
+  },
+);
+
+test('a service that refuses thoughts it gave itself is asked without them', async () => {
+  upstream.answer(({ messages = [] }) => {
+    const [made] = objectsOf(messages).filter(({ role }) => role === 'assistant');
+    const message = "property 'messages.1.assistant.reasoning_content' is unsupported";
+    if (made?.reasoning_content !== undefined) {
+      return { kind: 'status', status: 400, body: { error: { message } } };
+    }
+    const answer = made ? { content: 'Rainy.' } : { ...CALLING, reasoning_content: 'Look.' };
+    return { kind: 'message', message: answer };
+  });
+  const tools = [
+    { type: 'function' as const, function: { name: 'weather', parameters: WEATHER.schema } },
+  ];
+  const asked = [{ role: 'user' as const, content: 'How is the weather in Oslo?' }];
+  const ask = { model: THINKER, messages: asked, tools };
+  const { choices } = await openai(unnamed).chat.completions.create(ask);
+  const made = choices.map(({ message }) => message);
+  const result = { role: 'tool' as const, tool_call_id: CALL.id, content: 'rain' };
+  const messages = [...asked, ...made, result];
+  const { data, response } = await openai(unnamed)
+    .chat.completions.create({ ...ask, messages })
+    .withResponse();
+  expect(data.choices[0]?.message.content).toBe('Rainy.');
+  expect(response.headers.get('x-isthmus-receipt')).toContain('dropped=');
 });
 
 function messagesOf(body: JsonObject | undefined): readonly unknown[] {

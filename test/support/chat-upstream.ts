@@ -42,7 +42,7 @@ const ROLES: Readonly<Record<string, readonly string[]>> = {
   system: ['role', 'content', 'name'],
   developer: ['role', 'content', 'name'],
   user: ['role', 'content', 'name'],
-  assistant: ['role', 'content', 'name', 'refusal', 'tool_calls', 'reasoning_content'],
+  assistant: ['role', 'content', 'name', 'refusal', 'tool_calls', 'reasoning_content', 'reasoning'],
   tool: ['role', 'content', 'tool_call_id'],
 };
 

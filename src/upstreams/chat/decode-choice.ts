@@ -1,6 +1,7 @@
 // Decides where the blocks of one choice begin and end, and puts its tool calls together.
 
 import type { BlockOpening, CanonicalEvent, TokenLogprob } from '../../canonical/event.ts';
+import type { Signature } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { KeptText } from '../../lib/long-text.ts';
 import { thoughtIn } from '../../wire/chat.ts';
@@ -8,6 +9,7 @@ import { jsonIn, type PartialCall, PartialCalls } from '../../wire/chat-calls.ts
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { DecodeContext } from '../upstream.ts';
 import {
+  plainField,
   type Reasoning,
   ReasoningDetails,
   readThought,
@@ -52,6 +54,8 @@ export class ChoiceDecoder {
   #open: OpenBlock | undefined;
   /** The words of the open thought. */
   #thought: string[] = [];
+  /** The field that thoughts come in. */
+  #thoughtField: string | undefined;
   /** What was thought so far, for the calls it leads to. */
   #thoughts: Reasoning[] = [];
   readonly #calls = new PartialCalls();
@@ -93,7 +97,10 @@ export class ChoiceDecoder {
     const details = message.reasoning_details;
     if (details !== undefined) this.#details.add(details);
     const thought = readThought(message);
-    if (thought !== undefined) this.#addText('thinking', thought, events);
+    if (thought !== undefined) {
+      this.#thoughtField ??= plainField(message);
+      this.#addText('thinking', thought, events);
+    }
     const { content } = message;
     if (typeof content === 'string') this.#addText('text', content, events);
     else for (const part of objectsOf(content)) this.#readPart(part, events);
@@ -175,11 +182,9 @@ export class ChoiceDecoder {
       events.push({ kind: 'block-end', index: open.index });
       return;
     }
-    const details = this.#details.take();
     const text = this.#thought.join('');
     this.#thought = [];
-    this.#thoughts.push(rememberedThought(text, details));
-    const signature = signatureOf(details, this.#shared.context.signatureFamily);
+    const signature = this.#remember(text, this.#details.take());
     events.push({ kind: 'block-end', index: open.index, signature });
   }
 
@@ -187,10 +192,15 @@ export class ChoiceDecoder {
   #giveDetails(events: CanonicalEvent[]): void {
     const details = this.#details.take();
     if (details === undefined) return;
-    this.#thoughts.push(rememberedThought('', details));
+    const signature = this.#remember('', details);
     const index = this.#start({ kind: 'thinking' }, events);
-    const signature = signatureOf(details, this.#shared.context.signatureFamily);
     events.push({ kind: 'block-end', index, signature });
+  }
+
+  #remember(text: string, details: readonly JsonObject[] | undefined): Signature {
+    const thought = rememberedThought(text, details, this.#thoughtField);
+    this.#thoughts.push(thought);
+    return signatureOf(thought, this.#shared.context.signatureFamily);
   }
 
   #giveCalls(events: CanonicalEvent[]): void {

@@ -16,7 +16,9 @@ import {
   whole,
 } from './decode.test-support.ts';
 
-const PLAIN = { value: 'cmVhc29uaW5n', family: FAMILY, on: 'thinking' };
+const plain = (field: string) => ({
+  ...{ value: Buffer.from(field).toString('base64url'), family: FAMILY, on: 'thinking' },
+});
 
 test('a stream is a start, balanced blocks, usage and the end', () => {
   const events = decode(
@@ -44,17 +46,18 @@ test('a stream is a start, balanced blocks, usage and the end', () => {
   ]);
 });
 
-test.each<[string, JsonObject]>([
-  ['reasoning_content', { reasoning_content: 'hm' }],
-  ['reasoning', { reasoning: 'hm' }],
-  ['both, once', { reasoning: 'hm', reasoning_content: 'hm' }],
+test.each<[string, JsonObject, string]>([
+  ['reasoning_content', { reasoning_content: 'hm' }, 'reasoning_content'],
+  ['reasoning', { reasoning: 'hm' }, 'reasoning'],
+  ['both, once', { reasoning: 'hm', reasoning_content: 'hm' }, 'reasoning_content'],
   [
     'parts of a content list',
     { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }] },
+    'thinking',
   ],
-])('thoughts are read from %s', (_name, delta) => {
+])('thoughts are read from %s, and the signature tells from where', (_name, delta, field) => {
   expect(blocksOf(chunk(delta), chunk({ content: 'A' }), stop())).toEqual([
-    { kind: 'thinking', text: 'hm', signature: PLAIN },
+    { kind: 'thinking', text: 'hm', signature: plain(field) },
     { kind: 'text', text: 'A' },
   ]);
 });

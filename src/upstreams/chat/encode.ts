@@ -22,7 +22,7 @@ import { encodeTools, freeTextTools, toWireSchema } from './encode-tools.ts';
 import { fitBody } from './fit.ts';
 import { type FitContext, traitsOf } from './models.ts';
 import type { ChatProfile, ChatQuirks } from './profiles.ts';
-import { type Reasoning, readReasoning, reasoningFields } from './reasoning.ts';
+import { fieldFor, type Reasoning, readReasoning, reasoningFields } from './reasoning.ts';
 
 /**
  * The body without `stream`, which is said when it is sent. Expects what the transforms establish
@@ -371,14 +371,13 @@ class Messages {
 
   /** As the client carried the thoughts, else as they are remembered of the call they led to. */
   #reasoningOf(thoughts: readonly ThinkingPart[], call: ToolCallPart | undefined): JsonObject {
-    const { sendsReasoning } = this.#context.profile.quirks;
     const carried = thoughts.flatMap((part) => readReasoning(part));
-    if (sendsReasoning === undefined) {
-      if (carried.length > 0) this.#note('dropped', told`The upstream takes no earlier thoughts.`);
-      return {};
-    }
     const traced: readonly Reasoning[] = call?.trace?.parts ?? [];
-    return reasoningFields(carried.length > 0 ? carried : traced, sendsReasoning);
+    const known = carried.length > 0 ? carried : traced;
+    const field = fieldFor(known, this.#context.profile.quirks.sendsReasoning);
+    if (field !== undefined) return reasoningFields(known, field);
+    if (carried.length > 0) this.#note('dropped', told`The upstream takes no earlier thoughts.`);
+    return {};
   }
 
   #mediaOf(part: MediaPart): JsonObject[] {

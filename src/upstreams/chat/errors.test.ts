@@ -42,6 +42,15 @@ test.each<[number, JsonValue, UpstreamFailureKind]>([
   [400, error('no', null, 'content_policy_violation'), 'rejected'],
   [422, { detail: [{ loc: ['body', 'messages', 0], msg: 'field required' }] }, 'rejected'],
   [400, error('Invalid `signature` in `reasoning_details`'), 'bad-signature'],
+  [
+    400,
+    error(
+      "messages.2.assistant.reasoning: property 'messages.2.assistant.reasoning' is unsupported",
+    ),
+    'bad-signature',
+  ],
+  [400, error("property 'reasoning_effort' is unsupported"), 'rejected'],
+  [400, error('The `reasoning_content` in the thinking mode must be passed back'), 'rejected'],
   [503, error('busy', 'server_error'), 'overloaded'],
   [498, error('capacity', null, 'capacity_exceeded'), 'overloaded'],
   [500, error('The engine is currently overloaded, please try again later'), 'overloaded'],

@@ -232,9 +232,12 @@ function says({ words }: ErrorBody, known: readonly string[]): boolean {
   return words.some((word) => known.includes(word));
 }
 
-/** "Invalid `signature` in `reasoning_details`" and its variants. */
+/**
+ * "Invalid `signature` in `reasoning_details`" and its variants; "property 'messages.2.assistant.reasoning_content' is
+ * unsupported" and the like, of thoughts that the service takes under no such name.
+ */
 const BLAMES_SIGNATURE =
-  /\bsignature\b[^.]{0,40}\b(?:reasoning|thinking|thought)|\b(?:reasoning|thinking|thought)\b[^.]{0,40}\bsignature\b/i;
+  /\bsignature\b[^.]{0,40}\b(?:reasoning|thinking|thought)|\b(?:reasoning|thinking|thought)\b[^.]{0,40}\bsignature\b|\b(?:property|parameter|field)\b.{0,40}\breasoning(?:_content|_details)?['"`]? is (?:unsupported|not)\b/i;
 /** LiteLLM's word, before what the service behind it said. */
 const SAYS_TOO_LONG = /\bContextWindowExceededError\b/;
 /** llama-cpp-python says it of a body with a 500, and where in its own files. */

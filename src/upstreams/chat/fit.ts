@@ -60,7 +60,7 @@ function fitRoles(body: JsonObject, { reasons }: ModelTraits, context: FitContex
 /** Calls whose thoughts nobody knows any more, or that another model made. */
 function fitThoughts(body: JsonObject, { target, profile: { quirks } }: FitContext): void {
   const { sendsReasoning: field, wantsReasoning } = quirks;
-  if (wantsReasoning === undefined || field === undefined) return;
+  if (wantsReasoning === undefined || field === undefined || field === 'as-told') return;
   body.messages = itemsOf(body.messages).map((message) => {
     if (!isJsonObject(message) || !Array.isArray(message.tool_calls)) return message;
     const kept = message[field];

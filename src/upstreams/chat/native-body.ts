@@ -16,8 +16,13 @@ import { toParameters } from './encode-tools.ts';
 import { fitBody } from './fit.ts';
 import type { FitContext } from './models.ts';
 import { patchMessages } from './native-messages.ts';
-import { type ChatProfile, type ChatQuirks, SERVICE_FIELDS } from './profiles.ts';
-import { type Reasoning, reasoningFields } from './reasoning.ts';
+import {
+  type ChatProfile,
+  type ChatQuirks,
+  type ReasoningField,
+  SERVICE_FIELDS,
+} from './profiles.ts';
+import { fieldFor, type Reasoning, reasoningFields } from './reasoning.ts';
 
 /** Words of this gateway and of other upstreams. */
 const FOREIGN_FIELDS = [
@@ -118,7 +123,6 @@ function patchThoughts(
   quirks: ChatProfile['quirks'],
 ): JsonObject {
   if (message.role !== 'assistant') return message;
-  const { sendsReasoning: field } = quirks;
   const { extra_content: _signature, images: _drawn, ...own } = message;
   if (quirks.ownFields?.includes('prefix') === false) {
     if (own.prefix === true) target.receipt.add('dropped', 'messages', NO_PREFIX);
@@ -130,13 +134,24 @@ function patchThoughts(
     target.receipt.add('dropped', 'messages', told`The upstream takes no signatures of calls.`);
   }
   if (Array.isArray(own.tool_calls)) own.tool_calls = own.tool_calls.map(withoutExtras);
-  if (field === undefined) {
-    if (carried.length > 0) {
-      target.receipt.add('dropped', 'messages', told`The upstream takes no earlier thoughts.`);
-    }
-    return own;
+  const field = fieldToSend(own, target, quirks);
+  if (field !== undefined) {
+    return { ...own, ...reasoningFields(thoughtsToSend(own, carried, target), field) };
   }
-  return { ...own, ...reasoningFields(thoughtsToSend(own, carried, target), field) };
+  if (carried.length > 0) {
+    target.receipt.add('dropped', 'messages', told`The upstream takes no earlier thoughts.`);
+  }
+  return own;
+}
+
+/** Clients have a name of their own for thoughts: how the service called them is remembered of the call. */
+function fieldToSend(
+  message: JsonObject,
+  target: PatchTarget,
+  { sendsReasoning }: ChatProfile['quirks'],
+): ReasoningField | undefined {
+  if (sendsReasoning === 'as-told' && target.signatures === 'stripped') return undefined;
+  return fieldFor(rememberedOf(message, target), sendsReasoning);
 }
 
 const NO_PREFIX = told`The upstream has no such field.`;
@@ -252,7 +267,8 @@ function keyOf({ type }: JsonObject): 'custom' | 'function' {
 
 /** Those among the parts of the content, as Mistral has them, are taken out where the upstream has another place. */
 function thoughtsIn(message: JsonObject, quirks: ChatProfile['quirks']): readonly Reasoning[] {
-  const isKnown = quirks.sendsReasoning !== undefined || quirks.ownFields !== undefined;
+  const { sendsReasoning: sends, ownFields } = quirks;
+  const isKnown = (sends !== undefined && sends !== 'as-told') || ownFields !== undefined;
   const isTaken = isKnown && quirks.takesThinkingParts !== true && Array.isArray(message.content);
   const parts = isTaken ? objectsOf(message.content) : [];
   const thoughts = parts.filter(({ type }) => type === 'thinking');

@@ -60,8 +60,11 @@ export interface ChatQuirks {
   readonly takesSystemTurns: boolean;
   /** Whether a message of calls alone may have null for its content; else it is an empty text. */
   readonly takesNullContent: boolean;
-  /** Where thoughts of earlier turns go back; absent where they stay out. */
-  readonly sendsReasoning?: ReasoningField | undefined;
+  /**
+   * Where thoughts of earlier turns go back: `as-told`, in the field that the service gave them in itself; absent where
+   * they stay out.
+   */
+  readonly sendsReasoning?: ReasoningField | 'as-told' | undefined;
   /** True where thoughts are parts of the content. */
   readonly takesThinkingParts?: boolean | undefined;
   /** What a call comes back with whose thoughts nobody knows, where it has to come with some; not all take an empty text. */
@@ -220,8 +223,13 @@ const COMPATIBLE: ChatQuirks = {
   takesFiles: false,
 };
 
-/** A service of which nothing is known: a proxy of the public API, Azure, or one with models of its own. */
-const UNNAMED: ChatQuirks = { ...COMPATIBLE, publicIds: 'some' };
+/**
+ * A service of which nothing is known: a proxy of the public API, Azure, or one with models of its own. Some refuse any
+ * other name for thoughts than their own ("property 'messages.2.assistant.reasoning_content' is unsupported",
+ * Kilo-Org/kilocode#10375), some a call without them ("The `reasoning_content` in the thinking mode must be passed back
+ * to the API", can1357/oh-my-pi#787).
+ */
+const UNNAMED: ChatQuirks = { ...COMPATIBLE, publicIds: 'some', sendsReasoning: 'as-told' };
 
 /** Servers that put models' own chat templates to use, many of which refuse instructions that do not come first. */
 const LOCAL: ChatQuirks = {

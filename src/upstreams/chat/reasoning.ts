@@ -3,13 +3,17 @@
 import type { ServerToolHistory, Signature, ThinkingPart } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { objectsOf, textOf } from '../read-values.ts';
-import type { ReasoningField } from './profiles.ts';
+import type { ChatQuirks, ReasoningField } from './profiles.ts';
 
-/** What was thought before one text or call: words, or the details an upstream wants back as they came. */
+/**
+ * What was thought before one text or call: words, and the field they came in, or the details an upstream wants back as
+ * they came.
+ */
 export type Reasoning = JsonObject;
 
-/** Vouches for thoughts that have no signature of their own: they were had here. */
-const PLAIN_SIGNATURE = 'cmVhc29uaW5n';
+/** Fields whose words have no signature of their own. */
+const PLAIN_FIELDS = ['reasoning_content', 'reasoning'] as const;
+type PlainField = (typeof PLAIN_FIELDS)[number];
 
 /** The words of a delta or a message that are thoughts; each field repeats the others where there are several. */
 export function readThought(holder: JsonObject): string | undefined {
@@ -20,6 +24,11 @@ export function readThought(holder: JsonObject): string | undefined {
     ({ text, summary }) => textOf(text) ?? textOf(summary) ?? '',
   );
   return words.join('') || undefined;
+}
+
+/** Undefined where its thoughts are nothing but details or parts of the content. */
+export function plainField(holder: JsonObject): PlainField | undefined {
+  return PLAIN_FIELDS.find((field) => textOf(holder[field]) !== undefined);
 }
 
 /**
@@ -63,13 +72,10 @@ function joined(before: JsonObject, after: JsonObject): JsonObject {
   return whole;
 }
 
-/** What vouches for a thought: its details, where it has any. */
-export function signatureOf(details: readonly JsonObject[] | undefined, family: string): Signature {
-  const value =
-    details === undefined
-      ? PLAIN_SIGNATURE
-      : Buffer.from(JSON.stringify(details)).toString('base64url');
-  return { value, family, on: 'thinking' };
+/** What vouches for a thought: its details; else that it was had here, and the field it came in, if it was one. */
+export function signatureOf({ details, field }: Reasoning, family: string): Signature {
+  const said = details === undefined ? (textOf(field) ?? 'thinking') : JSON.stringify(details);
+  return { value: Buffer.from(said).toString('base64url'), family, on: 'thinking' };
 }
 
 /** For clients that return calls but no thoughts. */
@@ -80,28 +86,45 @@ export function traceOf(
   return thoughts.length === 0 ? undefined : { trace: { family, parts: thoughts } };
 }
 
-/** `{text}` and `{details}`: the form in which thoughts are remembered. */
+/** `{text}`, `{field}` and `{details}`: the form in which thoughts are remembered. */
 export function rememberedThought(
   text: string,
   details: readonly JsonObject[] | undefined,
+  field?: string,
 ): Reasoning {
-  return details === undefined ? { text } : { text, details: [...details] };
+  return {
+    text,
+    ...(field !== undefined && { field }),
+    ...(details !== undefined && { details: [...details] }),
+  };
 }
 
 /** What a client carried; none for a thought that only carries another part's signature. */
 export function readReasoning({ text, signature }: ThinkingPart): readonly Reasoning[] {
   const value = signature?.value;
-  const details = value === undefined || value === PLAIN_SIGNATURE ? undefined : detailsIn(value);
-  return text === '' && details === undefined ? [] : [rememberedThought(text, details)];
+  const said = value === undefined ? '' : Buffer.from(value, 'base64url').toString();
+  const field = PLAIN_FIELDS.find((one) => one === said);
+  const details = value === undefined || field !== undefined ? undefined : detailsIn(said);
+  return text === '' && details === undefined ? [] : [rememberedThought(text, details, field)];
 }
 
-function detailsIn(value: string): readonly JsonObject[] | undefined {
+function detailsIn(json: string): readonly JsonObject[] | undefined {
   try {
-    const details = parseJson(Buffer.from(value, 'base64url').toString());
+    const details = parseJson(json);
     return Array.isArray(details) && details.every(isJsonObject) ? details : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** In which field thoughts go back; undefined where they stay out. */
+export function fieldFor(
+  thoughts: readonly Reasoning[],
+  sends: ChatQuirks['sendsReasoning'],
+): ReasoningField | undefined {
+  if (sends !== 'as-told') return sends;
+  if (thoughts.some(({ details }) => details !== undefined)) return 'reasoning_details';
+  return PLAIN_FIELDS.find((one) => thoughts.some(({ field }) => field === one));
 }
 
 /** The thoughts of one message, in the field the upstream reads; details go back unchanged. */
