@@ -234,6 +234,13 @@ test.each<[JsonObject, boolean, JsonObject]>([
   [{ result: 'ok' }, false, { kind: 'json', value: { result: 'ok' } }],
   [{ error: 'x', output: 'y' }, false, { kind: 'json', value: { error: 'x', output: 'y' } }],
   [{}, false, { kind: 'json', value: {} }],
+  [{ name: 'f', content: 'ok' }, false, { kind: 'text', text: 'ok' }],
+  [{ name: 'f', content: { a: 1 } }, false, { kind: 'json', value: { a: 1 } }],
+  [{ name: 'f', content: [1] }, false, { kind: 'text', text: '[1]' }],
+  [{ name: 'f', error: 'bad' }, true, { kind: 'text', text: 'bad' }],
+  [{ name: 'f', error: { a: 1 } }, true, { kind: 'json', value: { a: 1 } }],
+  [{ name: 'Ada', error: 'bad' }, false, { kind: 'json', value: { name: 'Ada', error: 'bad' } }],
+  [{ name: 'f' }, false, { kind: 'json', value: { name: 'f' } }],
 ])('the function response %j is read', (response, isError, content) => {
   const { request } = read({
     contents: [{ parts: [{ functionResponse: { id: 'c', name: 'f', response } }] }],

@@ -24,6 +24,7 @@ import type {
   ToolResultContent,
   Turn,
 } from '../../canonical/request.ts';
+import { isJsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { findUrlFault } from '../../lib/net.ts';
 import {
@@ -323,24 +324,41 @@ function readModality(mediaType: string): Modality {
   return type === 'image' || type === 'audio' || type === 'video' ? type : 'document';
 }
 
-/** By convention a lone `output` or `error` text is the result; any other object is it as a whole. */
 function readResponse(native: ValueOf<typeof FUNCTION_RESPONSE>, context: PartContext): Part {
   const { receipt } = context.place;
   const path = `${context.place.path}.functionResponse`;
-  const { name, response: value } = native;
-  const [key, ...otherKeys] = Object.keys(value);
-  const isError = key === 'error' && otherKeys.length === 0;
-  const isPlain = otherKeys.length === 0 && (key === 'error' || key === 'output');
-  const text = isPlain ? value[key] : undefined;
-  const content: ToolResultContent[] = [
-    typeof text === 'string' ? { kind: 'text', text } : { kind: 'json', value },
-  ];
+  const { name } = native;
+  const { isError, said } = readResult(native);
+  const content: ToolResultContent[] = [said];
   for (const [index, part] of (native.parts ?? []).entries()) {
     const media = readMedia(part, { path: `${path}.parts[${index}]`, receipt });
     if (media !== undefined) content.push(media);
   }
   const callId = context.callIds.result();
   return { kind: 'tool-result', callId, name, content, isError };
+}
+
+/**
+ * By convention a lone `output` or `error` text is the result; any other object is it as a whole. The AI SDK
+ * (`@ai-sdk/google`) says `content` for the first, of any type, and repeats the name of the function beside both.
+ */
+function readResult({ name, response }: ValueOf<typeof FUNCTION_RESPONSE>): {
+  readonly isError: boolean;
+  readonly said: ToolResultContent;
+} {
+  const { name: repeated, ...rest } = response;
+  const [key, ...otherKeys] = Object.keys(rest);
+  const isLone = key !== undefined && otherKeys.length === 0;
+  const value = isLone ? rest[key] : undefined;
+  const isError = key === 'error' && isLone;
+  if (isLone && repeated === name && (isError || key === 'content')) {
+    if (isJsonObject(value)) return { isError, said: { kind: 'json', value } };
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return { isError, said: { kind: 'text', text } };
+  }
+  const isPlain = repeated === undefined && (isError || (isLone && key === 'output'));
+  if (isPlain && typeof value === 'string') return { isError, said: { kind: 'text', text: value } };
+  return { isError: isError && isPlain, said: { kind: 'json', value: response } };
 }
 
 const MODALITIES: ReadonlyMap<string, OutputModality> = new Map([
