@@ -89,12 +89,24 @@ type AccountNotice =
       readonly kind: 'quotas';
       readonly id: string;
       readonly readings: readonly (readonly [string, QuotaReading | undefined])[];
-    }
-  /** Of a process that begins: nothing stored says which of the accounts that come with it somebody disabled. */
-  | { readonly kind: 'began' }
-  | { readonly kind: 'rests'; readonly id: string; readonly agoMs: number };
+    };
 
 const TOPIC: Topic<AccountNotice> = { name: 'accounts 1' };
+
+/** What a person decided of an account that comes with the process: nothing stored says it. The latest counts. */
+type DecisionNotice =
+  /** By who begins, or may have missed some. */
+  | { readonly kind: 'asked' }
+  | {
+      readonly kind: 'decided';
+      readonly id: string;
+      readonly event: Decision;
+      readonly agoMs: number;
+    };
+
+type Decision = Extract<HealthEvent, { readonly kind: 'disable' | 'enable' }>;
+
+const DECISIONS: Topic<DecisionNotice> = { name: 'account decisions 1' };
 /** What a process told of a status it has stored by then. */
 const SAVED_BY_NOW_MS = 3000;
 
@@ -113,7 +125,9 @@ class Book {
   readonly #listeners: Listeners<BookChange>;
   readonly #saver: StateSaver | undefined;
   readonly #copy: StoredCopy<readonly StoredAccount[]> | undefined;
-  readonly #unlisten: (() => void) | undefined;
+  readonly #endings: readonly (() => void)[];
+  /** Id of an account that comes with the process → what a person decided last, and when. */
+  readonly #decisions = new Map<string, { readonly event: Decision; readonly at: number }>();
   #list: readonly Account[] | undefined;
   readonly #leaving = new Set<string>();
   /** Others may have changed the status of accounts without this process hearing of it. */
@@ -134,13 +148,19 @@ class Book {
         read: () => store.list(),
         take: (stored) => this.#takeStored(stored),
       });
-    this.#unlisten = options.notices?.listen(TOPIC, {
-      take: (notice) => this.#takeNotice(notice),
-      catchUp: () => {
-        this.#missedStatuses = true;
-        void this.#copy?.reread();
-      },
-    });
+    this.#endings = [
+      options.notices?.listen(TOPIC, {
+        take: (notice) => this.#takeNotice(notice),
+        catchUp: () => {
+          this.#missedStatuses = true;
+          void this.#copy?.reread();
+        },
+      }),
+      options.notices?.listen(DECISIONS, {
+        take: (notice) => this.#takeDecision(notice),
+        catchUp: () => this.#askForDecisions(),
+      }),
+    ].filter((end) => end !== undefined);
     for (const { account, proxyUrl, credential } of accounts) {
       const { id } = account.record;
       if (this.#accounts.has(id)) throw new Error(`Two accounts have the id ${id}.`);
@@ -148,7 +168,7 @@ class Book {
       this.#setProxyUrl(id, proxyUrl);
       if (credential !== undefined) this.#seedCredentials.set(id, { credential, version: 1 });
     }
-    this.#share({ kind: 'began' });
+    this.#askForDecisions();
   }
 
   /** In the order of their creation. The array is replaced, never changed. */
@@ -257,6 +277,7 @@ class Book {
     this.#accounts.delete(id);
     this.#proxyUrls.delete(id);
     this.#seedCredentials.delete(id);
+    this.#decisions.delete(id);
     this.#tell({ kind: 'removed', account });
   }
 
@@ -270,7 +291,7 @@ class Book {
     const model = named === undefined ? undefined : (cleanModel?.(named) ?? named);
     const cleaned = model === named || model === undefined ? event : { ...event, model };
     const jitter = random();
-    const changed = this.#applyEvent(account, cleaned, jitter);
+    const changed = this.#applyEvent(account, cleaned, { jitter });
     if (changed !== undefined) this.#saveHealth(changed, account);
     if (changed !== undefined || event.kind === 'reauthenticated') {
       this.#share({ kind: 'health', id, event: cleaned, jitter });
@@ -278,9 +299,14 @@ class Book {
   }
 
   /** The account as it is now; undefined when the event changes nothing. */
-  #applyEvent(account: Account, event: HealthEvent, jitter: number): Account | undefined {
+  #applyEvent(
+    account: Account,
+    event: HealthEvent,
+    { now = this.#options.clock.now(), jitter = 0 },
+  ): Account | undefined {
     const { id } = account.record;
-    const health = nextHealth(account.health, event, { now: this.#options.clock.now(), jitter });
+    const health = nextHealth(account.health, event, { now, jitter });
+    this.#noteDecision(account, event, now);
     const changed = health === account.health ? undefined : { ...account, health };
     if (changed !== undefined) {
       if (account.health.status.kind !== health.status.kind) this.#logStatus(changed);
@@ -400,7 +426,7 @@ class Book {
 
   /** Writes what is not saved yet. */
   async close(): Promise<void> {
-    this.#unlisten?.();
+    for (const end of this.#endings) end();
     await this.#copy?.settled;
     await this.#saver?.close();
   }
@@ -420,14 +446,9 @@ class Book {
       void this.#copy?.reread();
       return;
     }
-    if (told.kind === 'began') {
-      this.#sayWhoRests();
-      return;
-    }
     const account = this.#accounts.get(told.id);
     if (account === undefined) return;
-    if (told.kind === 'rests') this.#takeRest(account, told.agoMs);
-    else if (told.kind === 'health') this.#applyEvent(account, told.event, told.jitter);
+    if (told.kind === 'health') this.#applyEvent(account, told.event, { jitter: told.jitter });
     else
       this.#takeReadings(
         account,
@@ -435,22 +456,34 @@ class Book {
       );
   }
 
-  #sayWhoRests(): void {
-    const now = this.#options.clock.now();
-    for (const { record, origin, health } of this.list()) {
-      const { status } = health;
-      if (origin === 'stored' || status.kind !== 'disabled' || status.reason !== 'manual') continue;
-      this.#share({ kind: 'rests', id: record.id, agoMs: now - status.since });
-    }
+  #askForDecisions(): void {
+    this.#options.notices?.tell(DECISIONS, { kind: 'asked' });
   }
 
-  #takeRest(account: Account, agoMs: number): void {
-    const { health } = account;
-    if (health.status.kind !== 'active') return;
-    const moment = { now: this.#options.clock.now() - agoMs, jitter: 0 };
-    const changed = { ...account, health: nextHealth(health, { kind: 'disable' }, moment) };
-    this.#logStatus(changed);
-    this.#put(changed, 'health');
+  /** What enables those that stand by is no person. */
+  #noteDecision({ record, origin, health }: Account, event: HealthEvent, at: number): void {
+    const { status } = health;
+    const isEnabled =
+      event.kind === 'enable' && status.kind === 'disabled' && status.reason === 'manual';
+    if (origin === 'stored' || !(event.kind === 'disable' || isEnabled)) return;
+    this.#decisions.set(record.id, { event, at });
+  }
+
+  #takeDecision(told: DecisionNotice): void {
+    const { clock, notices } = this.#options;
+    const now = clock.now();
+    if (told.kind === 'asked') {
+      for (const [id, { event, at }] of this.#decisions)
+        notices?.tell(DECISIONS, { kind: 'decided', id, event, agoMs: now - at });
+      return;
+    }
+    const { id, event, agoMs } = told;
+    const account = this.#accounts.get(id);
+    const known = this.#decisions.get(id);
+    const at = now - agoMs;
+    if (account === undefined || (known !== undefined && known.at >= at)) return;
+    this.#decisions.set(id, { event, at });
+    if (known?.event.kind !== event.kind) this.#applyEvent(account, event, { now: at });
   }
 
   #takeStored(stored: readonly StoredAccount[]): void {

@@ -29,9 +29,15 @@ async function openReplicas(seeds: readonly SeedAccount[] = []) {
   const hub = new Hub(clock);
   const store = createMemoryAccountStore();
   let ids = 0;
+  let isAway = false;
+  const members: Cluster[] = [];
   const open = async (replica: string, ownClock: typeof clock) => {
     const cluster: Cluster = createMemoryCluster({ replica, clock, hub, onFault });
-    const { notices } = cluster;
+    members.push(cluster);
+    const notices: Cluster['notices'] = {
+      ...cluster.notices,
+      tell: (topic, notice) => isAway || cluster.notices.tell(topic, notice),
+    };
     const book = createAccountBook({
       stored: await store.list(),
       ...{ store, notices, clock: ownClock, seeds },
@@ -47,7 +53,17 @@ async function openReplicas(seeds: readonly SeedAccount[] = []) {
     return { book, sessions, signatures };
   };
   const [one, other] = [await open('one', clock), await open('other', late)];
-  return { clock, late, one, other, begin: () => open('third', clock) };
+  return {
+    ...{ clock, late, one, other, begin: () => open('third', clock) },
+    /** While nobody can tell the others of anything. */
+    async away(work: () => Promise<void>) {
+      isAway = true;
+      await work();
+      isAway = false;
+      for (const member of members) member.catchUp();
+      await clock.advance(0);
+    },
+  };
 }
 
 test('an account that one replica adds, changes or removes is there, changed and gone on the others', async () => {
@@ -105,6 +121,40 @@ test('what somebody disabled that comes with the environment is so at a replica 
   expect(statusAt(one)).toMatchObject({ since });
   third.book.apply(SEED.id, { kind: 'enable' });
   for (const replica of [one, other]) expect(statusAt(replica)).toEqual({ kind: 'active' });
+});
+
+test.each([
+  ['disabled', [], 'disable', 'disabled'],
+  ['enabled again', ['disable'], 'enable', 'active'],
+] as const)(
+  'what somebody %s that comes with the environment while nobody could be told is so everywhere then',
+  async (_what, before, last, kind) => {
+    const { clock, one, other, away } = await openReplicas([SEED]);
+    for (const decision of before) other.book.apply(SEED.id, { kind: decision });
+    await clock.advance(60_000);
+    const since = clock.now();
+    await away(async () => {
+      one.book.apply(SEED.id, { kind: last });
+      await clock.advance(60_000);
+    });
+    for (const { book } of [one, other])
+      expect(book.find(SEED.id)?.health.status).toMatchObject({ kind });
+    if (kind !== 'disabled') return;
+    expect(other.book.find(SEED.id)?.health.status).toMatchObject({ since: since - 60_000 });
+  },
+);
+
+test('of what two replicas decided about an account while neither heard of the other the later counts', async () => {
+  const { clock, one, other, away } = await openReplicas([SEED]);
+  await away(async () => {
+    one.book.apply(SEED.id, { kind: 'disable' });
+    await clock.advance(1000);
+    other.book.apply(SEED.id, { kind: 'disable' });
+    other.book.apply(SEED.id, { kind: 'enable' });
+    await clock.advance(1000);
+  });
+  for (const { book } of [one, other])
+    expect(book.find(SEED.id)?.health.status).toEqual({ kind: 'active' });
 });
 
 test('a reading of a quota is known to every replica', async () => {
