@@ -80,8 +80,11 @@ export interface BudgetStore {
   update(budget: Budget): Promise<void>;
   /** False when there was none. Its uses go with it. */
   remove(id: string): Promise<boolean>;
-  /** Adds to what was used: several processes do. Of a budget that is gone there is nothing to add to. */
-  addUses(uses: readonly BudgetUse[]): Promise<void>;
+  /**
+   * Adds to what was used: several processes do. Of a budget that is gone there is nothing to add to.
+   * @returns what is used now, of those that are there
+   */
+  addUses(uses: readonly BudgetUse[]): Promise<readonly BudgetUse[]>;
 }
 
 /** What is wrong with a budget, starting with its field; undefined when nothing is. */

@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dailyBudget } from '../../test/support/budgets.ts';
+import { createChannel } from '../../test/support/channel.ts';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryAccessStores } from '../../test/support/memory-access-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { LocalBank } from '../cluster/bank.ts';
 import { Counters } from '../cluster/counters.ts';
+import { Hub } from '../cluster/memory.ts';
+import { createWorkerCluster, serveWorker } from '../cluster/parent.ts';
 import { ApiKeys } from './api-keys.ts';
 import { BUDGET_PERIODS, type BudgetUnit, periodAt } from './budget.ts';
 import { Budgets, levelOf, type NewBudget } from './budgets.ts';
@@ -216,6 +219,91 @@ test('a budget that is made within its period counts what records say was used i
   expect(await budgets.create(monthly)).toMatchObject({ used: 7 });
   expect(asked).toEqual([[monthly, Date.parse('2026-11-01T00:00:00+01:00')]]);
   expect([isAdmitted(attempt(keys, id)), isAdmitted(attempt(keys, id))]).toEqual([true, false]);
+});
+
+/** Two workers with one budget store, of which one is slow to read it. */
+async function openWorkers() {
+  const clock = createFakeClock(NOON);
+  const hub = new Hub(clock);
+  const { budgets: store, clientKeys } = createMemoryAccessStores();
+  let reading: Promise<void> | undefined;
+  const slow = {
+    ...store,
+    async list(since: number) {
+      const found = await store.list(since);
+      await reading;
+      return found;
+    },
+  };
+  const join = (replica: string, budgetStore = store) => {
+    const [parentEnd, channel] = createChannel();
+    const leave = serveWorker(hub, parentEnd);
+    const onFault = (error: unknown): void => expect.fail(String(error));
+    const cluster = createWorkerCluster({ replica, channel, clock, onFault });
+    const counters = new Counters({ bank: cluster.bank, clock });
+    const parts = { clock, cluster, counters, createId: (prefix: string) => `${prefix}1` };
+    const budgets = new Budgets({ store: budgetStore, ...parts });
+    const digestKey = Buffer.alloc(32, 1);
+    const keys = new ApiKeys({ store: clientKeys, digestKey, budgets, ...parts });
+    return { budgets, keys, cluster, leave };
+  };
+  const [one, other] = [join('one'), join('other', slow)];
+  const { id } = (await one.keys.create({ name: 'Ada' })).listed.key;
+  await clock.advance(0);
+  return {
+    ...{ clock, one, other, id, join },
+    used: () => [one, other].map(({ budgets }) => budgets.list()[0]?.used),
+    async readSlowly(work: () => Promise<void>) {
+      const done = Promise.withResolvers<void>();
+      reading = done.promise;
+      await work();
+      done.resolve();
+      await clock.advance(0);
+    },
+  };
+}
+
+test('what is used of a budget while others read it is the same everywhere', async () => {
+  const { clock, one, id, used, readSlowly } = await openWorkers();
+  await readSlowly(async () => {
+    await one.budgets.create(dailyBudget(id, 'requests', 9));
+    await clock.advance(0);
+    await one.keys.admit(id, call(9));
+    await one.keys.admit(id, call(9));
+    await clock.advance(50);
+  });
+  expect(used()).toEqual([2, 2]);
+  await clock.advance(2_000);
+  expect(used()).toEqual([2, 2]);
+});
+
+test('what is used of a budget and read before it is told counts once', async () => {
+  const { clock, one, other, id, used } = await openWorkers();
+  await one.budgets.create(dailyBudget(id, 'requests', 9));
+  await clock.advance(0);
+  await one.keys.admit(id, call(9));
+  await clock.advance(990);
+  await one.keys.admit(id, call(9));
+  // It is saved, and would be told a moment later.
+  await clock.advance(10);
+  other.cluster.catchUp();
+  await clock.advance(50);
+  expect(used()).toEqual([2, 2]);
+});
+
+test('a process that begins knows within a second what others used of a budget', async () => {
+  const { clock, one, other, id, join } = await openWorkers();
+  await one.budgets.create(dailyBudget(id, 'tokens', 9000));
+  await clock.advance(0);
+  (await one.keys.admit(id, call(500))).settle({ tokens: 300 });
+  const running = await other.keys.admit(id, call(500));
+  await clock.advance(50);
+  const late = join('late');
+  late.cluster.catchUp();
+  running.settle({ tokens: 0 });
+  await clock.advance(1_000);
+  for (const { budgets } of [one, other, late])
+    expect(budgets.list()).toMatchObject([{ used: 300, reserved: 0 }]);
 });
 
 test('what no period has room for is refused for good', async () => {

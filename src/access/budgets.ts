@@ -76,15 +76,32 @@ interface Kept {
 
 interface Period extends PeriodSpan {
   readonly counter: Counter;
-  used: number;
+  /** Of its counter. */
+  readonly name: string;
+}
+
+type PeriodName = Pick<BudgetUse, 'budgetId' | 'at'>;
+
+/** What one process knows of a period that no store does. */
+interface Share extends PeriodName {
+  /** What the calls hold that run there. */
+  readonly open: number;
+  /** What was used there and is not saved yet. */
+  readonly unsaved: number;
 }
 
 type BudgetNotice =
   | { readonly kind: 'stored' }
-  /** `open` is what the calls hold that run at whoever tells it. */
-  | { readonly kind: 'use'; readonly use: BudgetUse; readonly open: number };
+  /** By who may have missed how it stands. */
+  | { readonly kind: 'asked' }
+  /** How it stands, not what changed: whatever was missed or read meanwhile, nothing counts twice. */
+  | ({ readonly kind: 'use'; readonly stored: number } & Share);
 
-const TOPIC: Topic<BudgetNotice> = { name: 'budgets 1' };
+const TOPIC: Topic<BudgetNotice> = { name: 'budgets 2' };
+
+const NO_SHARE = { open: 0, unsaved: 0 };
+/** Stands for this process among those with a share. */
+const OWN = '';
 
 /** What calls that run hold is given back within moments. */
 const HELD_RETRY_MS = 3000;
@@ -95,14 +112,12 @@ export class Budgets {
   readonly #options: BudgetsOptions;
   readonly #byId = new Map<string, Kept>();
   readonly #unsaved: WriteBehind<BudgetUse>;
-  /** Name of a counter → what calls hold that run here. */
-  readonly #open = new Map<string, number>();
-  /** The same of other processes. */
-  readonly #openElsewhere = new Map<string, Map<string, number>>();
+  /** Process → name of a counter → its share. */
+  readonly #shares = new Map<string, Map<string, Share>>();
   readonly #copy: StoredCopy<StoredBudgets>;
   readonly #endings: readonly (() => void)[];
-  /** What was used in periods that began lately, as it was stored. */
-  #stored = new Map<string, number>();
+  /** Name of a counter → what was used in a period that began lately, as it was stored. */
+  readonly #stored = new Map<string, BudgetUse>();
 
   constructor(options: BudgetsOptions, stored: StoredBudgets = { budgets: [], uses: [] }) {
     const { store, clock, cluster, log } = options;
@@ -110,8 +125,8 @@ export class Budgets {
     this.#unsaved = new WriteBehind<BudgetUse>({
       clock,
       log,
-      save: (uses) => store.addUses(uses),
-      keyOf: useName,
+      save: (uses) => this.#save(uses),
+      keyOf: counterName,
       merge: (older, newer) => ({ ...newer, used: older.used + newer.used }),
       ...WRITES,
       failure: 'The use of budgets cannot be saved; requests go on without it.',
@@ -124,11 +139,11 @@ export class Budgets {
     this.#endings = [
       cluster?.notices.listen(TOPIC, {
         take: (notice, from) => this.#takeNotice(notice, from),
-        catchUp: () => void this.#copy.reread(),
+        catchUp: () => this.#catchUp(),
       }),
       cluster?.subscribe((state) => this.#forgetGone(state)),
     ].filter((end) => end !== undefined);
-    this.#learnUses(stored.uses);
+    stored.uses.forEach(this.#learnStored);
     for (const budget of stored.budgets) this.#keep(budget);
   }
 
@@ -161,8 +176,8 @@ export class Budgets {
     const { from } = periodAt(budget, now);
     const used = (await usedSince?.(input, from)) ?? 0;
     await store.insert(budget);
-    await store.addUses([{ budgetId: budget.id, at: from, used }]);
-    this.#stored.set(useName({ budgetId: budget.id, at: from }), used);
+    const uses = await store.addUses([{ budgetId: budget.id, at: from, used }]);
+    uses.forEach(this.#learnStored);
     const kept = this.#keep(budget);
     this.#changed();
     return this.#stateOf(kept);
@@ -218,8 +233,9 @@ export class Budgets {
       if (!counts(budget, cost)) return [];
       if (budget.isHard) checkSize(budget, cost);
       const period = this.#periodOf(kept, now);
-      period.counter.learn(period.used);
-      return [{ ...wantOf(budget, period, { cost, now }), budget, period }];
+      const used = (): number => this.#usedIn(period);
+      period.counter.learn(used());
+      return [{ ...wantOf(budget, period, { cost, used, now }), budget, period }];
     });
   }
 
@@ -229,21 +245,20 @@ export class Budgets {
     { held, answerTokens }: Grant,
     cost: CallCost,
   ): (used: Partial<CallUse>) => void {
-    const open = wants.flatMap(({ budget, period }, index) => {
-      const amount = held[index] ?? 0;
+    const running = wants.flatMap(({ budget, period }, index) => {
+      const open = held[index] ?? 0;
       if (budget.unit !== 'requests') {
-        this.#hold(budget, period, amount);
-        return [{ budget, period, amount }];
+        if (open > 0) this.#count(budget, period, { open });
+        return [{ budget, period, open }];
       }
-      this.#use(budget, period, 1);
+      this.#count(budget, period, { used: 1 });
       return [];
     });
     return (used) => {
-      for (const { budget, period, amount } of open) {
+      for (const { budget, period, open } of running) {
         const spent = usedOf(budget.unit, used) ?? mostOf(budget.unit, cost, answerTokens);
-        period.counter.settle(amount, spent);
-        this.#hold(budget, period, -amount);
-        this.#use(budget, period, spent);
+        period.counter.settle(open, spent);
+        this.#count(budget, period, { open: -open, used: spent });
       }
     };
   }
@@ -276,15 +291,15 @@ export class Budgets {
 
   #openPeriod(budget: Budget, now: number): Period {
     const span = periodAt(budget, now);
-    const used = this.#stored.get(useName({ budgetId: budget.id, at: span.from })) ?? 0;
-    const counter = this.#options.counters.open(counterName(budget, span), 'long', {
-      initial: used,
+    const name = counterName({ budgetId: budget.id, at: span.from });
+    const counter = this.#options.counters.open(name, 'long', {
+      initial: this.#usedIn({ name }),
       // What one process held in stock another would have to refuse.
       hasStock: false,
       // A request is used up with its beginning.
       isHeld: budget.unit !== 'requests',
     });
-    return { ...span, used, counter };
+    return { ...span, counter, name };
   }
 
   #periodOf(kept: Kept, now: number): Period {
@@ -295,69 +310,106 @@ export class Budgets {
 
   #stateOf(kept: Kept): BudgetState {
     const { budget } = kept;
-    const { from, until, used } = this.#periodOf(kept, this.#options.clock.now());
-    const name = counterName(budget, { from });
-    let reserved = this.#open.get(name) ?? 0;
-    for (const open of this.#openElsewhere.values()) reserved += open.get(name) ?? 0;
-    return { budget, from, until, used, reserved };
+    const period = this.#periodOf(kept, this.#options.clock.now());
+    const { from, until, name } = period;
+    let reserved = 0;
+    for (const shares of this.#shares.values()) reserved += shares.get(name)?.open ?? 0;
+    return { budget, from, until, used: this.#usedIn(period), reserved };
   }
 
-  #hold(budget: Budget, period: Period, amount: number): void {
-    if (amount === 0) return;
-    const name = counterName(budget, period);
-    const open = (this.#open.get(name) ?? 0) + amount;
-    if (open > 0) this.#open.set(name, open);
-    else this.#open.delete(name);
-    if (amount > 0) this.#tellUse(budget, period, 0);
+  #usedIn({ name }: Pick<Period, 'name'>): number {
+    let used = this.#stored.get(name)?.used ?? 0;
+    for (const shares of this.#shares.values()) used += shares.get(name)?.unsaved ?? 0;
+    return used;
   }
 
-  #use(budget: Budget, period: Period, used: number): void {
-    period.used += used;
-    if (used !== 0) this.#unsaved.add({ budgetId: budget.id, at: period.from, used });
-    this.#tellUse(budget, period, used);
+  #count({ id }: Budget, { from }: Period, { open = 0, used = 0 }): void {
+    const use = { budgetId: id, at: from, used };
+    if (used !== 0) this.#unsaved.add(use);
+    this.#changeShare(use, { open, unsaved: used });
   }
 
-  #tellUse(budget: Budget, period: Period, used: number): void {
-    const open = this.#open.get(counterName(budget, period)) ?? 0;
-    const use = { budgetId: budget.id, at: period.from, used };
-    this.#options.cluster?.notices.tell(TOPIC, { kind: 'use', use, open }, 'can-wait');
+  async #save(uses: readonly BudgetUse[]): Promise<void> {
+    const stored = await this.#options.store.addUses(uses);
+    stored.forEach(this.#learnStored);
+    for (const use of uses) this.#changeShare(use, { unsaved: -use.used });
   }
+
+  #changeShare({ budgetId, at }: PeriodName, { open = 0, unsaved = 0 }): void {
+    const place = { budgetId, at };
+    const known = this.#shares.get(OWN)?.get(counterName(place)) ?? NO_SHARE;
+    const share = { ...place, open: known.open + open, unsaved: known.unsaved + unsaved };
+    this.#learnShare(OWN, share);
+    this.#tellShare(share);
+  }
+
+  #tellShare(share: Share): void {
+    const stored = this.#stored.get(counterName(share))?.used ?? 0;
+    this.#tell({ kind: 'use', ...share, stored }, 'can-wait');
+  }
+
+  #learnShare(process: string, share: Share): void {
+    const shares = this.#shares.get(process) ?? new Map<string, Share>();
+    const name = counterName(share);
+    if (share.open > 0 || share.unsaved > 0) this.#shares.set(process, shares.set(name, share));
+    else if (shares.delete(name) && shares.size === 0) this.#shares.delete(process);
+  }
+
+  /** Nobody takes back what was used. */
+  readonly #learnStored = (use: BudgetUse): void => {
+    const name = counterName(use);
+    if (use.used > (this.#stored.get(name)?.used ?? -1)) this.#stored.set(name, use);
+  };
 
   #changed(): void {
     this.#copy.noteChange();
-    this.#options.cluster?.notices.tell(TOPIC, { kind: 'stored' });
+    this.#tell({ kind: 'stored' });
+  }
+
+  #tell(notice: BudgetNotice, canWait?: 'can-wait'): void {
+    this.#options.cluster?.notices.tell(TOPIC, notice, canWait);
   }
 
   #takeNotice(notice: BudgetNotice, from: string): void {
-    if (notice.kind === 'stored') {
-      void this.#copy.reread();
-      return;
+    switch (notice.kind) {
+      case 'stored':
+        void this.#copy.reread();
+        return;
+      case 'asked':
+        for (const share of this.#shares.get(OWN)?.values() ?? []) this.#tellShare(share);
+        return;
+      case 'use': {
+        const { budgetId, at, stored, open, unsaved } = notice;
+        this.#learnStored({ budgetId, at, used: stored });
+        this.#learnShare(from, { budgetId, at, open, unsaved });
+        return;
+      }
+      default:
+        notice satisfies never;
     }
-    const { use, open } = notice;
-    const known = this.#openElsewhere.get(from) ?? new Map<string, number>();
-    this.#openElsewhere.set(
-      from,
-      known.set(counterName({ id: use.budgetId }, { from: use.at }), open),
-    );
-    const kept = this.#byId.get(use.budgetId);
-    if (kept === undefined) return;
-    const period = this.#periodOf(kept, this.#options.clock.now());
-    if (period.from === use.at) period.used += use.used;
+  }
+
+  #catchUp(): void {
+    const own = this.#shares.get(OWN);
+    this.#shares.clear();
+    if (own !== undefined) this.#shares.set(OWN, own);
+    this.#tell({ kind: 'asked' });
+    void this.#copy.reread();
   }
 
   /** What the calls of a process held that is gone is there again: its counters know. */
   #forgetGone({ replicas, isConnected }: ClusterState): void {
     if (!isConnected) return;
-    for (const replica of this.#openElsewhere.keys())
-      if (!replicas.includes(replica)) this.#openElsewhere.delete(replica);
-  }
-
-  #learnUses(uses: readonly BudgetUse[]): void {
-    this.#stored = new Map(uses.map((use) => [useName(use), use.used]));
+    for (const [replica, shares] of this.#shares) {
+      if (replica === OWN || replicas.includes(replica)) continue;
+      for (const share of shares.values()) this.#learnShare(replica, { ...share, open: 0 });
+    }
   }
 
   #takeAll({ budgets, uses }: StoredBudgets): void {
-    this.#learnUses(uses);
+    const since = this.#options.clock.now() - MOST_PERIOD_MS;
+    for (const [name, { at }] of this.#stored) if (at < since) this.#stored.delete(name);
+    uses.forEach(this.#learnStored);
     const ids = new Set(budgets.map(({ id }) => id));
     for (const id of [...this.#byId.keys()]) if (!ids.has(id)) this.#byId.delete(id);
     for (const budget of budgets) this.#takeStored(budget);
@@ -369,10 +421,6 @@ export class Budgets {
       this.#keep(budget);
       return;
     }
-    const { period } = known;
-    const stored = this.#stored.get(useName({ budgetId: budget.id, at: period.from })) ?? 0;
-    // Others save a moment later than they tell.
-    period.used = Math.max(period.used, stored);
     if (known.budget.revision < budget.revision) known.budget = budget;
   }
 }
@@ -384,21 +432,22 @@ interface BudgetWant extends Want {
 
 interface WantContext {
   readonly cost: CallCost;
+  used(): number;
   readonly now: number;
 }
 
 /** A budget that only warns takes nothing before: it counts behind. */
-function wantOf(budget: Budget, period: Period, { cost, now }: WantContext): Want {
-  const { counter, until } = period;
+function wantOf(budget: Budget, { counter, until }: Period, context: WantContext): Want {
+  const { cost, used, now } = context;
   const { unit, isHard } = budget;
   const canShorten = isHard && (unit === 'tokens' || unit === 'money');
   return {
     counter,
     limit: isHard ? budget.amount : Number.MAX_SAFE_INTEGER,
     amount: (answerTokens) => (isHard ? mostOf(unit, cost, answerTokens) : 0),
-    room: canShorten ? () => budget.amount - period.used : undefined,
+    room: canShorten ? () => budget.amount - used() : undefined,
     refuse: ({ left, isHeld }) => {
-      const hasRoom = unit === 'images' && period.used + cost.images <= budget.amount;
+      const hasRoom = unit === 'images' && used() + cost.images <= budget.amount;
       return isHeld || hasRoom
         ? refuseHeld(budget)
         : refuseSpent(budget, { left, retryAfterMs: Math.max(1, until - now), until });
@@ -517,13 +566,9 @@ function fieldOf({ text }: Sentence): string {
   return text.slice(0, text.indexOf(':'));
 }
 
-function useName({ budgetId, at }: Pick<BudgetUse, 'budgetId' | 'at'>): string {
-  return `${budgetId} ${at}`;
-}
-
 /** The same in every process. */
-function counterName({ id }: Pick<Budget, 'id'>, { from }: Pick<PeriodSpan, 'from'>): string {
-  return `budget ${id} ${from}`;
+function counterName({ budgetId, at }: PeriodName): string {
+  return `budget ${budgetId} ${at}`;
 }
 
 /** The nearest of several limits, as headers show one. */

@@ -22,6 +22,7 @@ import {
   BUDGET_UNITS,
   type Budget,
   type BudgetStore,
+  type BudgetUse,
 } from '../access/budget.ts';
 import type { ConsoleSessionStore } from '../access/console-sign-in.ts';
 import type { Gift, Invitation, InvitationStore } from '../access/invitations.ts';
@@ -307,6 +308,15 @@ export function createBudgetStore(database: Database): BudgetStore {
           columns: ['budgetId', 'at', 'used'],
           onConflict: ADD,
         });
+        const periods = database.dialect.listed(
+          JSON.stringify(rows.map(({ budgetId, at }) => [budgetId, at])),
+          [
+            ['budget', 'text'],
+            ['since', 'bigint'],
+          ],
+        );
+        return yield* rowsOf(sql<BudgetUse>`select budget_uses.* from ${periods} as periods
+          join budget_uses on budget_id = budget and at = since`);
       }),
   };
 }

@@ -178,9 +178,19 @@ function describeBudgets(open: Open): void {
     await store.budgets.insert(BUDGET);
     const use = { budgetId: BUDGET.id, at: 2_000, used: 2 ** 40 };
     const foreign = { ...use, budgetId: 'budget_none' };
-    await Promise.all(Array.from({ length: 8 }, () => store.budgets.addUses([use, foreign])));
+    const later = { ...use, at: 3_000 };
+    expect(await store.budgets.addUses([later])).toEqual([later]);
+    const sums = await Promise.all(
+      Array.from({ length: 8 }, () => store.budgets.addUses([use, foreign])),
+    );
+    // Each is told what was used when its own was added.
+    expect(sums.map((told) => told.map(({ used }) => used / use.used)).sort()).toEqual(
+      Array.from({ length: 8 }, (_, index) => [index + 1]),
+    );
     const { budgets } = await reopen();
-    expect((await budgets.list(0)).uses).toEqual([{ ...use, used: 8 * 2 ** 40 }]);
+    const { uses } = await budgets.list(0);
+    expect(uses).toHaveLength(2);
+    expect(uses).toEqual(expect.arrayContaining([{ ...use, used: 8 * 2 ** 40 }, later]));
     expect([await budgets.remove(BUDGET.id), await budgets.remove(BUDGET.id)]).toEqual([
       true,
       false,

@@ -118,11 +118,13 @@ function createBudgets(): BudgetStore {
       return kept.delete(id);
     },
     async addUses(added) {
-      for (const use of added) {
-        if (!kept.has(use.budgetId)) continue;
+      return added.flatMap((use) => {
+        if (!kept.has(use.budgetId)) return [];
         const name = `${use.budgetId} ${use.at}`;
-        uses.set(name, { ...use, used: (uses.get(name)?.used ?? 0) + use.used });
-      }
+        const sum = { ...use, used: (uses.get(name)?.used ?? 0) + use.used };
+        uses.set(name, sum);
+        return [sum];
+      });
     },
   };
 }
