@@ -3,6 +3,7 @@
 import type { Worker } from 'node:cluster';
 import { createServer, Socket } from 'node:net';
 import { isMarked } from '../cluster/parent.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Address, Incoming } from '../server/edge.ts';
 import { tell } from './worker.ts';
 
@@ -13,8 +14,15 @@ const MARK = 'isthmus-handover';
  * in each turn of its event loop: where hundreds come at once on a busy machine the last one waits for seconds.
  */
 const WAIT_MS = 30_000;
+/** A worker says so often that it runs; the parent looks as often, and counts only while it runs itself. */
+const HERE_MS = 1000;
+/** Who was not heard of at so many looks is handed nothing more. */
+const SILENT_LOOKS = 3;
+/** Nobody waits longer for what a worker has that stands still. */
+const LOST_LOOKS = WAIT_MS / HERE_MS;
 
 type FromWorker =
+  | { readonly mark: typeof MARK; readonly kind: 'here' }
   | { readonly mark: typeof MARK; readonly kind: 'listen'; readonly address: Address }
   | { readonly mark: typeof MARK; readonly kind: 'taken'; readonly isTaken: boolean }
   | { readonly mark: typeof MARK; readonly kind: 'leave' };
@@ -32,6 +40,8 @@ type FromParent =
 /** A worker, and the connection it was handed and has not yet said to have. */
 interface Taker {
   readonly worker: Worker;
+  /** Looks since it said that it runs; undefined until it does. */
+  unheard?: number | undefined;
   handed?: { readonly door: Door; readonly socket: Socket } | undefined;
 }
 
@@ -48,8 +58,10 @@ interface Door {
 }
 
 /** Of the parent: serves all its workers. */
-export function createHandover() {
+export function createHandover(clock: Pick<Clock, 'startTimer'>) {
   const doors = new Map<string, Door>();
+  /** All that run, also those that take nothing more. */
+  const takers = new Map<Taker, () => void>();
   let isEnding = false;
 
   const open = (name: string, address: Address): Door => {
@@ -85,7 +97,7 @@ export function createHandover() {
 
   const handOut = (door: Door): void => {
     for (const taker of door.takers) {
-      if (taker.handed !== undefined) continue;
+      if (taker.handed !== undefined || (taker.unheard ?? 0) >= SILENT_LOOKS) continue;
       let socket = door.waiting.shift();
       while (socket?.destroyed) socket = door.waiting.shift();
       if (socket === undefined) return;
@@ -134,27 +146,46 @@ export function createHandover() {
     }
   };
 
+  const look = (): void => {
+    for (const [taker, onLost] of takers) {
+      if (taker.unheard === undefined) continue;
+      taker.unheard += 1;
+      if (taker.unheard === LOST_LOOKS) onLost();
+    }
+    clock.startTimer(HERE_MS, look);
+  };
+  clock.startTimer(HERE_MS, look);
+
+  const hear = (taker: Taker): void => {
+    const wasSilent = (taker.unheard ?? 0) >= SILENT_LOOKS;
+    taker.unheard = 0;
+    if (wasSilent) for (const door of doors.values()) handOut(door);
+  };
+
   const closeUnused = (): void => {
     for (const door of [...doors.values()]) if (door.takers.size === 0) door.close();
   };
 
   return {
-    /** To be called for each worker when it starts. */
-    serve(worker: Worker): void {
+    /** To be called for each worker when it starts. @param onLost called when it stands still and has to be ended */
+    serve(worker: Worker, onLost: () => void): void {
       const taker: Taker = { worker };
+      takers.set(taker, onLost);
       const forget = (): void => {
         for (const { takers } of doors.values()) takers.delete(taker);
         if (isEnding) closeUnused();
       };
       worker.on('message', (message: unknown) => {
         if (!isMarked<FromWorker>(message, MARK)) return;
-        if (message.kind === 'listen') void listen(taker, message.address);
+        if (message.kind === 'here') hear(taker);
+        else if (message.kind === 'listen') void listen(taker, message.address);
         else if (message.kind === 'taken') settle(taker, message.isTaken);
         else forget();
       });
       // Comes after everything the worker said. `exit` may come before, and `disconnect` waits for ever where a worker
       // is killed while a connection is on its way.
       worker.process.once('close', () => {
+        takers.delete(taker);
         forget();
         settle(taker, false);
       });
@@ -183,8 +214,15 @@ export function takeFromParent(): Incoming {
     if (isTaken) take(socket);
     else socket.destroy();
   });
+  let isHeard = false;
+  /** From its first listening on: to open what it serves may take longer than any wait. */
+  const beHeard = (): void => {
+    if (!isHeard) setInterval(() => send({ mark: MARK, kind: 'here' }), HERE_MS).unref();
+    isHeard = true;
+  };
   return {
     listen(address, take) {
+      beHeard();
       const door = `${address.host} ${address.port}`;
       takes.set(door, take);
       return new Promise((resolve, reject) => {

@@ -32,7 +32,7 @@ interface Running {
 export function serveWithWorkers(count: number, flags: Flags): RunningServer {
   const clock = createSystemClock();
   const hub = new Hub(clock);
-  const handover = createHandover();
+  const handover = createHandover(clock);
   const running = new Map<number, Running>();
   let failures = 0;
   let closing: Promise<void> | undefined;
@@ -48,7 +48,10 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
     const name = `${environment.replicaName ?? hostname()}/${place}`;
     const worker = cluster.fork({ ISTHMUS_REPLICA_NAME: name, ISTHMUS_REPLICA_NAME_FILE: '' });
     const leave = serveWorker(hub, channelTo(worker));
-    handover.serve(worker);
+    handover.serve(worker, () => {
+      process.stderr.write(`Worker ${place} does not answer and is ended.\n`);
+      worker.process.kill('SIGKILL');
+    });
     const startedAt = clock.monotonic();
     const listening = new Promise<void>((resolve, reject) => {
       worker.on('message', (message: unknown) => {
