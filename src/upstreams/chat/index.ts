@@ -7,6 +7,7 @@ import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import { OutputLimits } from '../stated-limits.ts';
 import type { WireRules } from '../transport/client.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
+import type { AnswerEnding } from '../transport/response.ts';
 import type { TokenCount, UpstreamCall } from '../upstream.ts';
 import {
   createWireParts,
@@ -121,12 +122,13 @@ function textsIn(content: JsonObject[string] | undefined): string {
     .join('\n');
 }
 
-/** `finished` when every choice of the chunk names the reason why, `thought` when the last one still thinks. */
-function endingOf(frame: JsonObject): 'finished' | 'thought' | undefined {
+/** `over` at `[DONE]`, `finished` when every choice names the reason why, `thought` when the last one still thinks. */
+function endingOf(frame: JsonObject): AnswerEnding | undefined {
+  if (frame === DONE) return 'over';
   const { choices, type } = frame;
   if (!Array.isArray(choices)) return LAST_EVENTS.test(String(type)) ? 'finished' : undefined;
   // Behind the last choice comes the usage alone.
-  if (frame === DONE || isUsageAlone(frame)) return 'finished';
+  if (isUsageAlone(frame)) return 'finished';
   if (choices.length === 0) return undefined;
   const isOver = choices.every((choice) => isJsonObject(choice) && textOf(choice.finish_reason));
   if (isOver) return 'finished';

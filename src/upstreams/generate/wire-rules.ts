@@ -2,6 +2,7 @@
 
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import type { WireRules } from '../transport/client.ts';
+import type { AnswerEnding } from '../transport/response.ts';
 import { classifyFailure } from './errors.ts';
 import { RepeatedEvents } from './event-parser.ts';
 import { encodeBody } from './request-body.ts';
@@ -10,7 +11,7 @@ import { encodeBody } from './request-body.ts';
  * `finished` when every candidate names the reason why, `thought` when the last part is one: no answer ends in
  * a thought, whatever reason its frame names.
  */
-function endingOf({ candidates }: JsonObject): 'finished' | 'thought' | undefined {
+function endingOf({ candidates }: JsonObject): AnswerEnding | undefined {
   if (!Array.isArray(candidates)) return undefined;
   const last = candidates.at(-1);
   const content = isJsonObject(last) ? last.content : undefined;

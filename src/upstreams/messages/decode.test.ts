@@ -326,7 +326,7 @@ test('where the frames are passed on, calls are told as they begin', () => {
 });
 
 test('the end of the answer is known, and where silence is usual', () => {
-  expect(endingOf({ type: 'message_stop' })).toBe('finished');
+  expect(endingOf({ type: 'message_stop' })).toBe('over');
   expect(endingOf(messageOf({}, answerOf([text('Hi')])))).toBe('finished');
   expect(endingOf({ type: 'content_block_start', content_block: { type: 'thinking' } })).toBe(
     'thought',

@@ -21,6 +21,7 @@ import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
 import { answerFault, pathFault } from '../errors.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import type { AnswerEnding } from '../transport/response.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import { classifyErrorFrame } from './errors.ts';
 import { Research, readServerCall, readServerResult } from './server-tools.ts';
@@ -545,13 +546,13 @@ function readCount(value: JsonValue | undefined): number {
 }
 
 /**
- * `finished` when a frame ends the answer, `thought` where a long silence is usual: in a thought, and while a tool
- * of the upstream runs.
+ * `over` when a frame ends the stream, `finished` when it is a whole answer, `thought` where a long silence is usual:
+ * in a thought, and while a tool of the upstream runs.
  */
-export function endingOf(frame: JsonObject): 'finished' | 'thought' | undefined {
+export function endingOf(frame: JsonObject): AnswerEnding | undefined {
   switch (frame.type) {
     case 'message_stop':
-      return 'finished';
+      return 'over';
     case 'message':
       return itemsOf(frame.content).length > 0 || frame.stop_reason ? 'finished' : undefined;
     case 'content_block_start': {

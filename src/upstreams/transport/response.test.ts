@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import type { GatewayError } from '../../canonical/error.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { WIRE_RULES } from '../generate/wire-rules.ts';
 import { type AnswerRoom, AnswerStream } from './response.ts';
 
@@ -13,6 +14,7 @@ function feed(
     readonly isKept?: boolean;
     readonly most?: number;
     readonly takeRoom?: (bytes: number) => void;
+    readonly endingOf?: typeof WIRE_RULES.endingOf;
   } = {},
 ) {
   const clock = createFakeClock();
@@ -47,11 +49,12 @@ function feed(
     take: (_holder, bytes) => options.takeRoom?.(bytes),
     release: () => {},
   };
-  const { drawsImages, isKept } = options;
+  const { drawsImages, isKept, endingOf = WIRE_RULES.endingOf } = options;
+  const wire = { ...WIRE_RULES, endingOf };
   const request = { signal: abort.signal, secrets: [], drawsImages, isKept };
   const stream = new AnswerStream(
     request,
-    { wire: WIRE_RULES, clock, limits, room },
+    { wire, clock, limits, room },
     () => void log.push('closed'),
   );
   stream.onRequestStart(controller);
@@ -158,6 +161,44 @@ test.each([false, true])(
     expect(clock.pendingTimers).toBe(0);
   },
 );
+
+const OVER = {
+  endingOf: ({ type }: JsonObject) => (type === 'stop' ? ('over' as const) : undefined),
+};
+
+test('an answer whose last frame came is whole, whatever breaks or comes behind it', async () => {
+  for (const { behind = '', isBroken = false } of [
+    { isBroken: true },
+    { behind: 'data: {"half', isBroken: true },
+    { behind: 'data: no JSON\n\n' },
+    { behind: 'data: {"half' },
+  ]) {
+    const { open, send, controller, log, clock } = feed(OVER);
+    const stream = open();
+    send('data: {"type":"stop"}\n\n');
+    expect((await stream.next()).value).toHaveLength(1);
+    const next = stream.next();
+    if (behind !== '') send(behind);
+    if (isBroken) stream.onResponseError(controller, new Error('read ECONNRESET'));
+    else stream.onResponseEnd();
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect(log).toEqual(['closed']);
+    expect(clock.pendingTimers).toBe(0);
+  }
+});
+
+test('an upstream that leaves its answer open behind the last frame is left after a second', async () => {
+  const { open, send, clock, log } = feed(OVER);
+  const stream = open();
+  send('data: {"type":"stop"}\n\n');
+  await stream.next();
+  const next = stream.next();
+  await clock.advance(999);
+  expect(log).toEqual([]);
+  await clock.advance(1);
+  expect(await next).toEqual({ done: true, value: undefined });
+  expect(log).toEqual(['closed', 'abort']);
+});
 
 test('what comes behind a finish reason counts: silence after it is a fault again', async () => {
   const { open, send, clock, stream } = feed();

@@ -31,6 +31,8 @@ export interface AnswerRequest {
   readonly onFirstByte?: (() => void) | undefined;
 }
 
+export type AnswerEnding = 'over' | 'finished' | 'thought';
+
 /** How a wire's answers are read. */
 export interface WireAnswers {
   /** The error an answer amounts to whose status is not 2xx; `failure` is set. Never throws. */
@@ -38,10 +40,10 @@ export interface WireAnswers {
   /** What the headers of an answer say of the rate limits; absent where the wire has none for it. */
   readRateLimit?(headers: Headers, now: number): RateLimit | undefined;
   /**
-   * What the frame that came last says of what comes: `finished` when it names the end of the answer, `thought` when
-   * it is of one, behind which a long silence is usual.
+   * What the frame that came last says of what comes: `over` when nothing does, `finished` when it names the end of
+   * the answer, `thought` when it is of one, behind which a long silence is usual.
    */
-  endingOf(value: JsonObject): 'finished' | 'thought' | undefined;
+  endingOf(value: JsonObject): AnswerEnding | undefined;
   /** For one stream, where events that repeat each other need not be parsed. */
   createMemory?(): EventMemory;
   /** The value of the frame that stands for `[DONE]`; absent where it says nothing. */
@@ -104,6 +106,8 @@ const IDLE_MS = 90_000;
 const LONG_IDLE_MS = 180_000;
 /** Usage and sources may come behind the finish reason; and some upstreams write it into every frame. */
 const FINISHED_IDLE_MS = 30_000;
+/** Only the end of the body may come behind the last frame of a stream. */
+const OVER_IDLE_MS = 1_000;
 
 /**
  * A handler of undici's `dispatch` that hands frames over: no stream object stands between the
@@ -139,6 +143,8 @@ export class AnswerStream
   #idleMs = 0;
   /** True when what came so far is a whole answer. */
   #namesItsEnd = false;
+  /** True once the last frame of a stream came: whatever comes or breaks behind it is no part of the answer. */
+  #hasLastFrame = false;
   /** True once nothing more is wanted of it or comes from it. */
   isOver = false;
   heldBytes = 0;
@@ -256,6 +262,7 @@ export class AnswerStream
       this.#readRefusal(this.#refusal, chunk);
       return;
     }
+    if (this.#hasLastFrame) return;
     this.#bytes += chunk.length;
     if (this.#bytes > this.#place.limits.maxAnswerBytes) {
       this.#cancel(pathFault(told`The upstream sent an answer that is too long.`));
@@ -288,6 +295,8 @@ export class AnswerStream
   #readEnding(ending: Ending): void {
     if (this.#refusal !== undefined) {
       this.#finish({ kind: 'error', error: this.#readFailure(this.#refusal) });
+    } else if (this.#hasLastFrame) {
+      this.#finish({ kind: 'end' });
     } else if (ending.kind === 'error') {
       const { proxy } = this.#request;
       const error = readNetworkError(ending.error, { hasAnswer: this.#hasAnswer, proxy });
@@ -308,8 +317,10 @@ export class AnswerStream
     // What repeats another frame ends as little, or as much, as that one.
     const value = last.repeats ?? last.value;
     const ending = this.#place.wire.endingOf(value);
-    this.#namesItsEnd = ending === 'finished';
-    if (this.#namesItsEnd) this.#idleMs = FINISHED_IDLE_MS;
+    this.#hasLastFrame = ending === 'over';
+    this.#namesItsEnd = this.#hasLastFrame || ending === 'finished';
+    if (this.#hasLastFrame) this.#idleMs = OVER_IDLE_MS;
+    else if (this.#namesItsEnd) this.#idleMs = FINISHED_IDLE_MS;
     else
       this.#idleMs =
         ending === 'thought' || this.#request.drawsImages === true ? LONG_IDLE_MS : IDLE_MS;
