@@ -102,6 +102,8 @@ class AttemptRun {
   #refusals = 0;
   #pathFaults = 0;
   #repeats = 0;
+  /** Connections that were closed before any byte came back. */
+  #lostConnections = 0;
   #lastError: GatewayError | undefined;
   #suspect: Suspect | undefined;
   #attemptStartedAt = 0;
@@ -127,7 +129,8 @@ class AttemptRun {
     for (;;) {
       const lease = await this.#nextLease();
       this.#enterBudget(lease);
-      this.#changes = undefined;
+      // No other kept connection is trusted any more.
+      this.#changes = this.#lostConnections > 0 ? new Set(['fresh-connection']) : undefined;
       for (let isSame = true; isSame; ) {
         this.#attemptStartedAt = clock.monotonic();
         this.#attempts += 1;
@@ -319,9 +322,10 @@ class AttemptRun {
     const failure = this.#failureOf(error, lease);
     const budget = this.#dependencies.budgetOf(lease);
     const isLost = failure.kind === 'connection-lost';
-    const counts = !isLost || this.#changes?.has('fresh-connection') === true;
+    if (isLost) this.#lostConnections += 1;
+    const counts = !isLost || this.#lostConnections > 1;
     // Lost again on a fresh connection it was no accident of a kept one, and the repeat a retry like others.
-    if (counts && isLost) budget.take(this.#client);
+    if (isLost && this.#lostConnections === 2) budget.take(this.#client);
     if (counts) this.#count(failure, 1);
     const step = this.#decide(failure, lease);
     if (step.kind === 'same-account') {
