@@ -97,9 +97,9 @@ export class GenerateAttempt {
     let answer: GenerateAnswer;
     try {
       const frames = await this.#open();
-      answer = await (call.stream
-        ? this.#stream(frames)
-        : this.#reply(await this.#untilKnown(frames)));
+      const isDoubtful = frames.isJson === true || !call.stream;
+      const known = isDoubtful ? await this.#untilKnown(frames) : frames;
+      answer = await (call.stream ? this.#stream(known) : this.#reply(known));
     } finally {
       this.#patience?.cancel();
     }
@@ -151,13 +151,14 @@ export class GenerateAttempt {
     }
   }
 
-  /** An answer in pieces is translated: the first frame tells. */
+  /** An answer in pieces that was asked for whole, or the other way round, is translated: the first frame tells. */
   async #untilKnown(frames: UpstreamStream): Promise<UpstreamStream> {
     const relay = this.#relayed;
     if (relay?.isPiece === undefined) return frames;
     const first = await frames.next();
     if (first.done === true) return frames;
-    if (first.value.some(({ value }) => relay.isPiece?.(value))) this.#relayed = undefined;
+    const isInPieces = first.value.some(({ value }) => relay.isPiece?.(value));
+    if (isInPieces !== this.#input.call.stream) this.#relayed = undefined;
     return withFirst(first.value, frames);
   }
 

@@ -269,8 +269,8 @@ export interface RelayCall extends RelayBody {
   declaredNames(): ReadonlySet<string>;
   createStreamWriter(context: ReplyContext): RelayWriter;
   /**
-   * True for a piece of a stream: some upstreams stream what was asked for whole, and only a translation puts that
-   * together. Absent where `writeReply` does.
+   * True for a piece of a stream: some upstreams stream what was asked for whole, or the other way round, and only a
+   * translation makes one of the other. Absent where `writeReply` and the stream writer do.
    */
   isPiece?(frame: JsonObject): boolean;
   /** Mostly one body. */

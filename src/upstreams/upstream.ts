@@ -161,7 +161,10 @@ export interface UpstreamEmbedCall extends Omit<UpstreamCall, 'body' | 'stream'>
 }
 
 /** The frames of one answer, a batch per chunk read, for one reader. Iteration throws GatewayError with `failure` set. */
-export type UpstreamStream = AsyncIterableIterator<readonly Frame[], unknown>;
+export interface UpstreamStream extends AsyncIterableIterator<readonly Frame[], unknown> {
+  /** True of a body that says it is JSON and no stream of events. */
+  readonly isJson?: boolean;
+}
 
 export interface DecodeContext {
   readonly signatureFamily: string;

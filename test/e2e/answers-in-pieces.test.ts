@@ -1,4 +1,4 @@
-// Upstreams that stream what was asked for whole, and clients of the same wire that get it whole all the same.
+// Upstreams that stream what was asked for whole, or answer a stream at once: clients of the same wire get what they asked for.
 
 import { createServer, type ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
@@ -70,18 +70,51 @@ const MESSAGES: Wire = {
   },
 };
 
-test.each([
+const WIRES: readonly (readonly [string, Wire])[] = [
   ['Chat', CHAT],
   ['Messages', MESSAGES],
-])('%s: an answer that is streamed unasked is whole', async (_name, wire) => {
+];
+
+test.each(WIRES)('%s: an answer that is streamed unasked is whole', async (_name, wire) => {
+  const frames = wire.events.map(
+    (event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`,
+  );
+  const { status, text } = await ask(wire, false, 'text/event-stream', frames.join(''));
+  expect(JSON.parse(text)).toMatchObject(wire.expected);
+  expect(status).toBe(200);
+});
+
+test.each(WIRES)(
+  '%s: an answer that comes whole where a stream was asked for is streamed',
+  async (_name, wire) => {
+    const whole = JSON.stringify({
+      id: 'x',
+      model: wire.model,
+      role: 'assistant',
+      ...wire.expected,
+    });
+    const { status, text } = await ask(wire, true, 'application/json', whole);
+    expect(status).toBe(200);
+    const data = text
+      .split('\n')
+      .flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : []));
+    const events = data.filter((one) => one !== '[DONE]').map((one) => JSON.parse(one));
+    const said = events.map(
+      (event) => event.choices?.[0]?.delta?.content ?? event.delta?.text ?? '',
+    );
+    expect(said.join('')).toBe('Good answer.');
+    const ends = events.map(
+      (event) => event.choices?.[0]?.finish_reason ?? event.delta?.stop_reason,
+    );
+    expect(ends.filter(Boolean)).toEqual([wire === CHAT ? 'stop' : 'end_turn']);
+    expect(data.at(-1)).toContain(wire === CHAT ? '[DONE]' : 'message_stop');
+  },
+);
+
+async function ask(wire: Wire, stream: boolean, type: string, body: string) {
   const upstream = createServer((request, response) => {
     if (request.method === 'GET') send(response, 'application/json', JSON.stringify(wire.models));
-    else {
-      const frames = wire.events.map(
-        (event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`,
-      );
-      send(response, 'text/event-stream', frames.join(''));
-    }
+    else send(response, type, body);
   });
   const port = await listen(upstream);
   const app = await startGateway({
@@ -97,14 +130,14 @@ test.each([
       headers: { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' },
       body: JSON.stringify({
         ...{ model: wire.model, max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] },
+        ...(stream && { stream }),
       }),
     });
-    expect(await answer.json()).toMatchObject(wire.expected);
-    expect(answer.status).toBe(200);
+    return { status: answer.status, text: await answer.text() };
   } finally {
     await app.close();
   }
-});
+}
 
 function send(response: ServerResponse, type: string, body: string): void {
   response.writeHead(200, { 'content-type': type, connection: 'close' }).end(body);

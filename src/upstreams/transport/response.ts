@@ -147,6 +147,7 @@ export class AnswerStream
   #hasLastFrame = false;
   /** True once nothing more is wanted of it or comes from it. */
   isOver = false;
+  isJson = false;
   heldBytes = 0;
 
   /** @param onClosed called once when the exchange is over */
@@ -200,6 +201,7 @@ export class AnswerStream
       this.#cancel(fault);
       return;
     }
+    this.isJson = JSON_TYPE.test(typeOf(headers));
     this.#silence.touch(this.#place.limits.firstFrameMs);
     this.#opening.resolve(this);
   }
@@ -393,6 +395,7 @@ export class AnswerStream
 /** Small proxies call every body plain text; what of it is no answer is seen when it is read. */
 const ANSWER_TYPE = /^(?:text\/(?:event-stream|plain)|application\/(?:[\w.]+\+)?json)\b/i;
 
+const JSON_TYPE = /^application\/(?:[\w.]+\+)?json\b/i;
 const SOUND_TYPE = /^(?:audio\/|application\/octet-stream)/i;
 
 /** Sound comes whole and as it is; it is in base64 within, as in answers that are JSON. */
