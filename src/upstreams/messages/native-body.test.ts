@@ -1,8 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { SignatureKey } from '../../canonical/signatures.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
+import { SignatureCache } from '../../signatures/cache.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
@@ -135,21 +137,26 @@ test('a bare signature is judged by who is known to have issued it', () => {
   expect(patched(body).receipt).toEqual([]);
 });
 
-test('a signature that reads like a carrier goes back where this upstream gave it: it is a gateway as well', () => {
-  const value = 'gw1:alpha:tool-call:c2ln';
-  const issuedAs = (issued: string) => ({
-    recall: {
-      lookup: (key: SignatureKey) =>
-        key.kind === 'thought' ? { signature: { value: issued, family: 'anthropic' } } : undefined,
-    },
-  });
-  const body = step(thinking(value), call);
-  expect(patched(body, MANUAL, issuedAs(value))).toMatchObject({
-    body: { messages: body.messages },
-    receipt: [],
-  });
-  expect(patched(body, MANUAL, issuedAs('b3RoZXI=')).receipt).toEqual(['dropped messages']);
-});
+test.each(['hm', ''])(
+  'a signature that reads like a carrier goes back where this upstream gave it, as a gateway does: with the thought %j',
+  (text) => {
+    const keeper = new SignatureCache({ clock: createFakeClock() });
+    const recall = { lookup: (key: SignatureKey) => keeper.lookup('', key) };
+    const values = ['gw1:alpha:tool-call:c2ln', 'gw1:alpha:thinking:b3RoZXI='];
+    for (const value of values) {
+      const signature = { value, family: 'anthropic', on: 'thinking' } as const;
+      keeper.remember('', { kind: 'thought', text }, { signature });
+    }
+    const thoughts = values.map((value) => ({ ...thinking(value), thinking: text }));
+    const body = step(...thoughts, call);
+    expect(patched(body, MANUAL, { recall })).toMatchObject({
+      body: { messages: body.messages },
+      receipt: [],
+    });
+    const other = step(thinking('gw1:alpha:thinking:c2ln'), call);
+    expect(patched(other, MANUAL, { recall }).receipt).toEqual(['dropped messages']);
+  },
+);
 
 test('behind a refusal no signature goes, and no thinking that would miss it', () => {
   const body = {

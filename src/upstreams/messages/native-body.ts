@@ -431,7 +431,9 @@ function patchThought(block: JsonObject, { target, trust }: Walk): JsonObject | 
   const family = carried.family ?? issuerOf(carried.value, recall);
   // A bare one that nobody here remembers may come from the upstream itself: it is the judge.
   if (family !== undefined && family !== capabilities.signatureFamily) {
-    if (trust === undefined && isAsIssued(block, target)) return block;
+    // Where this upstream gave it itself it is a gateway as well, and names signatures as ours are.
+    const isAsIssued = issuerOf(given, recall) === capabilities.signatureFamily;
+    if (trust === undefined && isAsIssued) return block;
     return drop(told`A thought signature of the ${family} family means nothing here.`);
   }
   if (carried.on !== undefined && carried.on !== 'thinking') {
@@ -439,12 +441,6 @@ function patchThought(block: JsonObject, { target, trust }: Walk): JsonObject | 
   }
   if (trust !== undefined && !trust.keeps({ value: carried.value })) return drop(REFUSED);
   return carried.value === given ? block : { ...block, signature: carried.value };
-}
-
-/** Whether this upstream itself gave the thought that signature: another gateway's are named as ours are. */
-function isAsIssued({ thinking, signature }: JsonObject, { recall, capabilities }: PatchTarget) {
-  const issued = recall.lookup({ kind: 'thought', text: textOf(thinking) ?? '' })?.signature;
-  return issued?.value === signature && issued?.family === capabilities.signatureFamily;
 }
 
 function issuerOf(value: string, recall: SignatureRecall): string | undefined {
