@@ -329,22 +329,25 @@ const NINE = /^[A-Za-z0-9]{9}$/;
  */
 function fitCallIds(body: JsonObject, form: ChatQuirks['callIds']): void {
   const used = new Set<string>();
-  const sent = new Map<string, string>();
+  /** Several where calls of one message share an id: their results are in the order of these. */
+  let sent = new Map<string, string[]>();
   body.messages = itemsOf(body.messages).map((message) => {
     if (!isJsonObject(message)) return message;
     if (message.role === 'tool') {
       const id = textOf(message.tool_call_id) ?? '';
-      const own = sent.get(id) ?? takenId(id, form);
+      const [own = takenId(id, form), ...others] = sent.get(id) ?? [];
+      if (others.length > 0) sent.set(id, others);
       return own === id ? message : { ...message, tool_call_id: own };
     }
     if (!Array.isArray(message.tool_calls)) return message;
     let isChanged = false;
+    sent = new Map();
     const calls = message.tool_calls.map((call) => {
       const id = isJsonObject(call) ? textOf(call.id) : undefined;
       if (!isJsonObject(call) || id === undefined) return call;
       const own = freeId(id, form, used);
       used.add(own);
-      sent.set(id, own);
+      sent.set(id, [...(sent.get(id) ?? []), own]);
       isChanged ||= own !== id;
       return own === id ? call : { ...call, id: own };
     });

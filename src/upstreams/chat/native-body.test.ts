@@ -260,6 +260,21 @@ test.each<[string, JsonValue]>([
   },
 );
 
+test('calls of one message that share an id get one each, and so do their results', () => {
+  const messages = [
+    { role: 'user', content: 'go' },
+    { role: 'assistant', content: null, tool_calls: [CALL, CALL] },
+    ...['first', 'second'].map((content) => ({ role: 'tool', tool_call_id: CALL.id, content })),
+    { role: 'assistant', content: null, tool_calls: [CALL] },
+    { role: 'tool', tool_call_id: CALL.id, content: 'third' },
+  ];
+  const sent = objectsOf(patched({ messages }).body.messages);
+  const called = sent.flatMap((message) => objectsOf(message.tool_calls).map(({ id }) => id));
+  const answered = sent.flatMap(({ tool_call_id: id, content }) => (id ? [[id, content]] : []));
+  expect(new Set(called).size).toBe(3);
+  expect(answered).toEqual(called.map((id, at) => [id, ['first', 'second', 'third'][at]]));
+});
+
 test('remembered thoughts stand in for those a client did not keep', () => {
   const history = { family: 'chat.openai-compatible.m', parts: [{ text: 'hm' }] };
   const recall = { lookup: () => ({ history }) };

@@ -1,6 +1,5 @@
 // Writes a canonical request as the wire body of one model.
 
-import { createHash } from 'node:crypto';
 import { invalidRequest } from '../../canonical/error.ts';
 import type {
   CanonicalRequest,
@@ -12,12 +11,12 @@ import type {
   Turn,
 } from '../../canonical/request.ts';
 import { writeCodeText } from '../../canonical/text-forms.ts';
-import { createIds } from '../../canonical/tool-names.ts';
 import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { objectsOf } from '../read-values.ts';
 import { encodeServiceTier } from '../service-tier.ts';
 import type { EncodeTarget } from '../upstream.ts';
+import { CallIds } from './call-ids.ts';
 import {
   encodeFormat,
   encodeOutputLimit,
@@ -366,35 +365,6 @@ function isToldByTrace({ kind }: Part): boolean {
     default:
       return false;
   }
-}
-
-/** Messages API: `tool_use.id`. */
-const CALL_ID = /^[a-zA-Z0-9_-]{1,64}$/;
-
-/** The ids of calls as they are sent: of a form the wire takes, each once in the conversation. */
-class CallIds {
-  readonly #free = createIds();
-  /** Of the turn before: results belong to its calls. */
-  #sent = new Map<string, string>();
-
-  beginTurn(): void {
-    this.#sent = new Map();
-  }
-
-  send(id: string): string {
-    const sent = this.#free(CALL_ID.test(id) ? id : spellId(id));
-    this.#sent.set(id, sent);
-    return sent;
-  }
-
-  sentOf(callId: string): string {
-    return this.#sent.get(callId) ?? callId;
-  }
-}
-
-/** The same for the same id, so that prompts stay equal from turn to turn. */
-function spellId(id: string): string {
-  return `toolu_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
 }
 
 const IMAGE_TYPES: ReadonlySet<string | undefined> = new Set([

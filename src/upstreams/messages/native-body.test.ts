@@ -5,6 +5,7 @@ import { createReceipt } from '../../canonical/receipt.ts';
 import type { SignatureKey } from '../../canonical/signatures.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { SignatureCache } from '../../signatures/cache.ts';
+import { objectsOf } from '../read-values.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
@@ -157,6 +158,29 @@ test.each(['hm', ''])(
     expect(patched(other, MANUAL, { recall }).receipt).toEqual(['dropped messages']);
   },
 );
+
+test('ids of calls that the wire refuses are others there, each once in the conversation', () => {
+  const step = (ids: readonly string[]) => [
+    { role: 'assistant', content: ids.map((id) => ({ ...call, id })) },
+    {
+      role: 'user',
+      content: ids.map((id, at) => ({ ...result, tool_use_id: id, content: `${at}` })),
+    },
+  ];
+  const messages = [
+    { role: 'user', content: 'Go' },
+    ...step(['a', 'functions.f:0']),
+    ...step(['a', 'a']),
+  ];
+  const { body, receipt } = patched({ messages, tools: [TOOL] });
+  const blocks = objectsOf(body.messages).flatMap(({ content }) => objectsOf(content));
+  const ids = blocks.flatMap(({ type, id }) => (type === 'tool_use' ? id : []));
+  const answered = blocks.flatMap(({ tool_use_id: id, content }) => (id ? [[id, content]] : []));
+  expect(ids).toEqual(['a', expect.stringMatching(/^toolu_\w{24}$/), 'a-2', 'a-3']);
+  expect(answered).toEqual(ids.map((id, at) => [id, `${at % 2}`]));
+  expect(receipt).toEqual([]);
+  expect(patched(body).body.messages).toBe(body.messages);
+});
 
 test('behind a refusal no signature goes, and no thinking that would miss it', () => {
   const body = {

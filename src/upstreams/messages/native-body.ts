@@ -18,6 +18,7 @@ import { withoutBillingLine } from '../../transforms/instructions.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { PatchTarget } from '../upstream.ts';
+import { CallIds } from './call-ids.ts';
 import {
   dropBesideThinking,
   dropSecondSampling,
@@ -50,7 +51,7 @@ export function patch(
   }
   if (Array.isArray(body.messages)) {
     const said = withoutBlankMessages(body.messages);
-    patched.messages = patchMessages(pairResults(said, receipt), target);
+    patched.messages = fitCallIds(patchMessages(pairResults(said, receipt), target));
   }
   if (body.system !== undefined) {
     const said = saidIn(readsBillingLine ? body.system : cacheable(body.system, receipt));
@@ -342,6 +343,28 @@ function patchMessages(messages: JsonValue[], target: PatchTarget): JsonValue[] 
     // Its turn goes on.
     if (objectOf(messages[at + 1])?.role === 'assistant') return patched;
     return withoutTrailingThoughts(patched, target.receipt);
+  });
+}
+
+/** Services of other wires give ids that this one refuses, and some the same in each turn. */
+function fitCallIds(messages: JsonValue[]): JsonValue[] {
+  const ids = new CallIds();
+  let isAssistant = false;
+  return mapList(messages, (message) => {
+    if (!isJsonObject(message)) return message;
+    const wasAssistant = isAssistant;
+    isAssistant = message.role === 'assistant';
+    if (isAssistant && !wasAssistant) ids.beginTurn();
+    if (!Array.isArray(message.content)) return message;
+    const content = mapList(message.content, (block) => {
+      const { type, id, tool_use_id: callId } = objectOf(block) ?? {};
+      const [key, given] = type === 'tool_use' ? ['id', id] : ['tool_use_id', callId];
+      if (!isJsonObject(block) || typeof given !== 'string') return block;
+      if (type !== 'tool_use' && type !== 'tool_result') return block;
+      const sent = type === 'tool_use' ? ids.send(given) : ids.sentOf(given);
+      return sent === given ? block : { ...block, [key]: sent };
+    });
+    return content === message.content ? message : { ...message, content };
   });
 }
 
