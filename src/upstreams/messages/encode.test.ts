@@ -230,8 +230,17 @@ test('an upstream that misses thoughts is asked without thinking', () => {
   expect(body.thinking).toBeUndefined();
 });
 
+test('a text in the pieces of its stream is one block, with those that are blank', () => {
+  const turns = [user('Go'), assistant('One', '\n\n', 'two', ' ', 'three'), user('Go')];
+  expect(encoded({ turns }).body.messages).toMatchObject([
+    {},
+    { content: [{ type: 'text', text: 'One\n\ntwo three' }] },
+    {},
+  ]);
+});
+
 test('texts of white space stay out, and no turn becomes empty', () => {
-  const turns = [user(' '), assistant(' ', 'Yes.'), user('Go')];
+  const turns = [user(' '), assistant(' '), assistant('Yes.'), user('Go')];
   expect(encoded({ turns }).body.messages).toMatchObject([
     { content: [{ text: '…' }] },
     { content: [{ text: 'Yes.' }] },

@@ -264,6 +264,17 @@ function wordsOf(part: ToldPart, { receipt }: EncodeTarget): string {
   }
 }
 
+/** Clients keep a streamed text in the pieces it came in: one of them may be blank, as no block may be. */
+function joinTexts(parts: readonly Part[]): readonly Part[] {
+  const joined: Part[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (part.kind !== 'text' || last?.kind !== 'text') joined.push(part);
+    else joined[joined.length - 1] = { ...part, text: last.text + part.text };
+  }
+  return joined;
+}
+
 /** The blocks of an assistant turn; none when the turn says nothing. */
 class AssistantTurn {
   readonly #target: EncodeTarget;
@@ -280,7 +291,8 @@ class AssistantTurn {
   encode(parts: readonly Part[]): JsonObject[] {
     this.#ids.beginTurn();
     const isTraced = parts.some((part) => part.kind === 'tool-call' && part.trace !== undefined);
-    for (const part of parts) if (!isTraced || !isToldByTrace(part)) this.#add(part);
+    const said = isTraced ? parts.filter((part) => !isToldByTrace(part)) : parts;
+    for (const part of joinTexts(said)) this.#add(part);
     return this.#withoutTrailingThoughts();
   }
 
