@@ -227,6 +227,17 @@ describe.skipIf(POSTGRES_BIN === undefined)('PostgreSQL', () => {
     await expect(Promise.all(all)).resolves.toBeDefined();
   });
 
+  test('a connection that can only read leads to no later write: the server may be another by then', async () => {
+    const { stores, database } = opened;
+    // As a server does that another one took the place of.
+    await database.read(() => runScript('set session characteristics as transaction read only'));
+    await expect(stores.accounts.insert(newAccount('a'))).rejects.toMatchObject({
+      fault: 'unavailable',
+      message: expect.stringContaining('can only be read now'),
+    });
+    expect(await stores.accounts.insert(newAccount('a'))).toMatchObject({ record: { id: 'a' } });
+  });
+
   test('a server that hangs is given up after its time', async () => {
     const database = another({ statementTimeoutMs: 100 });
     await database.read(() => runScript('select 1'));

@@ -226,7 +226,7 @@ export class PostgresDatabase implements Database {
   }
 
   async #giveBack(client: pg.PoolClient, error: unknown): Promise<void> {
-    if (!isLoss(error)) {
+    if (!isLoss(error) && sqlState(error) !== READ_ONLY) {
       try {
         await client.query('rollback');
         client.release();
@@ -471,6 +471,8 @@ const DIALECT: Dialect = {
 
 // Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
 const UNIQUE = '23505';
+/** Of a server that another took the place of: a new connection may lead to that one. */
+const READ_ONLY = '25006';
 /** What was read was changed or removed by another transaction meanwhile. */
 const REPEATABLE: ReadonlySet<string> = new Set(['40001', '40P01', '23503']);
 
@@ -530,7 +532,7 @@ function sayFault(state: string, name: string): Sentence {
   if (state === '42501') {
     return told`The user of DATABASE_URL may not do what the gateway needs in the database ${name}. Make it the owner.`;
   }
-  if (state === '25006') {
+  if (state === READ_ONLY) {
     return told`The database ${name} can only be read now. Let DATABASE_URL lead to the primary server.`;
   }
   if (state.startsWith('53')) {
