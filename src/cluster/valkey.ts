@@ -366,6 +366,7 @@ class ValkeyCluster implements Cluster {
     const { clock, log } = this.#options;
     log.warn({}, 'Valkey does not answer: until it does, this replica decides by itself.');
     this.#untold = [];
+    this.#reader.renew();
     this.#state = {
       ...this.#state,
       isConnected: false,
@@ -399,6 +400,8 @@ function connect(url: string): Redis {
     maxRetriesPerRequest: 0,
     connectTimeout: 2000,
     retryStrategy: (attempt) => Math.min(100 * attempt, 1000),
+    // Another took its place: the address may lead there by now.
+    reconnectOnError: ({ message }) => message.includes('READONLY'),
   });
   // Each command tells of its own failure.
   redis.on('error', () => undefined);
@@ -474,6 +477,11 @@ class NoticeReader {
     if (isGap) this.#options.onGap();
     this.#isRunning = true;
     void this.#run();
+  }
+
+  /** Over a new connection: the old one may lead to a server that nobody writes to any more. */
+  renew(): void {
+    this.#redis.disconnect(true);
   }
 
   close(): void {

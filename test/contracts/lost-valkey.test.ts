@@ -219,6 +219,28 @@ describe.skipIf(VALKEY === undefined)('a replica whose Valkey is lost', () => {
     expect(await kept.take('state')).toBeUndefined();
   });
 
+  test('leaves a server that another took the place of, with all its connections', async () => {
+    const admin = new Redis(server.url);
+    const connections = async (): Promise<readonly string[]> =>
+      [...String(await admin.client('LIST')).matchAll(/^id=(\d+) .* cmd=(?!client)/gm)].map(
+        ([, id = '']) => id,
+      );
+    const before = await connections();
+    expect(before).toHaveLength(4);
+    const lost = [reach(first, false), reach(second, false)];
+    await admin.replicaof('127.0.0.1', 1);
+    await openCounter(first).take(1, 10);
+    await Promise.all(lost);
+    // Clients that are not asked for anything stay where they are.
+    await expect
+      .poll(async () => (await connections()).filter((id) => before.includes(id)))
+      .toEqual([]);
+    await admin.replicaof('NO', 'ONE');
+    admin.disconnect();
+    await Promise.all([reach(first, true), reach(second, true)]);
+    await told(first, second);
+  });
+
   test('starts without it', async () => {
     await server.kill();
     const alone = await joinValkeyCluster({ url: server.url, replica: 'alone', clock, log });
