@@ -108,7 +108,7 @@ export class SchemaReader {
   /** The node without its first choice, once for each branch of that choice. */
   branches(node: SchemaNode): readonly SchemaNode[] {
     const [first = [], ...choices] = node.choices;
-    return first.map((branch) => joinNodes({ ...node, choices }, this.branch(branch)));
+    return first.map((branch) => joinNodes([{ ...node, choices }, this.branch(branch)]));
   }
 
   /** True where the upstream was asked for any value as text: nothing, or null alone, is said of the type. */
@@ -137,8 +137,10 @@ export class SchemaReader {
       if (open.has(node) || open.size >= MAX_TEXT_DEPTH || done.size >= MAX_NODES) return true;
       if (node.lists.some(listsOthers) || isAnyObject(node)) return true;
       if (this.isAnyValue(node)) return true;
+      const below = this.#below(node);
+      if (below === undefined) return true;
       open.add(node);
-      const found = this.#below(node).some(look);
+      const found = below.some(look);
       open.delete(node);
       done.add(node);
       return found;
@@ -146,8 +148,10 @@ export class SchemaReader {
     return look(this.root);
   }
 
-  #below(node: SchemaNode): readonly SchemaNode[] {
+  /** Undefined for so many that they are not looked at. */
+  #below(node: SchemaNode): readonly SchemaNode[] | undefined {
     const names = new Set(node.objects.flatMap(({ properties }) => [...properties.keys()]));
+    if (names.size * node.objects.length > MAX_STEPS) return undefined;
     const below = [...names].map((name) => this.member(node, name));
     const places = Math.max(...node.arrays.map(({ tuple = [] }) => tuple.length + 1));
     for (let index = 0; index < places; index += 1) below.push(this.item(node, index));
@@ -156,11 +160,8 @@ export class SchemaReader {
   }
 
   #readAll(schemas: readonly JsonValue[]): SchemaNode {
-    const [first, ...others] = schemas;
-    if (first === undefined) return FREE_NODE;
-    let node = this.#readOne(first);
-    for (const schema of others) node = joinNodes(node, this.#readOne(schema));
-    return node;
+    const [only = FREE_NODE, ...others] = schemas.map((schema) => this.#readOne(schema));
+    return others.length === 0 ? only : joinNodes([only, ...others]);
   }
 
   #readOne(schema: JsonValue): SchemaNode {
@@ -225,16 +226,16 @@ function listOf(given: readonly JsonValue[], isNullable: boolean): ValueList {
 const LISTS = new WeakMap<readonly JsonValue[], ValueList>();
 const NULLABLE_LISTS = new WeakMap<readonly JsonValue[], ValueList>();
 
-/** The node where both hold, with the choices still open in either. */
-function joinNodes(left: SchemaNode, right: SchemaNode): SchemaNode {
+/** The node where all of them hold, with the choices still open in any. */
+function joinNodes(nodes: readonly SchemaNode[]): SchemaNode {
   return {
-    types: left.types.intersection(right.types),
-    isOpen: left.isOpen && right.isOpen,
-    lists: [...left.lists, ...right.lists],
-    objects: [...left.objects, ...right.objects],
-    arrays: [...left.arrays, ...right.arrays],
-    choices: [...left.choices, ...right.choices],
-    cost: left.cost + right.cost,
+    types: nodes.reduce((types, node) => types.intersection(node.types), ALL_TYPES),
+    isOpen: nodes.every(({ isOpen }) => isOpen),
+    lists: nodes.flatMap(({ lists }) => lists),
+    objects: nodes.flatMap(({ objects }) => objects),
+    arrays: nodes.flatMap(({ arrays }) => arrays),
+    choices: nodes.flatMap(({ choices }) => choices),
+    cost: nodes.reduce((sum, { cost }) => sum + cost, 0),
   };
 }
 

@@ -580,8 +580,10 @@ function foldProperties(
     const isSure = declared.length === branches.length;
     const known = conditionalProperties.get(name);
     if (known !== undefined || !summary.properties.has(name) || !isSure || partly.length > 0) {
-      const unsure = isSure ? partly : [...declared, ...partly];
-      conditionalProperties.set(name, [...(known ?? []), ...unsure]);
+      const cases = known ?? [];
+      if (!isSure) for (const one of declared) cases.push(one);
+      for (const one of partly) cases.push(one);
+      conditionalProperties.set(name, cases);
     }
     if (isSure) summary.addProperty(name, unionOfCases(declared, group.path));
   }
@@ -632,14 +634,16 @@ function foldRequired(
   group: ChoiceGroup,
   branches: readonly Branch[],
 ): void {
-  const lists = branches.map(({ summary: branch }) => [...branch.required.keys()]);
-  const [first, ...others] = lists;
+  const needed = branches.map(({ summary: branch }) => branch.required);
+  const [first, ...others] = needed;
   if (first === undefined) return;
-  for (const name of first) {
-    if (others.every((list) => list.includes(name))) summary.required.set(name, group.path);
+  for (const name of first.keys()) {
+    if (others.every((names) => names.has(name))) summary.required.set(name, group.path);
   }
   if (group.kind !== 'choice') return;
-  const needs = lists.map((list) => list.filter((name) => !summary.required.has(name)).join(' + '));
+  const needs = needed.map((names) =>
+    [...names.keys()].filter((name) => !summary.required.has(name)).join(' + '),
+  );
   if (needs.every((words) => words === '')) return;
   const words = new Set(needs.map((each) => (each === '' ? 'nothing more' : each)));
   summary.hint(`needs ${[...words].join(' or ')}`);
@@ -788,7 +792,7 @@ function writeEnumeration(summary: SchemaSummary): EnumerationNode | undefined {
     if (new Set(values).size === 1) summary.sayInstead(`always ${values[0]}`, enumeration.path);
     return BOOLEAN_NODE;
   }
-  if (!mayList(conversion, values)) {
+  if (!mayList(conversion, enumeration.values)) {
     const words = `one of ${describeInFull(conversion, values)}`;
     summary.sayInstead(words, enumeration.path, told`these values cannot be listed`);
     summary.impliedType ??= typeOfValues(values);
@@ -802,6 +806,11 @@ function writeEnumeration(summary: SchemaSummary): EnumerationNode | undefined {
 
 function mayList(conversion: SchemaConversion, values: readonly JsonValue[]): boolean {
   if (values.length > Math.min(MAX_VALUES, conversion.valuesLeft)) return false;
+  const { listedBefore } = conversion;
+  const length = listedBefore.get(values);
+  if (length === undefined) listedBefore.set(values, JSON.stringify(values).length);
+  else if (length > conversion.relistedLeft) return false;
+  else conversion.relistedLeft -= length;
   conversion.valuesLeft -= values.length;
   return !values.some((value) => Array.isArray(value) || isJsonObject(value));
 }

@@ -26,6 +26,7 @@ import {
   ANYTHING,
   type CaseSource,
   type ChoiceGroup,
+  type FragmentSize,
   LIMITS,
   type LimitName,
   type NodeSource,
@@ -90,11 +91,14 @@ function readKeyword(summary: SchemaSummary, value: JsonValue, keyword: Keyword)
 const ENTRY_WEIGHT = 50;
 /** More of them than an honest schema has in one place. */
 const MANY = 100;
+/** So many keywords, names and items of one schema cost as much as one schema more. */
+const PARTS_OF_FRAGMENT = 16;
 
-/** What a schema says itself, in characters: keywords, names of members, texts and listed values. */
-function weightOf(schema: JsonObject): number {
+/** What a schema says itself. */
+function sizeOf(schema: JsonObject): FragmentSize {
   const entries = Object.entries(schema);
   let weight = manyWeight(entries.length);
+  let parts = entries.length;
   for (const [keyword, value] of entries) {
     // Bounded by itself.
     if (keyword === 'enum') continue;
@@ -102,9 +106,10 @@ function weightOf(schema: JsonObject): number {
     else if (value !== null) {
       const { length } = Array.isArray(value) ? value : Object.keys(value);
       weight += length + manyWeight(length);
+      parts += length;
     }
   }
-  return weight;
+  return { weight, parts };
 }
 
 function manyWeight(count: number): number {
@@ -116,12 +121,16 @@ const SAMPLES = new Set(['default', 'example', 'examples', 'const']);
 
 function mayGather(summary: SchemaSummary, { path, depth }: Located, schema: JsonObject): boolean {
   const { conversion } = summary;
-  conversion.fragmentsLeft -= 1;
-  const weight = conversion.weights.get(schema);
-  if (weight === undefined) conversion.weights.set(schema, weightOf(schema));
-  else conversion.repeatedLeft -= weight;
+  const known = conversion.sizes.get(schema);
+  const size = known ?? sizeOf(schema);
+  if (known === undefined) conversion.sizes.set(schema, size);
+  else conversion.repeatedLeft -= size.weight + ENTRY_WEIGHT;
+  conversion.fragmentsLeft -= 1 + Math.floor(size.parts / PARTS_OF_FRAGMENT);
   const isTooDeep = depth > MAX_SCHEMA_DEPTH;
-  if (!isTooDeep && conversion.fragmentsLeft >= 0 && conversion.repeatedLeft >= 0) return true;
+  // Of a schema that cannot be read to its end nothing is begun.
+  const isTooWide = size.parts > conversion.fragmentsLeft && size.parts > MANY;
+  if (!isTooDeep && !isTooWide && conversion.fragmentsLeft >= 0 && conversion.repeatedLeft >= 0)
+    return true;
   conversion.losses.add('depth');
   summary.recursionNote ??= 'a value too deep to describe';
   const reason = isTooDeep

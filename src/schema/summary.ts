@@ -11,6 +11,11 @@ export interface NodeSource {
   readonly any: readonly ChoiceGroup[];
 }
 
+interface JoinedSource extends NodeSource {
+  readonly all: Located[];
+  readonly any: ChoiceGroup[];
+}
+
 export interface ChoiceGroup {
   readonly branches: readonly CaseSource[];
   /** Of `conditional` ones nothing is carried that holds in some cases only. A `union` is of declared cases. */
@@ -54,6 +59,17 @@ interface ConversionOptions {
   readonly restored: boolean;
 }
 
+/** What a schema says itself, without the schemas inside. */
+export interface FragmentSize {
+  /** In characters: keywords, names of members, texts and listed values. */
+  readonly weight: number;
+  /** Keywords, names of members and items. */
+  readonly parts: number;
+}
+
+/** Characters that references may repeat, of schemas and of lists of values. */
+export const MAX_REPEATED = 2_000_000;
+
 /** What one conversion shares: the document, the notes for the receipt and the work left. */
 export class SchemaConversion {
   readonly document: SchemaDocument;
@@ -71,9 +87,12 @@ export class SchemaConversion {
    * Characters that may still be gathered from schemas gathered before, without those of the schemas inside; stops
    * what references make of long ones.
    */
-  repeatedLeft = 2_000_000;
-  /** What each schema gathered so far says itself, in characters. */
-  readonly weights = new Map<JsonObject, number>();
+  repeatedLeft = MAX_REPEATED;
+  readonly sizes = new Map<JsonObject, FragmentSize>();
+  /** The lists of values written so far, and their characters. */
+  readonly listedBefore = new Map<readonly JsonValue[], number>();
+  /** Characters of such lists that may still be written once more. */
+  relistedLeft = MAX_REPEATED;
   /** Schemas that may still be told in words in full; the others are told in outline. */
   wordsLeft = 2000;
   /** Characters of lists that may still be told in full, at each place that refers to one; the others are cut. */
@@ -93,6 +112,11 @@ export class SchemaConversion {
     this.ordered = ordered;
     this.restored = restored;
     this.upperCase = isUpper && form === 'schema';
+  }
+
+  /** Characters that references have repeated. */
+  get repeated(): number {
+    return 2 * MAX_REPEATED - this.repeatedLeft - this.relistedLeft;
   }
 }
 
@@ -136,7 +160,7 @@ export class SchemaSummary {
   exclusive = new Map<'minimum' | 'maximum', Limit<number>>();
   properties = new Map<string, NodeSource>();
   /** What is declared of properties in some cases only; in the others they may be anything. */
-  readonly conditionalProperties = new Map<string, readonly CaseSource[]>();
+  readonly conditionalProperties = new Map<string, CaseSource[]>();
   /** What conditions ask about, by its type alone: declared where nothing else declares it. */
   testedProperties = new Map<string, NodeSource>();
   required = new Map<string, string>();
@@ -158,6 +182,8 @@ export class SchemaSummary {
   choices: ChoiceGroup[] = [];
   /** Set when the node was written as a text that holds JSON. */
   sentAsText = false;
+  /** Those of its properties and items that were made here and are in no copy: more is added to them in place. */
+  #joined: Map<NodeSource, JoinedSource> | undefined;
 
   constructor(conversion: SchemaConversion, path: string, level: number) {
     this.conversion = conversion;
@@ -181,15 +207,29 @@ export class SchemaSummary {
 
   /** Adds one more demand on a property; several demands all hold. */
   addProperty(name: string, source: NodeSource): void {
-    this.properties.set(name, joinSources(this.properties.get(name), source));
+    this.properties.set(name, this.#join(this.properties.get(name), source));
   }
 
   addItems(source: NodeSource): void {
-    this.items = joinSources(this.items, source);
+    this.items = this.#join(this.items, source);
+  }
+
+  #join(known: NodeSource | undefined, source: NodeSource): NodeSource {
+    if (known === undefined) return source;
+    let joined = this.#joined?.get(known);
+    if (joined === undefined) {
+      joined = { all: [...known.all], any: [...known.any] };
+      this.#joined ??= new Map();
+      this.#joined.set(joined, joined);
+    }
+    for (const located of source.all) joined.all.push(located);
+    for (const group of source.any) joined.any.push(group);
+    return joined;
   }
 
   /** A copy without what describes the whole: the ground on which one of several branches is built. */
   copyConstraints(level: number): SchemaSummary {
+    this.#joined = undefined;
     const copy = new SchemaSummary(this.conversion, this.path, level);
     copy.types = this.types;
     copy.writtenType = this.writtenType;
@@ -226,11 +266,6 @@ export function unionOfCases(declared: readonly CaseSource[], path: string): Nod
   const [first, ...others] = declared;
   if (others.length === 0 && first?.when === undefined) return first?.source ?? ANYTHING;
   return { all: [], any: [{ branches: declared, kind: 'union', path }] };
-}
-
-function joinSources(known: NodeSource | undefined, source: NodeSource): NodeSource {
-  if (known === undefined) return source;
-  return { all: [...known.all, ...source.all], any: [...known.any, ...source.any] };
 }
 
 export function sourceOf(located: Located): NodeSource {

@@ -743,3 +743,32 @@ test('limits of another type, and a boolean with one value, are on the receipt',
 test('values that are one text are listed once', () => {
   expect(cleanProperty({ enum: ['1', 1, 1] })).toMatchObject({ type: 'string', enum: ['1'] });
 });
+
+test('eight times the demands on one property cost not much more than eight times as much', () => {
+  const demands = (count: number): JsonObject => ({
+    type: 'object',
+    allOf: Array.from({ length: count }, (_, least) => ({
+      properties: { a: { type: 'string', minLength: least } },
+    })),
+  });
+  const costOf = (count: number): number => {
+    const costs = Array.from({ length: 5 }, (_, attempt) => {
+      const schema = { ...demands(count), title: `${count} ${attempt}` };
+      return threadMs(() => toToolInput(schema, { receipt: createReceipt(), path: PATH }));
+    });
+    return Math.min(...costs);
+  };
+  expect(costOf(18_000)).toBeLessThan(16 * costOf(2_250) + 100);
+});
+
+test('of an object with more members than are read of a schema none is begun', () => {
+  const members = Array.from({ length: 60_000 }, (_, index) => [`m${index}`, { type: 'integer' }]);
+  const { node, entries } = clean({
+    type: 'object',
+    properties: { wide: { type: 'object', properties: Object.fromEntries(members) }, a: {} },
+  });
+  expect(node?.properties).toMatchObject({
+    wide: { type: 'string', description: '(JSON text of a value too deep to describe)' },
+  });
+  expect(entries.length).toBeLessThan(10);
+});

@@ -18,7 +18,13 @@ import {
 } from './convert.ts';
 import { composeDescription, describeJson, describeLimit } from './describe.ts';
 import { gatherSource } from './gather.ts';
-import { SchemaConversion, type SchemaForm, SchemaSummary, sourceOf } from './summary.ts';
+import {
+  MAX_REPEATED,
+  SchemaConversion,
+  type SchemaForm,
+  SchemaSummary,
+  sourceOf,
+} from './summary.ts';
 
 interface SchemaOptions {
   readonly receipt: Receipt;
@@ -28,6 +34,18 @@ interface SchemaOptions {
   readonly takesJsonSchema?: boolean;
   /** True for a client that is shown calls and answers as the upstream writes them. */
   readonly isRelayed?: boolean;
+  /** Of all the schemas of one request. */
+  readonly unfolding?: Unfolding;
+}
+
+/** What the references of several schemas may repeat together: each by itself is bounded, and they may be many. */
+export interface Unfolding {
+  /** In characters; below zero once it is too much. */
+  left: number;
+}
+
+export function createUnfolding(): Unfolding {
+  return { left: 2 * MAX_REPEATED };
 }
 
 interface ToolInput {
@@ -86,6 +104,8 @@ const MAX_TEXT = 4_000_000;
 interface Converted<Node> {
   readonly node: Node;
   readonly notes: readonly ReceiptEntry[];
+  /** Characters that its references repeat. */
+  readonly repeated: number;
   readonly size: number;
 }
 
@@ -112,7 +132,8 @@ function createConverter<Node>(converter: Converter<Node>) {
     const kind = `${takesJsonSchema} ${isRelayed}`;
     const memo = memos.get(kind) ?? createMemo<Node>();
     memos.set(kind, memo);
-    const { node, notes } = memo(schema, () => convert(schema, converter, options));
+    const { node, notes, repeated } = memo(schema, () => convert(schema, converter, options));
+    if (options.unfolding !== undefined) options.unfolding.left -= repeated;
     for (const note of notes) receipt.add(note.action, path + note.path, note.reason);
     return node;
   };
@@ -151,7 +172,9 @@ function convert<Node>(
     const summary = new SchemaSummary(conversion, '', 0);
     const refs = { pointer: '', outer: undefined };
     gatherSource(summary, sourceOf({ schema, path: '', refs, depth: 0 }));
-    return { node: converter.convert(summary), notes: conversion.notes, losses: conversion.losses };
+    const node = converter.convert(summary);
+    const { notes, losses, repeated } = conversion;
+    return { node, notes, losses, repeated };
   };
   const own = inForm('schema');
   const gains = takesJsonSchema === true && own.losses.has('value') && !own.losses.has('depth');

@@ -245,3 +245,78 @@ describe('A1: JSON inside a string', () => {
     expect(reply.text).toMatch(/"finish_reason":"stop"/);
   });
 });
+
+describe('schemas of functions', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp({ environment: { AUTH_MODE: 'off' } });
+  });
+  afterAll(() => app.close());
+
+  const LEVELS = 14;
+
+  /** Few characters that its references make thousands of schemas of. */
+  function unfolding(title: string): object {
+    const pair = (level: number) => ({
+      type: 'object',
+      properties: { a: { $ref: `#/$defs/d${level}` }, b: { $ref: `#/$defs/d${level}` } },
+    });
+    const inner = Array.from({ length: LEVELS }, (_, level) => [
+      `d${level}`,
+      level === LEVELS - 1 ? { type: 'string' } : pair(level + 1),
+    ]);
+    return { ...pair(0), title, $defs: Object.fromEntries(inner) };
+  }
+
+  const schemas = Array.from({ length: 400 }, (_, index) => unfolding(`t${index}`));
+  const messages = [{ role: 'user', content: 'Hi' }];
+  const model = 'alpha-3-flash';
+  test.each([
+    [
+      '/v1/chat/completions',
+      {
+        ...{ model, messages },
+        tools: schemas.map((parameters, index) => ({
+          type: 'function',
+          function: { name: `f${index}`, parameters },
+        })),
+      },
+    ],
+    [
+      '/v1/messages',
+      {
+        ...{ model, messages, max_tokens: 10 },
+        tools: schemas.map((input_schema, index) => ({ name: `f${index}`, input_schema })),
+      },
+    ],
+    [
+      `/v1beta/models/${model}:generateContent`,
+      {
+        contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+        tools: [
+          {
+            functionDeclarations: schemas.map((parameters, index) => ({
+              name: `f${index}`,
+              parameters,
+            })),
+          },
+        ],
+      },
+    ],
+  ])('that unfold far together are refused for little processor time at %s', async (path, body) => {
+    let reply: Reply | undefined;
+    const spentMs = await threadMsOf(async () => {
+      reply = await post(Buffer.from(JSON.stringify(body)), {}, { port: app.port, path });
+    });
+    expect(reply?.text).toContain('unfold too far');
+    expect(reply?.status).toBe(400);
+    expect(spentMs).toBeLessThan(2 * MOST_MS);
+  });
+
+  test('one of them is taken', async () => {
+    const tools = [{ type: 'function', function: { name: 'f', parameters: schemas[0] } }];
+    const body = Buffer.from(JSON.stringify({ model, messages, tools }));
+    const reply = await post(body, {}, { port: app.port, path: '/v1/chat/completions' });
+    expect(reply.status).toBe(200);
+  });
+});

@@ -13,7 +13,7 @@ import {
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { shareAs } from '../../lib/shared-json.ts';
-import { toToolInput } from '../../schema/tool-schema.ts';
+import { createUnfolding, toToolInput, type Unfolding } from '../../schema/tool-schema.ts';
 import type {
   WireFunctionCallingConfig,
   WireFunctionDeclaration,
@@ -34,6 +34,10 @@ export interface EncodedTools {
   readonly hasServerTools: boolean;
   /** True when every function is strict and calls can be held to their schemas. */
   readonly isStrict: boolean;
+}
+
+interface Unfolds {
+  readonly unfolding: Unfolding;
 }
 
 interface Declared {
@@ -71,6 +75,8 @@ function encodeToolList(
   const offered = new Set(toolChoice.kind === 'auto' ? toolChoice.names : []);
   const declarations = new Map<string, Declared>();
   const serverTools: JsonObject[] = [];
+  const unfolding = createUnfolding();
+  checkFunctionCount(countFunctions(tools, offered));
   for (const [index, tool] of tools.entries()) {
     const path = tool.path ?? `tools[${index}]`;
     if (tool.kind !== 'function' && tool.kind !== 'freeform') {
@@ -81,13 +87,12 @@ function encodeToolList(
     } else if (offered.size === 0 || offered.has(tool.name)) {
       const declared =
         tool.kind === 'function'
-          ? encodeFunction(tool, path, context)
+          ? encodeFunction(tool, path, { ...context, unfolding })
           : { declaration: encodeFreeform(tool, path, context), isMap: false };
       declarations.set(tool.name, declared);
     }
   }
   const functionNames = [...declarations.keys()];
-  checkFunctionCount(functionNames.length);
   const functionDeclarations = [...declarations.values()].map(({ declaration }) => declaration);
   return {
     tools: functionNames.length === 0 ? serverTools : [{ functionDeclarations }, ...serverTools],
@@ -139,14 +144,16 @@ function encodeServerTool(
 function encodeFunction(
   { name, description, parameters: schema, parametersPath }: FunctionTool,
   path: string,
-  { target: { receipt, capabilities } }: EncodeContext,
+  { target: { receipt, capabilities }, unfolding }: EncodeContext & Unfolds,
 ): Declared {
   const { takesJsonSchema } = capabilities;
   const { form, parameters, said, isMap } = toToolInput(schema, {
     receipt,
     path: parametersPath ?? `${path}.parameters`,
     takesJsonSchema,
+    unfolding,
   });
+  checkUnfolding(unfolding);
   const key = form === 'schema' ? 'parameters' : 'parametersJsonSchema';
   const words = describeFunction(description, said);
   const declaration = {
@@ -183,6 +190,24 @@ export function describeFunction(
 const MAX_FUNCTIONS = 512;
 
 /** @throws GatewayError (invalid-request) above the limit: the upstream's own refusal names no tool. */
+function countFunctions(tools: readonly Tool[], offered: ReadonlySet<string>): number {
+  const names = new Set<string>();
+  for (const tool of tools) {
+    if (tool.kind !== 'function' && tool.kind !== 'freeform') continue;
+    if (offered.size === 0 || offered.has(tool.name)) names.add(tool.name);
+  }
+  return names.size;
+}
+
+/** @throws GatewayError (invalid-request) for functions whose references together repeat too much. */
+export function checkUnfolding({ left }: Unfolding): void {
+  if (left >= 0) return;
+  throw invalidRequest(
+    'tools',
+    'tools: the references in the schemas of all functions together unfold too far. Send fewer functions, or schemas with fewer references.',
+  );
+}
+
 export function checkFunctionCount(count: number): void {
   if (count <= MAX_FUNCTIONS) return;
   throw invalidRequest(

@@ -26,7 +26,12 @@ import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../..
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { shareAs } from '../../lib/shared-json.ts';
 import { isTooDeep } from '../../schema/document.ts';
-import { toResponseSchema, toToolInput } from '../../schema/tool-schema.ts';
+import {
+  createUnfolding,
+  toResponseSchema,
+  toToolInput,
+  type Unfolding,
+} from '../../schema/tool-schema.ts';
 import { applyTurnRules } from '../../transforms/index.ts';
 import { isFreeForm } from '../../transforms/instructions.ts';
 import { fitOutputLimit } from '../../transforms/limit-output.ts';
@@ -47,7 +52,7 @@ import {
   sentLevel,
   tokensOfLevel,
 } from './encode-config.ts';
-import { checkFunctionCount, describeFunction } from './encode-tools.ts';
+import { checkFunctionCount, checkUnfolding, describeFunction } from './encode-tools.ts';
 import { traitsOf } from './models.ts';
 import { EXTRA_FIELDS, type ExtraField, type GenerateProfile } from './profiles/profile.ts';
 
@@ -592,19 +597,21 @@ function patchTools(tools: JsonValue[], context: PatchContext): JsonValue[] | un
 
 function patchToolList(tools: JsonValue[], context: PatchContext): JsonValue[] | undefined {
   const refused = refusedTools(context.target.capabilities, tools.some(hasFunctions));
+  const functions = objectsOf(tools).flatMap((tool) => objectsOf(tool.functionDeclarations));
+  if (refused !== 'functions') checkFunctionCount(functions.length);
+  const toolContext = { ...context, refused, unfolding: createUnfolding() };
   const patched = editItems(tools, (tool, index) =>
-    isJsonObject(tool) ? patchTool(tool, `tools[${index}]`, { ...context, refused }) : tool,
+    isJsonObject(tool) ? patchTool(tool, `tools[${index}]`, toolContext) : tool,
   );
-  const functions = objectsOf(patched).flatMap((tool) => objectsOf(tool.functionDeclarations));
-  checkFunctionCount(functions.length);
   return patched.length === 0 ? undefined : patched;
 }
 
-function patchTool(
-  tool: JsonObject,
-  path: string,
-  context: PatchContext & { readonly refused: ReturnType<typeof refusedTools> },
-): JsonObject | undefined {
+interface ToolContext extends PatchContext {
+  readonly refused: ReturnType<typeof refusedTools>;
+  readonly unfolding: Unfolding;
+}
+
+function patchTool(tool: JsonObject, path: string, context: ToolContext): JsonObject | undefined {
   const { target, profile, refused } = context;
   const edits: FieldEdits = {};
   for (const [key, value] of Object.entries(tool)) {
@@ -631,7 +638,7 @@ function patchTool(
 function patchDeclaration(
   declaration: JsonValue,
   path: string,
-  { target }: PatchContext,
+  { target, unfolding }: ToolContext,
 ): JsonValue {
   if (!isJsonObject(declaration)) return declaration;
   const { description, parametersJsonSchema } = declaration;
@@ -640,8 +647,9 @@ function patchDeclaration(
   if (!isJsonObject(schema)) return declaration;
   const { receipt, capabilities } = target;
   const { takesJsonSchema } = capabilities;
-  const options = { receipt, path: `${path}.${key}`, takesJsonSchema, isRelayed: true };
+  const options = { receipt, path: `${path}.${key}`, takesJsonSchema, isRelayed: true, unfolding };
   const { form, parameters, said } = toToolInput(schema, options);
+  checkUnfolding(unfolding);
   const written = form === 'schema' ? 'parameters' : 'parametersJsonSchema';
   const edits: FieldEdits = { [key]: undefined, [written]: parameters };
   if (said === undefined) return editFields(declaration, edits);
