@@ -91,6 +91,22 @@ test('models that fail more often than not are passed over, one after the other'
   ]);
 });
 
+test('a model that was passed over is asked in the end, once the others have failed', async () => {
+  const bench = benchOf();
+  const outage: Meet = (model) => (model === 'third' ? undefined : { kind: 'path' });
+  for (let nth = 0; nth < 12; nth += 1) await bench.run(outage, { passesMs: 2_000 });
+  bench.asked.length = 0;
+  bench.record.fallbacks = [];
+  const turned: Meet = (model) => (model === 'first' ? undefined : { kind: 'path' });
+  expect(await bench.run(turned, { passesMs: 10_000 })).toBe('first');
+  expect([...new Set(bench.asked)]).toEqual(['third', 'first']);
+  expect(bench.record.fallbacks).toMatchObject([
+    { from: 'first', to: 'second', reason: 'fails-more', afterAttempts: 0 },
+    { from: 'second', to: 'third', reason: 'fails-more', afterAttempts: 0 },
+    { from: 'third', to: 'first', reason: 'all-tried' },
+  ]);
+});
+
 test('an outage of one model leaves the retries of another alone', async () => {
   const bench = benchOf(['a']);
   for (let nth = 0; nth < 6; nth += 1) {

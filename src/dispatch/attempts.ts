@@ -85,8 +85,11 @@ class AttemptRun {
   readonly #request: AttemptRequest;
   readonly #dependencies: AttemptDependencies;
   readonly #startedAt: number;
+  /** In the order they are tried; one that is passed over comes again behind the others. */
+  readonly #routes: RouteChoice[];
   /** Which of the routes is tried. */
   #place = 0;
+  #passedOver: Set<RouteChoice> | undefined;
   #choice: RouteChoice;
   /** The most hopeful of what was left of the routes that were given up. */
   #nothing: NothingLeft | undefined;
@@ -119,6 +122,7 @@ class AttemptRun {
 
   constructor(request: AttemptRequest, dependencies: AttemptDependencies) {
     this.#request = request;
+    this.#routes = [...request.routes];
     this.#choice = request.routes[0];
     this.#dependencies = dependencies;
     this.#startedAt = dependencies.clock.monotonic();
@@ -169,8 +173,7 @@ class AttemptRun {
   async #nextLease(): Promise<Lease> {
     if (this.#pause === 'jitter' && this.#hasOther()) await this.#sleep([100, 400]);
     this.#pause = 'none';
-    while (!this.#isLast && this.#tried === undefined && this.#isOutdone())
-      this.#fallBack('fails-more');
+    while (!this.#isLast && this.#tried === undefined && this.#isOutdone()) this.#passOver();
     let result = await this.#leaseInTurn();
     if (result.kind === 'none' && !this.#isLast) {
       this.#nothing = moreHopeful(this.#nothing, this.#hopeOf(result));
@@ -193,16 +196,16 @@ class AttemptRun {
   }
 
   get #isLast(): boolean {
-    return this.#place + 1 >= this.#request.routes.length;
+    return this.#place + 1 >= this.#routes.length;
   }
 
   /** Goes on with the next route, whose accounts have refused nothing yet. */
   #fallBack(reason: FallbackReason): void {
-    const { context, routes } = this.#request;
+    const { context } = this.#request;
     const from = targetName(this.#choice.route);
     this.#endSuspicion('held');
     this.#place += 1;
-    this.#choice = routes[this.#place] ?? routes[0];
+    this.#choice = this.#routes[this.#place] ?? this.#choice;
     const { route } = this.#choice;
     const { record, upstreamCall } = context;
     record.routedModel = route.target;
@@ -221,10 +224,21 @@ class AttemptRun {
     this.#pause = 'none';
   }
 
+  /** Health ranks models and takes none away: this one is asked once the others have failed. */
+  #passOver(): void {
+    const resort = this.#routes.findIndex(({ isLastResort }) => isLastResort === true);
+    this.#routes.splice(resort === -1 ? this.#routes.length : resort, 0, this.#choice);
+    this.#passedOver ??= new Set();
+    this.#passedOver.add(this.#choice);
+    this.#fallBack('fails-more');
+  }
+
   /** True where the model of this route fails more often than not, and that of a later one does better. */
   #isOutdone(): boolean {
-    const { routes } = this.#request;
-    const rivals = routes.slice(this.#place).filter(({ isLastResort }) => isLastResort !== true);
+    if (this.#passedOver?.has(this.#choice) === true) return false;
+    const rivals = this.#routes
+      .slice(this.#place)
+      .filter(({ isLastResort }) => isLastResort !== true);
     const bands = rivals.map(({ leaseRequest }) => {
       const look = this.#dependencies.pool.lease({ ...leaseRequest, isDryRun: true });
       if (look.kind === 'lease') look.lease.release({ kind: 'neutral' });
@@ -238,7 +252,7 @@ class AttemptRun {
   #hasOther(current?: Lease): boolean {
     const tried = new Set(this.#tried?.keys());
     if (current !== undefined) tried.add(current.account.id);
-    const later = this.#request.routes.slice(this.#place + 1);
+    const later = this.#routes.slice(this.#place + 1);
     return (
       this.#lookAhead(tried).kind !== 'none' ||
       later.some((choice) => this.#lookAhead(new Set(), choice).kind !== 'none')
