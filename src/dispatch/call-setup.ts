@@ -15,6 +15,7 @@ import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { openingText } from '../canonical/request.ts';
 import { bodyName, headerName, textName } from '../canonical/session-name.ts';
+import { nextTurn } from '../lib/chunked-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { once } from '../lib/once.ts';
@@ -92,6 +93,7 @@ export async function routeCall(
   const { pool, session } = routing;
   const lists = pool.ensureModels();
   if (lists !== undefined) await lists;
+  if (context.isLarge === true) await nextTurn();
   const wire = call.relay?.wire;
   const named = { model: call.model, session, needs: needsOfCall(call) };
   let routes: RoutedCall;

@@ -62,6 +62,8 @@ export interface CallContext {
   readonly isFallbackOff?: boolean | undefined;
   /** Of a call that is several upstream calls: which of them this is, from 1. */
   readonly upstreamCall?: number | undefined;
+  /** True for a body whose work is done in steps, with a turn for others between them. */
+  readonly isLarge?: boolean | undefined;
   /** Filled while the request runs; complete when it ended. */
   readonly record: CallRecord;
 }

@@ -8,11 +8,13 @@ import {
   memberPath,
   type Receipt,
   type ReceiptEntry,
+  type RequestReceipt,
   receiptWithin,
   renameField,
 } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { mendText } from '../canonical/text-forms.ts';
+import { nextTurn } from '../lib/chunked-json.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { inRow, told } from '../lib/localized-message.ts';
 import type { FetchedMedia, MediaFetcher } from '../media/fetch-media.ts';
@@ -24,7 +26,7 @@ import type { SignatureCache } from '../signatures/cache.ts';
 import type { PatchTarget, SignaturePlan, Upstream } from '../upstreams/upstream.ts';
 import { fingerprintOf } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
-import { translateRequest } from './translate-request.ts';
+import { translateInSteps, translateRequest } from './translate-request.ts';
 
 export interface PreparedBody {
   readonly lane: 'relay' | 'translate';
@@ -39,6 +41,17 @@ interface NotedBody extends PreparedBody {
   readonly route: RoutedModel;
   /** What is lost in this body: of several that are sent, the last one's counts. */
   readonly noted: readonly ReceiptEntry[];
+}
+
+/** What a body is made for, and of. */
+interface Draft {
+  readonly key: string;
+  readonly route: RoutedModel;
+  readonly upstream: Upstream;
+  readonly target: PatchTarget;
+  readonly noted: RequestReceipt;
+  /** Absent where it is translated. */
+  readonly relay: RelayBody | undefined;
 }
 
 interface BodiesOptions {
@@ -81,7 +94,11 @@ export class CallBodies {
     const { media } = this.#options;
     const { receipt, strict } = this.#context;
     if (media?.isEnabled() === true) await this.#load(media, lease);
-    const found = this.#find(lease, plan, route);
+    const found =
+      this.#find(lease, plan, route) ??
+      (this.#context.isLarge === true
+        ? await this.#makeInSteps(lease, plan, route)
+        : this.#make(lease, plan, route));
     if (this.#noted.length > 0) receipt.withdraw(this.#noted);
     this.#noted = found.noted;
     for (const { action, path, reason } of found.noted) receipt.add(action, path, reason);
@@ -93,7 +110,7 @@ export class CallBodies {
 
   /** Whether the plan gives what `prepare` gave for the same lease. */
   repeats(lease: Lease, plan: SignaturePlan, route: RoutedModel): boolean {
-    const { body } = this.#find(lease, plan, route);
+    const { body } = this.#find(lease, plan, route) ?? this.#make(lease, plan, route);
     return this.#sent.some((one) => one.lease === lease && isDeepStrictEqual(one.body, body));
   }
 
@@ -116,23 +133,58 @@ export class CallBodies {
     this.#loaded = await loadMedia(this.#call.request, options);
   }
 
-  #find(
+  /** As it was made for the same model under the same plan, if it was. */
+  #find({ upstream, modelId }: Lease, plan: SignaturePlan, route: RoutedModel) {
+    const key = keyOf(upstream, modelId, plan);
+    for (const one of this.#made) if (one.key === key && one.route === route) return one;
+    return undefined;
+  }
+
+  #make(lease: Lease, plan: SignaturePlan, route: RoutedModel): NotedBody {
+    const draft = this.#draft(lease, plan, route);
+    const { relay, target } = draft;
+    const { upstream } = lease;
+    return this.#keep(
+      draft,
+      relay === undefined
+        ? translateRequest(this.#asked, upstream, target)
+        : patchBody(relay, upstream, target),
+    );
+  }
+
+  /** The same in steps, with a turn for others between them. */
+  async #makeInSteps(lease: Lease, plan: SignaturePlan, route: RoutedModel): Promise<NotedBody> {
+    await nextTurn();
+    const draft = this.#draft(lease, plan, route);
+    const { relay, target } = draft;
+    const { upstream } = lease;
+    const body =
+      relay === undefined
+        ? await translateInSteps(this.#asked, upstream, target)
+        : patchBody(relay, upstream, target);
+    await nextTurn();
+    return this.#keep(draft, body);
+  }
+
+  get #asked(): CanonicalRequest {
+    return this.#loaded ?? this.#call.request;
+  }
+
+  #draft(
     { upstream, modelId, listedModel }: Lease,
     plan: SignaturePlan,
     route: RoutedModel,
-  ): NotedBody {
-    const { signatures, usesPlaceholders } = plan;
-    const key = `${upstream.id} ${modelId} ${signatures} ${usesPlaceholders}`;
-    for (const one of this.#made) if (one.key === key && one.route === route) return one;
+  ): Draft {
     const { keeper, mayBePiece } = this.#options;
-    const receipt = createReceipt();
     const capabilities = upstream.capabilities(modelId, listedModel);
+    const { signatures, usesPlaceholders } = plan;
+    const noted = createReceipt();
     const target: PatchTarget = {
       modelId,
       capabilities,
       signatures,
       usesPlaceholders,
-      receipt,
+      receipt: noted,
       recall: { lookup: (key) => keeper.lookup(this.#context.clientKeyId, key) },
       variant: route,
       thinkingMode: this.#thinkingMode,
@@ -142,24 +194,34 @@ export class CallBodies {
     const isRelayed =
       relay !== undefined && relay.wire === upstream.wire && capabilities.hasOwnForm !== true;
     if (!isRelayed) {
-      for (const { action, path, reason } of relay?.losses ?? []) receipt.add(action, path, reason);
+      for (const { action, path, reason } of relay?.losses ?? []) noted.add(action, path, reason);
     }
-    const body = isRelayed
-      ? patchBody(relay, upstream, target)
-      : translateRequest(this.#loaded ?? this.#call.request, upstream, target);
+    const key = keyOf(upstream, modelId, plan);
+    return { key, route, upstream, target, noted, relay: isRelayed ? relay : undefined };
+  }
+
+  #keep({ key, route, upstream, target, noted, relay }: Draft, body: JsonObject): NotedBody {
     const { answerTokens } = this.#context;
     const made: NotedBody = {
       key,
       route,
-      lane: isRelayed ? 'relay' : 'translate',
+      lane: relay === undefined ? 'translate' : 'relay',
       body: answerTokens === undefined ? body : upstream.limitOutput(body, answerTokens, target),
-      signatureFamily: capabilities.signatureFamily,
+      signatureFamily: target.capabilities.signatureFamily,
       isSearchNamed: route.webSearch,
-      noted: receipt.entries,
+      noted: noted.entries,
     };
     this.#made.push(made);
     return made;
   }
+}
+
+function keyOf(
+  { id }: Upstream,
+  modelId: string,
+  { signatures, usesPlaceholders }: SignaturePlan,
+): string {
+  return `${id} ${modelId} ${signatures} ${usesPlaceholders}`;
 }
 
 function patchBody(

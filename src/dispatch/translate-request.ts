@@ -2,8 +2,9 @@
 
 import { clientField, receiptInClientNames, renameField } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
+import { nextTurn } from '../lib/chunked-json.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { applyTransforms } from '../transforms/index.ts';
+import { applyTransforms, rulesFor } from '../transforms/index.ts';
 import type { PatchTarget, Upstream } from '../upstreams/upstream.ts';
 
 /** The rules, then the wire body; what they note and what they refuse names the client's own fields. */
@@ -12,11 +13,37 @@ export function translateRequest(
   upstream: Pick<Upstream, 'encode'>,
   target: PatchTarget,
 ): JsonObject {
-  const { clientNames } = asked;
-  const named = { ...target, receipt: receiptInClientNames(clientNames, target.receipt) };
+  const named = inClientNames(asked, target);
   try {
     return upstream.encode(applyTransforms(asked, named), named);
   } catch (error) {
-    throw renameField(error, (field) => clientField(field, clientNames));
+    throw inNamesOf(asked, error);
   }
+}
+
+/** The same with a turn for others behind each rule. */
+export async function translateInSteps(
+  asked: CanonicalRequest,
+  upstream: Pick<Upstream, 'encode'>,
+  target: PatchTarget,
+): Promise<JsonObject> {
+  const named = inClientNames(asked, target);
+  try {
+    let done = asked;
+    for (const transform of rulesFor(asked, named)) {
+      done = transform(done, named);
+      await nextTurn();
+    }
+    return upstream.encode(done, named);
+  } catch (error) {
+    throw inNamesOf(asked, error);
+  }
+}
+
+function inClientNames({ clientNames }: CanonicalRequest, target: PatchTarget): PatchTarget {
+  return { ...target, receipt: receiptInClientNames(clientNames, target.receipt) };
+}
+
+function inNamesOf({ clientNames }: CanonicalRequest, error: unknown): unknown {
+  return renameField(error, (field) => clientField(field, clientNames));
 }

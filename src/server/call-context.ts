@@ -9,6 +9,7 @@ import { type CanonicalRequest, wantedAnswers } from '../canonical/request.ts';
 import { KeptText } from '../canonical/transcript.ts';
 import { outputTokens, totalTokens } from '../canonical/usage.ts';
 import type { CallContext } from '../dispatch/dispatcher.ts';
+import { STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import type { EndedRequest } from '../monitor/record.ts';
@@ -46,6 +47,7 @@ export function readCallContext(exchange: Exchange): CallContext {
     signal: exchange.abort.signal,
     receipt: exchange.receipt,
     record: exchange.record,
+    isLarge: exchange.heldBytes >= STEPWISE_FROM_BYTES,
     strict: headers['x-isthmus-strict'] === '1' || headers['x-isthmus-strict'] === 'true',
     isFallbackOff: headers['x-isthmus-fallback']?.trim().toLowerCase() === 'off',
     headerSession: readSession(headers),

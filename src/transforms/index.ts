@@ -74,12 +74,23 @@ export function applyTransforms(
   request: CanonicalRequest,
   context: TransformContext,
 ): CanonicalRequest {
-  const traits = traitsOf(request, context);
   let done = request;
+  for (const transform of rulesFor(request, context)) done = transform(done, context);
+  return done;
+}
+
+/** Those that a request has a subject for, in their order. */
+export function rulesFor(
+  request: CanonicalRequest,
+  context: TransformContext,
+): readonly Transform[] {
+  const traits = traitsOf(request, context);
+  const rules: Transform[] = [];
   for (const [about, transform] of TRANSFORMS) {
-    if ((traits & about) !== 0) done = transform(done, context);
+    if ((traits & about) !== 0) rules.push(transform);
   }
-  return (traits & CONVERSATION) === 0 ? done : endWithUser(done, request, context);
+  if ((traits & CONVERSATION) !== 0) rules.push((done) => endWithUser(done, request, context));
+  return rules;
 }
 
 /**
