@@ -92,6 +92,75 @@ function listenTo(socket: Socket, event: SocketEvent): IndexedList<Waiting> {
   return list;
 }
 
+/** Requests of one connection that are worked on behind one that is not answered yet. */
+const MAX_PIPELINED = 16;
+/** Of those behind them, that are known before no more is read. */
+const MAX_WAITING = 256;
+
+/** The requests that a client sent on a connection without waiting for the answers before. */
+class Pipeline {
+  #underWay = 0;
+  #isDue = false;
+  readonly #waiting: (readonly [response: ServerResponse, serve: () => void])[] = [];
+
+  add(response: ServerResponse, serve: () => void): void {
+    this.#waiting.push([response, serve]);
+    this.#goOn();
+    if (this.#waiting.length < MAX_WAITING) return;
+    // Behind the bytes that were read: node reads on after each request.
+    process.nextTick(() => {
+      if (this.#waiting.length >= MAX_WAITING) response.req.socket.pause();
+    });
+  }
+
+  #goOn(): void {
+    while (this.#underWay < MAX_PIPELINED) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      const [response, serve] = next;
+      // Nobody would hear that it has ended.
+      if (!response.req.socket.destroyed) this.#begin(response, serve);
+    }
+  }
+
+  #begin(response: ServerResponse, serve: () => void): void {
+    this.#underWay += 1;
+    response.once('close', () => {
+      this.#underWay -= 1;
+      if (this.#isDue || this.#waiting.length === 0) return;
+      this.#isDue = true;
+      // Answers that are there at once would otherwise be given in one turn, however many they are.
+      setImmediate(() => {
+        this.#isDue = false;
+        this.#goOn();
+        if (this.#waiting.length < MAX_WAITING) response.req.socket.resume();
+      });
+    });
+    serve();
+  }
+}
+
+const pipelines = new WeakMap<Socket, Pipeline>();
+
+/** Serves a request, in its turn where its client sent many at once: nobody else would be served meanwhile. */
+export function serveInTurn(
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  serve: () => void,
+): void {
+  // The answer before has the socket.
+  if (response.socket !== null) {
+    serve();
+    return;
+  }
+  let pipeline = pipelines.get(socket);
+  if (pipeline === undefined) {
+    pipeline = new Pipeline();
+    pipelines.set(socket, pipeline);
+  }
+  pipeline.add(response, serve);
+}
+
 const MAX_CONNECTIONS = 16_384;
 /** What the gateway has open itself: its database, its logs, the program. */
 const OWN_FILES = 64;

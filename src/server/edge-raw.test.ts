@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { countTurns } from '../../test/support/turns.ts';
 import { arrival, openRaw, rawPost, sendRaw } from './raw-socket.test-support.ts';
 import { startEdge, type TestEdge } from './start-edge.test-support.ts';
 
@@ -180,6 +181,16 @@ test('pipelined requests are answered in their order, each by its own identity',
   expect(answers[1]).toContain('{"model":"m2","protocol":"messages","client":"b"}');
   await edge.server.close();
   expect(edge.lines.filter(({ message }) => message === 'request')).toHaveLength(4);
+});
+
+test('hundreds of pipelined requests leave turns to others, and are all answered', async () => {
+  const { port } = await start();
+  const one = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n';
+  const { result, turns } = await countTurns(() =>
+    sendRaw(port, `${one.repeat(799)}GET /health HTTP/1.1\r\nHost: a\r\n${CLOSE}`),
+  );
+  expect(result.split('HTTP/1.1 200 ')).toHaveLength(801);
+  expect(turns).toBeGreaterThan(800 / 16);
 });
 
 test('a body over the limit is refused at once from its declared length', async () => {

@@ -307,6 +307,20 @@ test('a pipelined stream that waits for its turn gives its source up when the cl
   await waitUntil(() => clock.pendingTimers === 0);
 });
 
+test('no more of very many pipelined requests is read than a few hundred that wait', async () => {
+  const held = holdStream();
+  const { edge } = await start({ generate: async () => streamOf(held.chunks) });
+  const connection = ask(edge);
+  await connection.until((text) => text.includes('data: 1'));
+  const padded = `GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Padding: ${'x'.repeat(15_000)}\r\n\r\n`;
+  connection.write(padded.repeat(2_000));
+  const unsent = await stable(() => connection.socket.writableLength);
+  expect(unsent).toBeGreaterThan(10_000_000);
+  held.release();
+  const received = await connection.until((text) => text.split('HTTP/1.1 200 ').length === 2_002);
+  expect(received).toContain('data: 2');
+});
+
 test('a pipelined stream is not cut off for waiting until the one before it has ended', async () => {
   const held = holdStream();
   const second = `data: ${'~'.repeat(60_000)}\n\n`;
