@@ -91,7 +91,7 @@ export async function routeCall(
   routing: Routing & { readonly session?: string | undefined },
 ): Promise<RoutedCall> {
   const { pool, session } = routing;
-  const lists = pool.ensureModels();
+  const lists = pool.ensureModels(call.model);
   if (lists !== undefined) await lists;
   if (context.isLarge === true) await nextTurn();
   const wire = call.relay?.wire;

@@ -85,9 +85,9 @@ export function createPool(options: PoolOptions) {
     /**
      * Refreshes the accounts' model lists: a promise while a list was never read, undefined when all
      * are known well enough (stale ones are read again in the background). Never rejects: an account
-     * whose list cannot be read may offer anything.
+     * whose list cannot be read may offer anything. A request for a model that a list has waits less for the others.
      */
-    ensureModels: lists.ensure,
+    ensureModels: (model?: string) => lists.ensure(() => model !== undefined && offered.has(model)),
     async close() {
       unsubscribe();
       reservations.close();

@@ -106,6 +106,25 @@ test('a server that is started later has its models soon, and is then asked no m
   expect(bench.asked).toEqual(['a', 'a']);
 });
 
+test('a slow list holds requests for what others offer up for a second, and other requests for five', async () => {
+  const bench = benchOf(
+    (id) => (id === 'a' ? Promise.resolve([{ id: 'm' }]) : new Promise(() => {})),
+    ['a', 'b'],
+  );
+  const passed: string[] = [];
+  for (const model of ['m', 'other']) {
+    void bench.pool.ensureModels(model)?.then(() => passed.push(model));
+  }
+  await bench.clock.advance(999);
+  expect(passed).toEqual([]);
+  await bench.clock.advance(1);
+  expect(passed).toEqual(['m']);
+  await bench.clock.advance(3_999);
+  expect(passed).toEqual(['m']);
+  await bench.clock.advance(1);
+  expect(passed).toEqual(['m', 'other']);
+});
+
 test('a list that was read once counts on while it cannot be read again', async () => {
   let isDown = false;
   const bench = benchOf(async () => {

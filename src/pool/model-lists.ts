@@ -11,7 +11,7 @@ const LIFETIME_MS = 300_000;
 /** A local server may just not be started yet. */
 const RETRY_MS = 30_000;
 const READ_LIMIT_MS = 5000;
-/** One new account that is slow to answer is not to hold up the requests to all others. */
+/** One account that is slow to answer is not to hold up the requests to all others. */
 const LATER_LIMIT_MS = 1000;
 const MAX_CONCURRENT = 16;
 /** Many times what any service offers; every one of them is a name that requests are routed by. */
@@ -19,6 +19,8 @@ const MAX_MODELS = 10_000;
 
 interface FirstReads {
   readonly promise: Promise<void>;
+  /** As long as a request waits whose model is in a list that was read. */
+  readonly soon: Promise<void>;
   end(): void;
 }
 
@@ -60,15 +62,16 @@ export class ModelLists {
   }
 
   /**
-   * A promise while some list was never asked for; it does not wait long for a slow one. Undefined
-   * when all are known well enough. Never rejects.
+   * A promise while some list was never asked for; it does not wait long for a slow one, and less where `isKnown` says
+   * then that the others are enough. Undefined when all are known well enough. Never rejects.
    */
-  readonly ensure = (): Promise<void> | undefined => {
+  readonly ensure = (isKnown = (): boolean => false): Promise<void> | undefined => {
     const now = this.#options.clock.now();
     if (now >= this.#freshUntil) this.#addStale(now);
     if (this.#unasked.size === 0) return undefined;
     this.#firstReads ??= this.#startFirstReads();
-    return this.#firstReads.promise;
+    const { promise, soon } = this.#firstReads;
+    return soon.then(() => (isKnown() ? undefined : promise));
   };
 
   close(): void {
@@ -154,17 +157,20 @@ export class ModelLists {
   }
 
   #startFirstReads(): FirstReads {
+    const { startTimer } = this.#options.clock;
     const { promise, resolve } = Promise.withResolvers<void>();
+    const soon = Promise.withResolvers<void>();
     const limitMs = this.#hasRead ? LATER_LIMIT_MS : READ_LIMIT_MS;
     const end = (): void => {
       this.#hasRead = true;
       this.#unasked.clear();
       this.#firstReads = undefined;
-      timer.cancel();
+      for (const timer of timers) timer.cancel();
+      soon.resolve();
       resolve();
     };
-    const timer = this.#options.clock.startTimer(limitMs, end);
-    return { promise, end };
+    const timers = [startTimer(LATER_LIMIT_MS, soon.resolve), startTimer(limitMs, end)];
+    return { promise, soon: soon.promise, end };
   }
 }
 
