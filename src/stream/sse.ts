@@ -98,6 +98,11 @@ export class FrameReader {
     return this.#read(isWhole ? chunk.toString() : this.#decode(chunk));
   }
 
+  /** What the next call throws, however it goes on: it came behind the last frames given out. */
+  get fault(): FrameError | undefined {
+    return this.#fault;
+  }
+
   /** Call when the body ended; the last frame may lack its empty line. @throws FrameError */
   end(): Frame[] {
     return this.#read(this.#decoder?.end() ?? '', true);

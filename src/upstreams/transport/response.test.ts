@@ -187,6 +187,16 @@ test('an answer whose last frame came is whole, whatever breaks or comes behind 
   }
 });
 
+test('an event that cannot be read is a fault at once, also behind a good one of the same chunk', async () => {
+  const { open, send, log, clock } = feed();
+  const stream = open();
+  send('data: {"a":1}\n\nevent: error\ndata: internal error\n\n');
+  expect((await stream.next()).value).toHaveLength(1);
+  expect(await failureOf(stream.next())).toMatchObject({ failure: { kind: 'path' } });
+  expect(log).toEqual(['closed', 'abort']);
+  expect(clock.pendingTimers).toBe(0);
+});
+
 test('an upstream that leaves its answer open behind the last frame is left after a second', async () => {
   const { open, send, clock, log } = feed(OVER);
   const stream = open();

@@ -121,7 +121,7 @@ export class AnswerStream
   readonly #request: AnswerRequest;
   readonly #place: AnswerPlace;
   readonly #onClosed: () => void;
-  #reader: Pick<FrameReader, 'push' | 'end'>;
+  #reader: Pick<FrameReader, 'push' | 'end' | 'fault'>;
   readonly #opening = Promise.withResolvers<UpstreamStream>();
   /** Resolves with this stream when good headers came. @throws GatewayError with `failure` set */
   readonly opened = this.#opening.promise;
@@ -278,6 +278,11 @@ export class AnswerStream
       this.#cancel(frameFault(error));
       return;
     }
+    const { fault } = this.#reader;
+    if (fault !== undefined && !this.#hasLastFrame) {
+      this.#cancel(frameFault(fault));
+      return;
+    }
     // Who has not asked for these is behind: the client does not keep up.
     if (!this.hasWaiting) return;
     this.#silence.cancel();
@@ -400,6 +405,7 @@ const SOUND_TYPE = /^(?:audio\/|application\/octet-stream)/i;
 
 /** Sound comes whole and as it is; it is in base64 within, as in answers that are JSON. */
 class SoundReader {
+  readonly fault = undefined;
   readonly #chunks: Buffer[] = [];
 
   push(chunk: Buffer): Frame[] {
