@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { runScript } from '../../test/support/run-program.ts';
 import { SilenceTimer } from './clock.ts';
 
 function start() {
@@ -68,4 +69,12 @@ test('a cancelled timer is silent until it is touched again', async () => {
   timer.touch(100);
   await clock.advance(100);
   expect(silences).toEqual(['100 at 1100']);
+});
+
+test('a process in which nothing but a sleep is waited for stays until that is over', async () => {
+  const script = `
+    import { createSystemClock } from './src/lib/clock.ts';
+    await createSystemClock().sleep(20, new AbortController().signal);
+    console.log('awake');`;
+  expect(await runScript(script)).toBe('awake\n');
 });

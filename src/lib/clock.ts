@@ -13,41 +13,33 @@ export interface Clock {
   monotonic(): number;
   /** Calls `callback` once after `delayMs`. The timer never keeps the process alive. */
   startTimer(delayMs: number, callback: () => void): Timer;
-  /** Resolves after `delayMs`; rejects with the signal's reason when it aborts first. */
+  /** Resolves after `delayMs`; rejects with the signal's reason when it aborts first. Until then the process stays. */
   sleep(delayMs: number, signal: AbortSignal): Promise<void>;
 }
 
 export function createSystemClock(): Clock {
-  const startTimer = (delayMs: number, callback: () => void): Timer => {
-    const handle = setTimeout(callback, delayMs);
-    handle.unref();
-    return { refresh: () => handle.refresh(), cancel: () => clearTimeout(handle) };
-  };
   return {
     now: () => Date.now(),
     monotonic: () => performance.now(),
-    startTimer,
-    sleep: (delayMs, signal) => sleepWith(startTimer, delayMs, signal),
+    startTimer(delayMs, callback) {
+      const handle = setTimeout(callback, delayMs);
+      handle.unref();
+      return { refresh: () => handle.refresh(), cancel: () => clearTimeout(handle) };
+    },
+    sleep: (delayMs, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        const onAbort = (): void => {
+          clearTimeout(handle);
+          reject(signal.reason);
+        };
+        const handle = setTimeout(() => {
+          signal.removeEventListener('abort', onAbort);
+          resolve();
+        }, delayMs);
+        signal.addEventListener('abort', onAbort, { once: true });
+      }),
   };
-}
-
-function sleepWith(
-  startTimer: (delayMs: number, callback: () => void) => { cancel(): void },
-  delayMs: number,
-  signal: AbortSignal,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const onAbort = (): void => {
-      timer.cancel();
-      reject(signal.reason);
-    };
-    const timer = startTimer(delayMs, () => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    });
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
 }
 
 /**
