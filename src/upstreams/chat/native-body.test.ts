@@ -260,6 +260,16 @@ test.each<[string, JsonValue]>([
   },
 );
 
+test('what an answer says where it is nothing does not go back: some services refuse such fields', () => {
+  const said = { role: 'assistant', content: 'Hi.' };
+  const idle = { refusal: null, annotations: [], audio: null, function_call: null };
+  const cited = { ...said, annotations: [{ type: 'url_citation' }] };
+  const messages = [{ role: 'user', content: 'go' }, { ...said, ...idle }, cited];
+  const { body, notes } = patched({ messages }, { profile: like('groq') });
+  expect(body.messages).toEqual([messages[0], said, cited]);
+  expect(notes).toEqual([]);
+});
+
 test('calls of one message that share an id get one each, and so do their results', () => {
   const messages = [
     { role: 'user', content: 'go' },

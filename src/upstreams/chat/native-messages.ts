@@ -47,6 +47,9 @@ function isPicture({ type }: JsonObject): boolean {
 /** What a message may hold in place of a content. */
 const INSTEAD = ['tool_calls', 'function_call', 'refusal', 'audio'];
 
+/** What answers say even where it is nothing; services that know no such field refuse it (Groq: "property … is unsupported"). */
+const OFTEN_NOTHING = ['refusal', 'annotations', 'audio', 'function_call'];
+
 /** Hugging Face's clients write null, and Mistral's a list without parts, which strict servers refuse. */
 function withoutNothing(message: JsonObject): JsonObject {
   const { name, tool_calls: calls, content, ...rest } = message;
@@ -54,7 +57,9 @@ function withoutNothing(message: JsonObject): JsonObject {
   const isEmpty = Array.isArray(content)
     ? content.length === 0
     : content === null && INSTEAD.every((field) => isNothing(message[field]));
-  if (name !== null && !hasNoCalls && !isEmpty) return message;
+  const idle = OFTEN_NOTHING.filter((field) => field in rest && isNothing(rest[field]));
+  if (name !== null && !hasNoCalls && !isEmpty && idle.length === 0) return message;
+  for (const field of idle) delete rest[field];
   return {
     ...rest,
     ...(content !== undefined && { content: isEmpty ? '' : content }),
