@@ -107,6 +107,32 @@ test('a model that was passed over is asked in the end, once the others have fai
   ]);
 });
 
+test('where each model met a fault of the path, they are asked once more, and the last one again', async () => {
+  const bench = benchOf(['a']);
+  expect(await bench.run(() => ({ kind: 'path' }))).toBeInstanceOf(GatewayError);
+  const twice = [...MODELS, ...MODELS];
+  expect(bench.asked).toEqual([...twice, 'third', 'third', 'third']);
+  bench.asked.length = 0;
+  const fourth: Meet = (_model, nth) => (nth < 4 ? { kind: 'path' } : undefined);
+  expect(await bench.run(fourth)).toBe('first');
+  expect(bench.record.fallbacks?.slice(-3).map(({ to }) => to)).toEqual([
+    'second',
+    'third',
+    'first',
+  ]);
+});
+
+test('models that are at their limit, or do not know the request, are not asked again', async () => {
+  const bench = benchOf(['a']);
+  const met: Record<string, UpstreamFailure> = {
+    first: { kind: 'rate-limited', status: 429 },
+    second: { kind: 'model-not-found', status: 404 },
+    third: { kind: 'path' },
+  };
+  await bench.run((model) => met[model]);
+  expect(bench.asked).toEqual(['first', 'second', 'third', 'third', 'third', 'third']);
+});
+
 test('an outage of one model leaves the retries of another alone', async () => {
   const bench = benchOf(['a']);
   for (let nth = 0; nth < 6; nth += 1) {

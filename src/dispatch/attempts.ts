@@ -26,6 +26,7 @@ import {
   isLimit,
   isPathFault,
   isRefusal,
+  MAX_ATTEMPTS,
   mayBeOfRequest,
   type NextStep,
   REPEAT_WAITS_MS,
@@ -85,11 +86,12 @@ class AttemptRun {
   readonly #request: AttemptRequest;
   readonly #dependencies: AttemptDependencies;
   readonly #startedAt: number;
-  /** In the order they are tried; one that is passed over comes again behind the others. */
+  /** In the order they are tried. */
   readonly #routes: RouteChoice[];
   /** Which of the routes is tried. */
   #place = 0;
-  #passedOver: Set<RouteChoice> | undefined;
+  /** Of the routes those that come a second time. */
+  #again: Set<RouteChoice> | undefined;
   #choice: RouteChoice;
   /** The most hopeful of what was left of the routes that were given up. */
   #nothing: NothingLeft | undefined;
@@ -115,8 +117,8 @@ class AttemptRun {
   /** When it began to wait for a slot of the accounts of this route. */
   #queuedAt: number | undefined;
   #pause: 'none' | 'jitter' = 'none';
-  /** Of the model that was asked last. */
-  #budget: RetryBudget | undefined;
+  /** Of the models that were asked. */
+  readonly #budgets: RetryBudget[] = [];
   /** What the attempt that is made now was taken from as a retry. */
   #takenFrom: RetryBudget | undefined;
 
@@ -166,17 +168,22 @@ class AttemptRun {
   /** A request counts once for each model it asks. */
   #enterBudget(lease: Lease): void {
     const budget = this.#dependencies.budgetOf(lease);
-    if (budget !== this.#budget) budget.noteRequest(this.#client);
-    this.#budget = budget;
+    if (this.#budgets.includes(budget)) return;
+    this.#budgets.push(budget);
+    budget.noteRequest(this.#client);
   }
 
   async #nextLease(): Promise<Lease> {
     if (this.#pause === 'jitter' && this.#hasOther()) await this.#sleep([100, 400]);
     this.#pause = 'none';
-    while (!this.#isLast && this.#tried === undefined && this.#isOutdone()) this.#passOver();
+    while (!this.#isLast && this.#tried === undefined && this.#isOutdone()) {
+      this.#askAgainLater();
+      this.#fallBack('fails-more');
+    }
     let result = await this.#leaseInTurn();
     if (result.kind === 'none' && !this.#isLast) {
       this.#nothing = moreHopeful(this.#nothing, this.#hopeOf(result));
+      if (this.#metFault) this.#askAgainLater();
       this.#fallBack(result.reason);
       return this.#nextLease();
     }
@@ -221,21 +228,25 @@ class AttemptRun {
     this.#pathFaults = 0;
     this.#waitedMs = 0;
     this.#queuedAt = undefined;
-    this.#pause = 'none';
+    this.#pause = this.#again?.has(this.#choice) === true ? 'jitter' : 'none';
   }
 
-  /** Health ranks models and takes none away: this one is asked once the others have failed. */
-  #passOver(): void {
-    const resort = this.#routes.findIndex(({ isLastResort }) => isLastResort === true);
-    this.#routes.splice(resort === -1 ? this.#routes.length : resort, 0, this.#choice);
-    this.#passedOver ??= new Set();
-    this.#passedOver.add(this.#choice);
-    this.#fallBack('fails-more');
+  /** Behind the others, once: health takes no model away, and most faults of the path pass at once. */
+  #askAgainLater(): void {
+    if (this.#again?.has(this.#choice) === true || this.#attempts >= MAX_ATTEMPTS) return;
+    this.#again ??= new Set();
+    this.#again.add(this.#choice);
+    this.#routes.push(this.#choice);
+  }
+
+  /** True where an account of this route met a fault of the path, and another try is within the budget. */
+  get #metFault(): boolean {
+    return [...(this.#tried?.values() ?? [])].includes('faulted');
   }
 
   /** True where the model of this route fails more often than not, and that of a later one does better. */
   #isOutdone(): boolean {
-    if (this.#passedOver?.has(this.#choice) === true) return false;
+    if (this.#again?.has(this.#choice) === true) return false;
     const rivals = this.#routes
       .slice(this.#place)
       .filter(({ isLastResort }) => isLastResort !== true);

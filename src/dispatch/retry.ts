@@ -49,7 +49,7 @@ export type NextStep =
       readonly mayRepeat: boolean;
     };
 
-const MAX_ATTEMPTS = 40;
+export const MAX_ATTEMPTS = 40;
 const MAX_LIMITS = 32;
 const MAX_LIMITS_MS = 10_000;
 const MAX_REFUSALS = 6;
