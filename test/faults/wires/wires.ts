@@ -23,7 +23,7 @@ export interface Wire {
 }
 
 export const MODEL = 'alpha-3-flash';
-export const TEXT = 'Good answer.';
+const TEXT = 'Good answer.';
 
 const data = (value: JsonObject): string => `data: ${JSON.stringify(value)}\n\n`;
 const event = (value: JsonObject): string =>
