@@ -105,3 +105,25 @@ test('digits inside of texts leave the values plain', () => {
     n: 1,
   });
 });
+
+test('numbers of any length are kept among values and white space of every kind', () => {
+  const number = fc.constantFrom('-0', '1e999', '12345678901234567890', '0.12345678901234567891');
+  const { value } = fc.letrec<{ value: string }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      number,
+      fc.constantFrom('true', 'false', 'null', '1.5', '"a\\n\\"b"', '""', '[]', '{}'),
+      fc.array(tie('value')).map((items) => `[${items.join(',')}]`),
+      fc
+        .array(tie('value'), { maxLength: 3 })
+        .map((items) => `{${items.map((item, at) => `"k${at}":${item}`).join(',')}}`),
+    ),
+  }));
+  fc.assert(
+    fc.property(value, number, fc.constantFrom('', ' ', '\n\t \r'), (item, last, space) => {
+      const text = `[${item},${last}]`;
+      const spaced = text.replaceAll(/[[\]{},:]/g, (mark) => `${space}${mark}${space}`);
+      expect(JSON.stringify(parseJson(spaced))).toBe(text);
+    }),
+  );
+});
