@@ -23,6 +23,7 @@ import {
   readSecretFile,
   type SecretKey,
 } from '../sealing/secret-key.ts';
+import { removeUpgradeCopy } from '../stores/sqlite/backup.ts';
 import { openDatabase } from '../stores/sqlite/open-database.ts';
 import { withoutGateway } from './data-folder.ts';
 import type { Context, Terminal } from './terminal.ts';
@@ -145,6 +146,8 @@ async function resealFolder({ clock }: RotateSecretOptions, dataDir: string, key
   const open = (key: SecretKey) => openDatabase({ path, vault: createVault(key), clock });
   const stores = await changeKey(keys, open, (opened) => opened);
   await stores.close();
+  // It opens with the key until now alone.
+  removeUpgradeCopy(path);
   return undefined;
 }
 

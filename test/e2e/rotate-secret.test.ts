@@ -70,8 +70,11 @@ function options(environment: RotateSecretOptions['environment'] = {}) {
 test('all opens with the new key and nothing with the one before; client keys stay good', async () => {
   const before = loadSecretKey({ dataDir });
   const contents = await fillFolder(before);
+  const copy = join(dataDir, 'isthmus.db.before-upgrade');
+  writeFileSync(copy, 'sealed with the key until now');
   const run = options();
   await rotateSecretKey(run);
+  expect(existsSync(copy)).toBe(false);
   const after = loadSecretKey({ dataDir });
   expect(after.id).not.toBe(before.id);
   expect(await contentsFor(after)).toEqual(contents);

@@ -1,12 +1,14 @@
-// Copies the database of a running gateway, and checks a copy.
+// Copies a database that is in use, checks a copy, and keeps one from before an upgrade.
 
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../lib/clock.ts';
+import { createPrivateFile, replaceFile } from '../../lib/private-file.ts';
 import type { Vault } from '../../sealing/seal.ts';
 import { openDataKey } from '../data-key.ts';
 import { readVersion } from '../migrate.ts';
-import { checkDatabaseFile, checkWhole } from './open-database.ts';
-import { openSqliteFile, SqliteConnection } from './session.ts';
+import { checkDatabaseFile, checkWhole } from './check-database.ts';
+import { type OpenHandle, openSqliteFile, SqliteConnection } from './session.ts';
 
 /** More pages than a database has: all in one step, so that no writer makes it begin again. */
 const ALL_PAGES = 0x7fff_ffff;
@@ -32,6 +34,7 @@ interface InspectOptions {
   /** Of the secret key, where it is known: it must be the one that the database was sealed with. */
   readonly vault: Vault | undefined;
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
+  readonly open?: OpenHandle | undefined;
 }
 
 /**
@@ -39,9 +42,9 @@ interface InspectOptions {
  * @throws StoreError `unreadable` when it is damaged, of a later version, or sealed with another key
  */
 export async function inspectDatabase(options: InspectOptions): Promise<number> {
-  const { path, name, vault, clock } = options;
+  const { path, name, vault, clock, open = openSqliteFile } = options;
   requireDatabase(path);
-  const connection = new SqliteConnection({ path, name, clock, open: openSqliteFile });
+  const connection = new SqliteConnection({ path, name, clock, open });
   try {
     await checkWhole(connection, name);
     const context = { name, dialect: connection.dialect, now: clock.now() };
@@ -53,6 +56,54 @@ export async function inspectDatabase(options: InspectOptions): Promise<number> 
   } finally {
     await connection.close();
   }
+}
+
+/** How long the copy from before an upgrade stays: what is removed from the database meanwhile is still in it. */
+const UPGRADE_COPY_MS = 7 * 86_400_000;
+
+/** Where the database is kept as it was before the last upgrade that changed its shape. */
+function upgradeCopyOf(path: string): string {
+  return `${path}.before-upgrade`;
+}
+
+/**
+ * Keeps the database as it is beside it, in place of an older copy, for who goes back to the version before.
+ * @param version of the shape that it has: where another process is faster, that one has kept a copy
+ * @throws StoreError or an error of SQLite or the system
+ */
+export async function keepUpgradeCopy(options: InspectOptions, version: number): Promise<void> {
+  const { path } = options;
+  const kept = upgradeCopyOf(path);
+  for (;;) {
+    const copy = createPrivateFile(kept);
+    try {
+      await copyDatabase(path, copy);
+      const copied = await inspectDatabase({ ...options, path: copy, name: kept });
+      if (copied === version) replaceFile(copy, kept);
+      return;
+    } catch (error) {
+      // A process that starts meanwhile may have taken it for a leftover.
+      if (existsSync(copy)) throw error;
+    } finally {
+      for (const end of ['', '-wal', '-shm']) rmSync(copy + end, { force: true });
+    }
+  }
+}
+
+/** At once where it is old enough. */
+export function removeUpgradeCopyInTime(
+  path: string,
+  { now, startTimer }: Pick<Clock, 'now' | 'startTimer'>,
+): void {
+  const made = statSync(upgradeCopyOf(path), { throwIfNoEntry: false })?.mtimeMs;
+  if (made === undefined) return;
+  const left = made + UPGRADE_COPY_MS - now();
+  if (left <= 0) removeUpgradeCopy(path);
+  else startTimer(Math.min(left, UPGRADE_COPY_MS), () => removeUpgradeCopy(path));
+}
+
+export function removeUpgradeCopy(path: string): void {
+  rmSync(upgradeCopyOf(path), { force: true });
 }
 
 function requireDatabase(path: string): void {

@@ -59,7 +59,12 @@ export function noRoom(path: string, cause: unknown): StoreError {
 
 /** Whether it was for want of room that the database was not opened or written. */
 export function isForWantOfRoom(error: unknown): error is StoreError {
-  return error instanceof StoreError && (isOutOfRoom(error.cause) || isFull(error.cause));
+  return error instanceof StoreError && lacksRoom(error.cause);
+}
+
+/** Of an error of SQLite or the system. */
+export function lacksRoom(error: unknown): boolean {
+  return isOutOfRoom(error) || isFull(error);
 }
 
 export function damagedDatabase(path: string, cause?: unknown): StoreError {

@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -17,8 +18,12 @@ import {
   type TestDatabase,
 } from '../../../test/support/database.ts';
 import { createFailingHandle } from '../../../test/support/failing-handle.ts';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { newAccount } from '../../../test/support/new-account.ts';
+import { createDataKey } from '../data-key.ts';
+import { runScript } from '../database.ts';
 import { migrate } from '../migrate.ts';
+import { MIGRATIONS } from '../migrations.ts';
 import { openDatabase } from './open-database.ts';
 import { openSqliteFile, SqliteConnection } from './session.ts';
 
@@ -244,6 +249,86 @@ test('a folder that cannot be written is told', async () => {
   const missing = `${database.folder}/none/isthmus.db`;
   const opening = database.open({ path: missing });
   await expect(opening).rejects.toThrow(/none\/isthmus\.db cannot be made \(ENOENT\)/);
+});
+
+/** A database of the shape before the last step, without accounts. */
+const makeOlder = async (path: string): Promise<void> => {
+  const { clock, vault } = database;
+  writeFileSync(path, '', { mode: 0o600 });
+  const connection = new SqliteConnection({ path, clock, open: openSqliteFile });
+  const { dialect } = connection;
+  await connection.write('power-cut', function* () {
+    yield* runScript('pragma application_id = 0x69737468');
+    yield* migrate({ name: path, dialect, now: 7, migrations: MIGRATIONS.slice(0, -1) });
+    yield* createDataKey(vault);
+  });
+  await connection.close();
+};
+const versionOf = (path: string): unknown => {
+  const handle = new DatabaseSync(path, { readOnly: true });
+  const row = handle.prepare('select max(version) as version from migrations').get();
+  handle.close();
+  return row?.version;
+};
+const LATEST = MIGRATIONS.at(-1)?.version ?? 0;
+const DAY_MS = 86_400_000;
+
+test('a database is kept as it was before an upgrade, and the version before opens it', async () => {
+  const path = `${database.folder}/older.db`;
+  await makeOlder(path);
+  writeFileSync(`${path}.before-upgrade`, 'of the upgrade before');
+  const stores = await database.open({ path });
+  await stores.accounts.insert(newAccount('later'));
+  const kept = `${path}.before-upgrade`;
+  expect([versionOf(path), versionOf(kept)]).toEqual([LATEST, LATEST - 1]);
+  expect(statSync(kept).mode & 0o777).toBe(0o600);
+  await database.open({ path: kept });
+  expect(await database.stores.accounts.list()).toEqual([]);
+});
+
+test('a database of the present shape is not copied', async () => {
+  await database.open();
+  expect(readdirSync(database.folder).filter((name) => name.includes('before'))).toEqual([]);
+});
+
+test('of several processes that upgrade at once the copy is of the shape before', async () => {
+  const path = `${database.folder}/older.db`;
+  await makeOlder(path);
+  const { vault, clock } = database;
+  const all = await Promise.all(
+    Array.from({ length: 4 }, () => openDatabase({ path, vault, clock })),
+  );
+  expect([versionOf(path), versionOf(`${path}.before-upgrade`)]).toEqual([LATEST, LATEST - 1]);
+  for (const { close } of all) await close();
+  expect(readdirSync(database.folder).filter((name) => name.endsWith('.new'))).toEqual([]);
+});
+
+test('what was kept of an upgrade leaves after a week, while the gateway runs and at a start', async () => {
+  const clock = createFakeClock();
+  const kept = `${database.path}.before-upgrade`;
+  for (const days of [6, 8]) {
+    writeFileSync(kept, '');
+    const made = (clock.now() - days * DAY_MS) / 1000;
+    utimesSync(kept, made, made);
+    await database.open({ clock });
+    expect(existsSync(kept)).toBe(days < 7);
+    await clock.advance(1.1 * DAY_MS);
+    expect(existsSync(kept)).toBe(false);
+  }
+});
+
+test('D5: an upgrade goes on without a copy where the disk has no room for one', async () => {
+  const path = `${database.folder}/older.db`;
+  await makeOlder(path);
+  const warn = vi.fn();
+  const open = (at: string) => {
+    if (!at.endsWith('.new')) return openSqliteFile(at);
+    throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
+  };
+  await database.open({ path, open, log: { warn } });
+  expect(warn.mock.calls).toEqual([[expect.anything(), expect.stringContaining('None is kept')]]);
+  expect(versionOf(path)).toBe(LATEST);
+  expect(existsSync(`${path}.before-upgrade`)).toBe(false);
 });
 
 test('later steps run once, all or none', async () => {

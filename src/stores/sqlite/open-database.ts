@@ -1,24 +1,20 @@
 // Opens the database of a data folder: checked, migrated and unlocked, or refused with a reason.
 
-import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { sql } from 'kysely';
 import { StoreError } from '../../accounts/account-store.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type Sentence, told } from '../../lib/localized-message.ts';
-import {
-  codeOf,
-  createPrivateFile,
-  isOutOfRoom,
-  makePrivate,
-  placeFile,
-} from '../../lib/private-file.ts';
+import { told } from '../../lib/localized-message.ts';
+import { codeOf, createPrivateFile, isOutOfRoom, placeFile } from '../../lib/private-file.ts';
 import { createDataKey, openDataKey } from '../data-key.ts';
-import { firstOf, runScript } from '../database.ts';
+import { runScript } from '../database.ts';
 import { migrate, readVersion } from '../migrate.ts';
+import { MIGRATIONS } from '../migrations.ts';
 import { openStores, type StoresOptions } from '../stores.ts';
+import { keepUpgradeCopy, removeUpgradeCopyInTime } from './backup.ts';
+import { APPLICATION_ID, checkDatabaseFile, checkWhole } from './check-database.ts';
 import { Checkpoints } from './checkpoints.ts';
-import { damagedDatabase, isForWantOfRoom, noRoom } from './faults.ts';
+import { isForWantOfRoom, lacksRoom, noRoom } from './faults.ts';
 import {
   type OpenHandle,
   openSqliteFile,
@@ -29,7 +25,7 @@ import {
 
 export interface DatabaseOptions extends Omit<StoresOptions, 'clock'> {
   readonly path: string;
-  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep' | 'startTimer'>;
   readonly open?: OpenHandle | undefined;
   /** False keeps everything in memory: what is sealed with a key that is lost at the end is of no use. */
   readonly isLasting?: boolean | undefined;
@@ -39,6 +35,9 @@ const NOTHING_KEPT =
   'The disk of the data folder has no room left, so no database can be made. Requests are served, but accounts, keys and records that are added are kept in memory only and are lost at the end. Free some room and start again.';
 const NOTHING_NEW_KEPT =
   'The disk of the data folder has no room left. Requests are served with what is stored; nothing new is kept until there is room.';
+
+const NO_COPY =
+  'The disk of the data folder has no room for a copy of the database as it was before this upgrade. None is kept.';
 
 export type SqliteStores = Awaited<ReturnType<typeof openDatabase>>;
 
@@ -87,11 +86,13 @@ async function openExisting(options: DatabaseOptions, open: OpenHandle) {
   try {
     await checkWhole(connection, path);
     const context = { name: path, dialect: connection.dialect, now: clock.now() };
-    const dataVault = await connection.read(function* () {
-      yield* readVersion(context);
-      return yield* openDataKey({ name: path, vault });
+    const { version, dataVault } = await connection.read(function* () {
+      const version = yield* readVersion(context);
+      return { version, dataVault: yield* openDataKey({ name: path, vault }) };
     });
+    if (version < (MIGRATIONS.at(-1)?.version ?? 0)) await keepCopy(options, version);
     await connection.write('power-cut', () => migrate(context));
+    removeUpgradeCopyInTime(path, clock);
     return { connection, dataVault, isLasting: true };
   } catch (error) {
     await connection.close();
@@ -99,14 +100,15 @@ async function openExisting(options: DatabaseOptions, open: OpenHandle) {
   }
 }
 
-/**
- * Not the indexes against their tables: that takes long, and SQLite notices what matters of it.
- * @throws StoreError `unreadable`
- */
-export async function checkWhole(connection: SqliteConnection, name: string): Promise<void> {
-  const check = sql<{ quickCheck: string }>`pragma quick_check(1)`;
-  const found = await connection.read(() => firstOf(check));
-  if (found?.quickCheck !== 'ok') throw damagedDatabase(name, found?.quickCheck);
+/** Without room for it the upgrade goes on: a gateway that does not start helps nobody. */
+async function keepCopy(options: DatabaseOptions, version: number): Promise<void> {
+  const { path, vault, clock, log, open } = options;
+  try {
+    await keepUpgradeCopy({ path, name: path, vault, clock, open }, version);
+  } catch (error) {
+    if (!lacksRoom(error) && !isForWantOfRoom(error)) throw error;
+    log?.warn({ path, error }, NO_COPY);
+  }
 }
 
 async function openInMemory(options: DatabaseOptions) {
@@ -163,35 +165,6 @@ async function fill(connection: SqliteConnection, options: DatabaseOptions): Pro
   });
 }
 
-/** "isth": tells our databases from others (https://www.sqlite.org/fileformat2.html#application_id). */
-const APPLICATION_ID = 0x69737468;
-
-const HEADER_BYTES = 100;
-const MAGIC = 'SQLite format 3\0';
-const APPLICATION_ID_AT = 68;
-
-/**
- * @returns `missing` when there is none and a new one may be made
- * @throws StoreError `unreadable` when something else stands there or the file is empty or damaged,
- * `unavailable` when it cannot be read or kept from others
- */
-export function checkDatabaseFile(path: string): 'ours' | 'missing' {
-  try {
-    if (!existsSync(path)) {
-      if (!existsSync(`${path}-wal`)) return 'missing';
-      throw unreadable(path, told`is missing, but its latest changes are there (${path}-wal)`);
-    }
-    if (!statSync(path).isFile()) throw unreadable(path, told`is not a file`);
-    checkHeader(path);
-    keepPrivate(path);
-    return 'ours';
-  } catch (error) {
-    if (error instanceof StoreError) throw error;
-    const message = told`The database ${path} cannot be read (${codeOf(error) ?? 'unknown error'}). Let the user of this process read and write it and its folder.`;
-    throw new StoreError('unavailable', message, error);
-  }
-}
-
 /** Removes what a process left that ended while it made a new database. */
 function removeUnfinished(path: string): void {
   const prefix = `${basename(path)}.`;
@@ -200,35 +173,4 @@ function removeUnfinished(path: string): void {
       name.startsWith(prefix) && /\.[0-9a-f]{12}\.new(-wal|-shm|-journal)?$/.test(name);
     if (isOurs) rmSync(join(dirname(path), name), { force: true });
   }
-}
-
-function checkHeader(path: string): void {
-  const header = Buffer.alloc(HEADER_BYTES);
-  const file = openSync(path, 'r');
-  let length: number;
-  try {
-    length = readSync(file, header, 0, HEADER_BYTES, 0);
-  } finally {
-    closeSync(file);
-  }
-  if (length === 0) throw unreadable(path, told`is empty (0 bytes)`);
-  if (length < HEADER_BYTES || header.toString('latin1', 0, 16) !== MAGIC) {
-    throw unreadable(path, told`is no database, or its beginning is damaged`);
-  }
-  if (header.readUInt32BE(APPLICATION_ID_AT) !== APPLICATION_ID) {
-    throw unreadable(path, told`is a database of another program`);
-  }
-}
-
-function keepPrivate(path: string): void {
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
-    if (!existsSync(file) || makePrivate(file) !== 'exposed') continue;
-    const message = told`${file} can be read by others and its mode cannot be changed. Run "chmod 600 ${file}" as its owner.`;
-    throw new StoreError('unavailable', message);
-  }
-}
-
-function unreadable(path: string, what: Sentence): StoreError {
-  const message = told`The database ${path} ${what}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.`;
-  return new StoreError('unreadable', message);
 }
