@@ -1,7 +1,7 @@
 // Moving a data folder into PostgreSQL, where that is installed: whole, in batches, and once only.
 
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MigrateStoreOptions, migrateStore } from '../../src/cli/migrate-store.ts';
@@ -95,7 +95,10 @@ describe.skipIf(POSTGRES_BIN === undefined)('moving a data folder into PostgreSQ
     expect(rest.lines.join('\n')).toContain('requests 2000 of 2500');
     // Once more has nothing to copy, and says the same.
     await migrateStore(options(url, folder.folder));
-    const other = await createFilledFolder();
+    const other = await createTestDatabase();
+    await other.closeStores();
+    rmSync(other.path);
+    await other.open();
     await expect(migrateStore(options(url, other.folder))).rejects.toThrow(
       /holds other data already/,
     );

@@ -1,6 +1,6 @@
 // A database of its own for a test, with its key and folder.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -32,6 +32,27 @@ export function createTestVault(text: string = TEST_KEY): Vault {
   return createVault(createSecretKey(text, 'the test'));
 }
 
+let made: Promise<Buffer> | undefined;
+
+/**
+ * Puts an empty database of `TEST_KEY` there: to make one takes longer than most tests, so that it is made once.
+ * All have one data key.
+ */
+export async function placeDatabase(folder: string): Promise<void> {
+  made ??= makeDatabase();
+  writeFileSync(join(folder, DATABASE_FILE), await made, { mode: 0o600 });
+}
+
+async function makeDatabase(): Promise<Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), 'isthmus-database-'));
+  const path = join(folder, DATABASE_FILE);
+  const stores = await openDatabase({ path, vault: createTestVault(), clock: createFakeClock() });
+  await stores.close();
+  const bytes = readFileSync(path);
+  rmSync(folder, { recursive: true });
+  return bytes;
+}
+
 export async function createTestDatabase(
   change: Partial<DatabaseOptions> = {},
 ): Promise<TestDatabase> {
@@ -50,6 +71,7 @@ export async function createTestDatabase(
     stores = await openDatabase({ path, vault, clock, ...change, ...latest });
     return stores;
   };
+  await placeDatabase(folder);
   await open();
   return {
     folder,

@@ -59,6 +59,9 @@ const edit = async (sql: string): Promise<void> => {
 test('every file of a database is private, also one that others could read before', async () => {
   const modes = (): number[] =>
     readdirSync(database.folder).map((name) => statSync(`${database.folder}/${name}`).mode & 0o777);
+  await database.closeStores();
+  rmSync(database.path);
+  await database.open();
   expect(readdirSync(database.folder).sort()).toEqual([
     'isthmus.db',
     'isthmus.db-shm',
