@@ -19,6 +19,12 @@ export interface Failure {
 
 export const FSYNC_FAILS: Failure = { code: 1034, when: 'before' };
 
+/** Which of so many calls are worth failing: most of those between are steps of a database's shape, which are alike. */
+export function callsToFail(calls: number): readonly number[] {
+  const all = Array.from({ length: calls }, (_, nth) => nth + 1);
+  return all.filter((call) => call <= 10 || call > calls - 20 || call % 7 === 0);
+}
+
 export function createFailingHandle(): FailingHandle {
   let calls = 0;
   let failing = 0;
