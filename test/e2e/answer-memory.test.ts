@@ -23,37 +23,28 @@ setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
 const context = { model: 'm', createdAt: 0, createId: (prefix: string) => `${prefix}1` };
-const TAKERS = {
-  'the watch': () => {
-    const keeper = new SignatureCache({ clock: createFakeClock() });
-    const watch = new StreamObserver({
-      keeper,
-      scope: 'k',
-      asked: () => 'why',
-      estimator: new TokenEstimator(),
-      estimatePrompt: () => 0,
-    });
-    return (event: CanonicalEvent): unknown => watch.onEvent(event);
-  },
-  'the chat writer': () => {
-    const options = {
-      includeUsage: false,
-      callForm: 'tool_calls',
-      freeformTools: new Set<string>(),
-      extensionKey: 'google',
-    } as const;
-    const writer = new ChatWriter(context, options);
-    return (event: CanonicalEvent): unknown => writer.write(event);
-  },
-  'the messages writer': () => {
-    const writer = new MessagesWriter(context, { omitsThinking: false });
-    return (event: CanonicalEvent): unknown => writer.write(event);
-  },
-  'the generate-content writer': () => {
-    const writer = new EventWriter(context, 'events', { showThoughts: true });
-    return (event: CanonicalEvent): unknown => writer.write(event);
-  },
-};
+
+function createTakers(): readonly ((event: CanonicalEvent) => unknown)[] {
+  const watch = new StreamObserver({
+    keeper: new SignatureCache({ clock: createFakeClock() }),
+    scope: 'k',
+    asked: () => 'why',
+    estimator: new TokenEstimator(),
+    estimatePrompt: () => 0,
+  });
+  const chat = new ChatWriter(context, {
+    includeUsage: false,
+    callForm: 'tool_calls',
+    freeformTools: new Set<string>(),
+    extensionKey: 'google',
+  });
+  const messages = new MessagesWriter(context, { omitsThinking: false });
+  const generate = new EventWriter(context, 'events', { showThoughts: true });
+  return [
+    (event) => watch.onEvent(event),
+    ...[chat, messages, generate].map((writer) => (event: CanonicalEvent) => writer.write(event)),
+  ];
+}
 
 function usedBytes(): number {
   collectGarbage();
@@ -66,24 +57,25 @@ function frameOf(index: number, thought: boolean): JsonObject {
   return { candidates: [{ content: { role: 'model', parts: [part] }, index: 0 }] };
 }
 
-test.each(
-  (Object.keys(TAKERS) as (keyof typeof TAKERS)[]).flatMap((name) =>
-    [false, true].map((thought) => [name, thought] as const),
-  ),
-)('A11: the decoder and %s keep next to nothing of 10 MB (thoughts: %s)', (name, thought) => {
-  const decoder = new GenerateDecoder(
-    { signatureFamily: 'alpha', body: {}, createId: (prefix) => prefix },
-    () => 0,
-  );
-  const take = TAKERS[name]();
-  for (const event of decoder.push(frameOf(0, thought))) take(event);
-  const before = usedBytes();
-  for (let index = 1; index < FRAMES; index += 1) {
-    for (const event of decoder.push(frameOf(index, thought))) take(event);
-  }
-  expect(usedBytes() - before).toBeLessThan(MOST_KEPT_BYTES);
-  for (const event of decoder.push(frameOf(FRAMES, thought))) take(event);
-});
+test.each([false, true])(
+  'A11: the decoder, the watch and the writers keep next to nothing of 10 MB (thoughts: %s)',
+  (thought) => {
+    const decoder = new GenerateDecoder(
+      { signatureFamily: 'alpha', body: {}, createId: (prefix) => prefix },
+      () => 0,
+    );
+    const takers = createTakers();
+    const push = (index: number): void => {
+      for (const event of decoder.push(frameOf(index, thought)))
+        for (const take of takers) take(event);
+    };
+    push(0);
+    const before = usedBytes();
+    for (let index = 1; index < FRAMES; index += 1) push(index);
+    expect(usedBytes() - before).toBeLessThan(MOST_KEPT_BYTES);
+    push(FRAMES);
+  },
+);
 
 test.each(['', 'x', 'a line that is longer than a few characters'])(
   'an event that comes in a million lines of "%s" takes no more memory than its text',
