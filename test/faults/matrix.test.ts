@@ -1,7 +1,9 @@
 // Every row of the retry table and every fault of the upstream that concerns accounts, in each protocol,
 // whole and streamed: what the client gets, after how many attempts, and how the account stands afterwards.
+// Every day each row is tried in some of the protocols.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { countOf } from '../support/counts.ts';
 import {
   type Answer,
   PROTOCOL_CALLS,
@@ -16,6 +18,9 @@ import type { Place, Row } from './rows/row.ts';
 
 const PLACES: readonly Place[] = ['first', 'second', 'third'];
 
+/** One of so many protocols. */
+const SHARE = countOf({ slow: 1, everyday: 2 });
+
 let bench: FaultBench;
 let passed = 0;
 let total = 0;
@@ -28,13 +33,17 @@ afterAll(async () => {
 });
 
 describe.each(PROTOCOL_CALLS)('$name', (call) => {
+  const turn = PROTOCOL_CALLS.indexOf(call);
   describe.each([false, true])('stream=%s', (stream) => {
     let expected: Answer;
     beforeAll(async () => {
       await bench.prepare(SIGNED_IN);
       expected = await send(bench.gateway.url, call, { stream, text: 'Fine' });
     });
-    const rows = ROWS.filter(({ only }) => only === undefined || (only === 'stream') === stream);
+    const rows = ROWS.filter(
+      ({ only }, nth) =>
+        (only === undefined || (only === 'stream') === stream) && (turn + nth) % SHARE === 0,
+    );
     test.each(rows)('$what', async (row) => {
       total += 1;
       const labels = labelsOf(row);

@@ -7,11 +7,11 @@ test('some hours without anybody: nearly all requests are answered while some ac
   const { asked, failures } = await liveThroughDay({
     accounts: 20,
     signedIn: 4,
-    hours: 3,
+    hours: 2,
     requestsPerHalfHour: 30,
     quota: 24,
     seed: 1,
   });
   expect(failures).toEqual([]);
-  expect(asked).toBe(180);
+  expect(asked).toBe(120);
 });

@@ -31,26 +31,28 @@ afterEach(async () => {
   edge = undefined;
 });
 
-/** Counts what is really hashed. */
-function watchHasher(hasher: PasswordHasher) {
+/** Counts what would be hashed. */
+function createCountingHasher() {
   const seen = { hashed: 0 };
-  const verify: PasswordHasher['verify'] = async (stored, given) => {
-    seen.hashed += 1;
-    return hasher.verify(stored, given);
+  const hasher: PasswordHasher = {
+    hash: async (password) => password,
+    async verify(stored, given) {
+      seen.hashed += 1;
+      return stored === given;
+    },
   };
-  return { seen, hasher: { ...hasher, verify } };
+  return { seen, hasher };
 }
 
 async function start() {
   const clock = createFakeClock();
-  const real = createPasswordHasher();
-  const { seen, hasher } = watchHasher(real);
+  const { seen, hasher } = createCountingHasher();
   const settings = {
     ...DEFAULT_EDGE_SETTINGS,
     port: 0,
     authMode: 'strict' as const,
     apiKeys: [{ id: 'main', key: KEY }],
-    consolePassword: await real.hash(PASSWORD),
+    consolePassword: PASSWORD,
     trustedProxies: ['127.0.0.1'],
   };
   const { consoleSessions: store } = createMemoryAccessStores();

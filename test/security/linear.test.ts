@@ -88,7 +88,7 @@ test.each([
   ...some(SCHEMA_REQUESTS, (name) => /of a chat answer$/.test(name)),
   ...some(ANSWERED, (name) => /^chat stream of /.test(name)),
 ])('A2: %s', async (_name, shape) => {
-  const count = countOf({ slow: 8000, everyday: 1500 });
+  const count = countOf({ slow: 8000, everyday: 1000 });
   const [once, twice] = [shape(count), shape(2 * count)];
   let [simple, double] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let tries = 1; tries <= MOST_TRIES; tries += 1) {

@@ -5,7 +5,7 @@ import type { SessionClient } from './client.ts';
 import { startGateways } from './gateways.ts';
 import { runSession, type SessionReport } from './session.ts';
 
-export const SESSIONS = countOf({ slow: 30, everyday: 6 });
+export const SESSIONS = countOf({ slow: 30, everyday: 3 });
 const TURNS = 50;
 /** Another start gives other sessions; a finding names its own. */
 const SEED = Number(process.env.ISTHMUS_SESSION_SEED ?? 1);
