@@ -475,7 +475,7 @@ function describeLongTimes(open: () => Promise<RequestStore>): void {
   });
   const readAll = (store: RequestStore) =>
     Promise.all(
-      (['none', 'model', 'account', 'key', 'protocol', 'tag'] as const).map(async (by) => ({
+      (['none', 'model', 'key', 'tag'] as const).map(async (by) => ({
         usage: await store.usage(spans, by),
         used: await store.usage(spans, by, { model: 'm1' }),
         leading: await store.leadingUsage({ spans, by }, 1),
@@ -506,9 +506,10 @@ function describeLongTimes(open: () => Promise<RequestStore>): void {
     await closeAll(store, DAY + 27 * HOUR_MS);
     await store.save(records.filter((_, nth) => nth % 10 === 0));
     await other.save(records);
-    expect(sayMoney(await readAll(store))).toEqual(sayMoney(await readAll(other)));
+    const all = sayMoney(await readAll(other));
+    expect(sayMoney(await readAll(store))).toEqual(all);
     await closeAll(store, DAY + 27 * HOUR_MS);
-    expect(sayMoney(await readAll(store))).toEqual(sayMoney(await readAll(other)));
+    expect(sayMoney(await readAll(store))).toEqual(all);
   });
 
   test('timings are of answers that came whole, first tokens of streams', async () => {
