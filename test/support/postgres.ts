@@ -2,7 +2,6 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -19,6 +18,7 @@ import {
 import { PostgresDatabase, type PostgresOptions } from '../../src/stores/postgres/session.ts';
 import { createTestVault } from './database.ts';
 import { isInstalled } from './debian-packages.ts';
+import { freePort } from './free-port.ts';
 
 const DEBIAN = '/usr/lib/postgresql';
 const USER = 'postgres';
@@ -47,8 +47,8 @@ function newestPrograms(): string | undefined {
 export interface TestServer {
   /** Of the server; its connections have processes of their own, which are its children. */
   readonly pid: number;
-  /** The address of a new empty database. */
-  createDatabase(): Promise<string>;
+  /** The address of a new database: empty, or with what the one at another address has. */
+  createDatabase(model?: string): Promise<string>;
   /** Ends it as a crash would: nothing is said to anybody. */
   kill(): Promise<void>;
   /** Starts it again at the same address with what it had. */
@@ -98,11 +98,12 @@ export async function startPostgres(settings: readonly string[] = FAST): Promise
     get pid() {
       return server?.pid ?? 0;
     },
-    async createDatabase() {
+    async createDatabase(model) {
       made += 1;
       const client = new pg.Client(address('postgres'));
       await client.connect();
-      await client.query(`create database test_${made}`);
+      const like = model === undefined ? '' : ` template ${new URL(model).pathname.slice(1)}`;
+      await client.query(`create database test_${made}${like}`);
       await client.end();
       return address(`test_${made}`);
     },
@@ -154,18 +155,6 @@ function signalAll(server: ChildProcess | undefined, signal: NodeJS.Signals): vo
   for (const one of [pid, ...children.split(' ').map(Number)]) process.kill(one, signal);
 }
 
-function freePort(): Promise<number> {
-  const listener = createServer();
-  return new Promise((resolve) => {
-    listener.listen(0, '127.0.0.1', () => {
-      const address = listener.address();
-      listener.close(() =>
-        resolve(typeof address === 'object' && address !== null ? address.port : 0),
-      );
-    });
-  });
-}
-
 /** One server for all tests of a file, and what is opened on it, to be closed at their end. */
 export interface TestPostgres {
   readonly url: string;
@@ -180,23 +169,43 @@ export interface TestPostgres {
   close(): Promise<void>;
 }
 
+type Server = Pick<TestServer, 'createDatabase'>;
+
+const clock = createSystemClock();
+
+/** The address of a database that has its shape and nothing else: to give it that takes longer than to copy it. */
+const models = new WeakMap<Server, Promise<string>>();
+
+async function makeModel(server: Server): Promise<string> {
+  const url = await server.createDatabase();
+  const database = connectTo(url);
+  await openPostgres({ database, vault: createTestVault(), clock });
+  await database.close();
+  return url;
+}
+
+function connectTo(url: string, change: Partial<PostgresOptions> = {}): PostgresDatabase {
+  return new PostgresDatabase({
+    ...{ url, clock, random: Math.random, poolSize: 4 },
+    ...{ connectTimeoutMs: 5_000, statementTimeoutMs: 10_000 },
+    ...change,
+  });
+}
+
 /** A new database on a server. */
 export async function createTestPostgres(
-  server: Pick<TestServer, 'createDatabase'>,
+  server: Server,
   change: Partial<PostgresOptions> = {},
 ): Promise<TestPostgres> {
-  const url = await server.createDatabase();
-  const clock = createSystemClock();
+  const model = models.get(server) ?? makeModel(server);
+  models.set(server, model);
+  const url = await server.createDatabase(await model);
   const vault = createTestVault();
   let database: PostgresDatabase | undefined;
   let stores: PostgresStores | undefined;
   const open = async (options: Partial<OpenPostgresOptions> = {}): Promise<PostgresStores> => {
     await database?.close();
-    database = new PostgresDatabase({
-      ...{ url, clock, random: Math.random, poolSize: 4 },
-      ...{ connectTimeoutMs: 5_000, statementTimeoutMs: 10_000 },
-      ...change,
-    });
+    database = connectTo(url, change);
     stores = await openPostgres({ database, vault, clock, ...options });
     return stores;
   };
