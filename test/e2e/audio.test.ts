@@ -1,10 +1,11 @@
 // The official client of transcriptions against the whole gateway, and recordings in chat and generate-content.
 
 import { GoogleGenAI } from '@google/genai';
-import OpenAI, { APIError, BadRequestError, toFile } from 'openai';
+import OpenAI, { BadRequestError, toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isJsonObject } from '../../src/lib/json.ts';
 import { KEY, STRICT, startApp, type TestApp } from '../support/app.ts';
+import { refusalOf } from '../support/official-clients.ts';
 import { wavOf } from '../support/sounds.ts';
 
 const MODEL = 'alpha-3-flash';
@@ -211,15 +212,6 @@ async function transcribe(fields: object): Promise<unknown> {
 
 async function post(form: FormData): Promise<unknown> {
   return client.post('/audio/transcriptions', { body: form });
-}
-
-async function refusalOf(call: Promise<unknown>): Promise<APIError> {
-  const error = await call.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof APIError) return error;
-  throw new Error(`Not refused by the gateway: ${String(error)}`);
 }
 
 /** The field a 400 names. */

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { KEY, STRICT, startApp, type TestApp } from '../support/app.ts';
 import { dailyBudget } from '../support/budgets.ts';
+import { refusalOf } from '../support/official-clients.ts';
 import { IMAGE_MODEL } from '../support/pictures.ts';
 
 let app: TestApp;
@@ -125,15 +126,6 @@ test('a limit of images notes nothing of native requests, which go as they came'
 
 async function post(body: JsonObject): Promise<OpenAI.ImagesResponse> {
   return client.post('/images/generations', { body });
-}
-
-async function refusalOf(call: Promise<unknown>): Promise<APIError> {
-  const error = await call.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof APIError) return error;
-  throw new Error(`Not refused by the gateway: ${String(error)}`);
 }
 
 const FIRST = 'ada@sandbox.example';

@@ -1,10 +1,11 @@
 // The official client of images against the whole gateway: drawing, editing, and what is refused.
 
-import OpenAI, { APIError, BadRequestError, toFile } from 'openai';
+import OpenAI, { BadRequestError, toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import { KEY, STRICT, startApp, type TestApp } from '../support/app.ts';
+import { refusalOf } from '../support/official-clients.ts';
 import { colorAt, IMAGE_MODEL, pictureOf, pixelsOf, pngFile, unpack } from '../support/pictures.ts';
 import { PNG } from '../support/prompts.ts';
 
@@ -416,15 +417,6 @@ async function draw(fields: JsonObject): Promise<readonly number[]> {
 
 async function post(body: JsonObject): Promise<OpenAI.ImagesResponse> {
   return client.post('/images/generations', { body });
-}
-
-async function refusalOf(call: Promise<unknown>): Promise<APIError> {
-  const error = await call.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof APIError) return error;
-  throw new Error(`Not refused by the gateway: ${String(error)}`);
 }
 
 async function expectRefusal(call: Promise<unknown>, field: string): Promise<void> {

@@ -2,7 +2,7 @@
 
 import Anthropic from '@anthropic-ai/sdk';
 import { type Content, FunctionCallingConfigMode, GoogleGenAI } from '@google/genai';
-import OpenAI from 'openai';
+import OpenAI, { APIError } from 'openai';
 
 /** Whom to ask. */
 interface Asked {
@@ -207,3 +207,13 @@ const generate: OfficialClient = {
 };
 
 export const OFFICIAL_CLIENTS: readonly OfficialClient[] = [chat, messages, generate];
+
+/** What a call of OpenAI's client is refused with; fails where it is not. */
+export async function refusalOf(call: Promise<unknown>): Promise<APIError> {
+  const error = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof APIError) return error;
+  throw new Error(`Not refused by the gateway: ${String(error)}`);
+}
