@@ -173,7 +173,10 @@ const SHARE_OF_ADDRESS = 0.25;
 const SHARE_OF_PROXY = 0.875;
 /** Longer than the 60 s idle limit of common balancers, so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
-/** While more connections than this are open, idle ones are closed sooner, so that a burst leaves few behind. */
+/**
+ * While more connections than this are open, idle ones are closed sooner, so that a burst leaves few behind; not those
+ * of trusted proxies, which send requests on what they keep.
+ */
 const CROWD = 32;
 const CROWDED_KEEP_ALIVE_MS = 10_000;
 /** Node refuses what comes beyond its own limit before anybody idle can make room. */
@@ -209,6 +212,7 @@ interface ConnectionServer {
 
 interface Visitor {
   readonly name: string;
+  readonly isProxy: boolean;
   connections: number;
   /** The log has a line about it. */
   isTold: boolean;
@@ -267,8 +271,8 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
   /** Connections whose handshake is not done, by their peer. */
   const handshaking = new Map<string, Held>();
   const enter = (socket: Connection): void => {
-    const { name, isMany } = visitorFor(trustedProxies())(socket.remoteAddress ?? '');
-    const visitor = visitors.get(name) ?? { name, connections: 0, isTold: false };
+    const { name, isProxy, isMany } = visitorFor(trustedProxies())(socket.remoteAddress ?? '');
+    const visitor = visitors.get(name) ?? { name, isProxy, connections: 0, isTold: false };
     const mostOfVisitor = Math.floor(most * (isMany ? SHARE_OF_PROXY : SHARE_OF_ADDRESS));
     if (!makeRoom(visitor, mostOfVisitor)) {
       socket.destroy();
@@ -300,7 +304,7 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
     const held = open.get(socket);
     if (held === undefined) return;
     held.requests += 1;
-    const toldMs = server.keepAliveTimeout;
+    const toldMs = held.visitor.isProxy ? KEEP_ALIVE_MS : server.keepAliveTimeout;
     response.once('close', () => {
       held.requests -= 1;
       held.idleSince = clock.monotonic();
@@ -334,11 +338,9 @@ function mostConnections(openFiles = Number.POSITIVE_INFINITY): number {
 function visitorAt(
   peer: string,
   trustedProxies: readonly IpRange[],
-): { readonly name: string; readonly isMany: boolean } {
+): { readonly name: string; readonly isProxy: boolean; readonly isMany: boolean } {
   const address = readAddress(peer);
-  const isMany =
-    address === undefined ||
-    isLoopback(address) ||
-    trustedProxies.some((range) => isInRange(address, range));
-  return { name: address === undefined ? '' : visitorOf(peer), isMany };
+  if (address === undefined) return { name: '', isProxy: false, isMany: true };
+  const isProxy = trustedProxies.some((range) => isInRange(address, range));
+  return { name: visitorOf(peer), isProxy, isMany: isProxy || isLoopback(address) };
 }
