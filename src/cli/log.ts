@@ -5,8 +5,7 @@ import { type Logger, pino } from 'pino';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { memoize } from '../lib/once.ts';
 import { createRedactor, createSpeller } from '../lib/redact.ts';
-import type { LogFiles } from '../monitor/log-files.ts';
-import { escapeLine, readLogLine } from '../monitor/log-line.ts';
+import { escapeLine, type LogFiles, readLogLine } from '../monitor/log-files.ts';
 import type { Log, RequestLine } from '../server/settings.ts';
 
 export interface LogOptions {

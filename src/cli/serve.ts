@@ -10,7 +10,7 @@ import { createSystemClock } from '../lib/clock.ts';
 import { messageOf } from '../lib/localized-message.ts';
 import { shareMemory } from '../lib/memory-limit.ts';
 import { isLoopbackHost } from '../lib/net.ts';
-import { escapeLine } from '../monitor/log-line.ts';
+import { escapeLine } from '../monitor/log-files.ts';
 import type { AccountView } from '../pool/pool.ts';
 import { sayNewer, writeBanner } from './banner.ts';
 import { takeFromParent } from './handover.ts';

@@ -1,13 +1,13 @@
-// The log in files of a folder: begun anew each day and when long, removed when old or too many.
+// The log in files of a folder: a new file each day and when one is full, removed when old or too large together.
 
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { appendFile, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { GatewayError, gatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
+import { type JsonObject, parseObject } from '../lib/json.ts';
 import { codeOf } from '../lib/private-file.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
-import { LOG_LEVELS, type LogLevelName, type LogLine, readLogLine } from './log-line.ts';
 
 interface LogFilesOptions {
   readonly folder: string;
@@ -358,4 +358,39 @@ function splitLines(bytes: Buffer, at: number): Piece['lines'] {
     from = end + 1;
   }
   return lines;
+}
+
+// A line of the log: safe to store and to print whatever it says, and read back in parts.
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+type LogLevelName = (typeof LOG_LEVELS)[number];
+
+interface LogLine {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly level: LogLevelName;
+  readonly message: string;
+  readonly fields: JsonObject;
+}
+
+/**
+ * Characters that JSON leaves raw and that fool those who read: DEL and C1 controls, marks that turn
+ * the direction of text, separators that some take for line ends.
+ */
+const TREACHEROUS = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** The same JSON text with those written as escapes. */
+export function escapeLine(json: string): string {
+  return json.replace(
+    TREACHEROUS,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Undefined for what is no line of our log. */
+export function readLogLine(text: string): LogLine | undefined {
+  const { level, time, msg, pid: _pid, hostname: _hostname, ...fields } = parseObject(text);
+  if (typeof level !== 'number' || typeof time !== 'number') return undefined;
+  const name = LOG_LEVELS[Math.min(Math.max(Math.floor(level / 10) - 1, 0), LOG_LEVELS.length - 1)];
+  return { at: time, level: name ?? 'info', message: typeof msg === 'string' ? msg : '', fields };
 }

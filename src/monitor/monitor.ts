@@ -6,9 +6,15 @@ import type { Clock } from '../lib/clock.ts';
 import { createRedactors, type SecretIndex } from '../lib/redact.ts';
 import type { AnswerPrice } from '../pricing/charges.ts';
 import type { RelaySharing } from './event-relay.ts';
-import { createLiveFeed, createLiveFigures, type LiveFeed, type LiveFigures } from './live.ts';
+import {
+  createLiveFeed,
+  createLiveFigures,
+  type LiveFeed,
+  type LiveFigures,
+  RecentErrors,
+  recallBefore,
+} from './live.ts';
 import { createMetrics, type MetricsSources } from './metrics.ts';
-import { RecentErrors, recallBefore } from './recall.ts';
 import type {
   EndedRequest,
   RequestObserver,
@@ -16,11 +22,10 @@ import type {
   RequestRow,
   RunningRequest,
 } from './record.ts';
+import { createRetention, createWriteQueue, type RetentionSettings } from './record-keeping.ts';
 import type { AttemptSum, RequestStore } from './request-store.ts';
-import { createRetention, type RetentionSettings } from './retention.ts';
 import { RunningRequests } from './running.ts';
 import { shareLive } from './shared-live.ts';
-import { createWriteQueue } from './write-queue.ts';
 import { type FindKey, writeRecord } from './write-record.ts';
 
 interface MonitorSettings extends RetentionSettings {

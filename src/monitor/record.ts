@@ -7,7 +7,12 @@ import type { CanonicalRequest, Wanting } from '../canonical/request.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import type { IndexedListItem } from '../lib/indexed-list.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { MESSAGE_SCHEMA, messageSchema } from '../lib/localized-message.ts';
+import {
+  MESSAGE_SCHEMA,
+  messageSchema,
+  paramsOf,
+  type Sentence,
+} from '../lib/localized-message.ts';
 import {
   COUNT,
   named,
@@ -389,3 +394,40 @@ export interface AskedFor extends Wanting {
 export const surfaceOf: (route: string) => string = remember(256, (route) =>
   route.replace(/^\/v1(?:alpha|beta)?\//, '').replace(/^models\/\{model\}[:/]/, ''),
 );
+
+const MAX_GROUP_CHARACTERS = 200;
+
+/** The same for all errors that differ only in names, numbers and ids. */
+export function errorGroup(kind: string, sentence: Sentence | undefined): string {
+  if (sentence === undefined) return kind;
+  const words = plainWords(sentence);
+  const text =
+    words.length > MAX_GROUP_CHARACTERS ? `${words.slice(0, MAX_GROUP_CHARACTERS)}…` : words;
+  return `${kind}: ${text}`;
+}
+
+/** A message of ours has a template, and what is put into that may be a message again. */
+function plainWords(sentence: Sentence): string {
+  const { code, text } = sentence;
+  if (code === null) return withoutValues(text);
+  const params = paramsOf(sentence).values();
+  return code.replaceAll('{}', () => {
+    const param = params.next().value;
+    return typeof param === 'object' ? plainWords(param) : '…';
+  });
+}
+
+/** Of a text from elsewhere nobody knows the template: what looks like a value is taken for one. */
+const VALUES = [
+  /"[^"]*"|'[^']*'|`[^`]*`/g,
+  /\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/g,
+  /https?:\/\/\S+/g,
+  /\b(?=[\w-]*\d)[\w-]{6,}\b/g,
+  /\d+(?:[.,:]\d+)*/g,
+] as const;
+
+function withoutValues(text: string): string {
+  return VALUES.reduce((rest, value) => rest.replace(value, '…'), text)
+    .replace(/\s+/g, ' ')
+    .trim();
+}

@@ -8,12 +8,12 @@ import { cacheWriteTokens, inputTokens, outputTokens } from '../canonical/usage.
 import { changeTexts, type Sentence, told } from '../lib/localized-message.ts';
 import { BEHIND_CHARACTERS, HIDDEN, type Redactor } from '../lib/redact.ts';
 import { type AnswerPrice, chargeAnswers, type RequestCharge } from '../pricing/charges.ts';
-import { errorGroup } from './error-group.ts';
 import {
   type AttemptEntry,
   type BodyBlocks,
   blockSize,
   type EndedRequest,
+  errorGroup,
   type ReceiptCounts,
   type RequestBodies,
   type RequestOutcome,

@@ -1,7 +1,7 @@
 // `GET /api/logs` and `GET /metrics`: the end of the log, and the figures for Prometheus.
 
 import { partial } from '../../lib/object-schema.ts';
-import { LOG_LEVELS } from '../../monitor/log-line.ts';
+import { LOG_LEVELS } from '../../monitor/log-files.ts';
 import { METRICS_TYPE } from '../../monitor/metrics-text.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';

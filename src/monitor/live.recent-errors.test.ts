@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { recordOf } from '../../test/support/request-records.ts';
-import { RecentErrors } from './recall.ts';
+import { RecentErrors } from './live.ts';
 
 test('the latest failed requests are kept, a hundred at most, until they are removed', () => {
   const errors = new RecentErrors();

@@ -3,8 +3,7 @@ import { createChannel } from '../../test/support/channel.ts';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { Hub } from '../cluster/memory.ts';
 import { createWorkerCluster, serveWorker } from '../cluster/parent.ts';
-import { createMetricsText } from './metrics-text.ts';
-import { shareMetrics } from './shared-metrics.ts';
+import { createMetricsText, shareMetrics } from './metrics-text.ts';
 
 function openWorkers(count: number) {
   const clock = createFakeClock();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { asSentence, told } from '../lib/localized-message.ts';
-import { errorGroup } from './error-group.ts';
+import { errorGroup } from './record.ts';
 
 test('messages of one template are one group, whatever is put into it', () => {
   const limited = (model: string, minutes: number) =>
