@@ -1,7 +1,7 @@
 // Imports run in one direction: the table of AGENTS.md, checked over every source file.
 
 import { readFileSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { parseAst } from 'vite';
 import { expect, test } from 'vitest';
 import {
@@ -184,6 +184,21 @@ test('the SDK of MCP is imported by the server for pictures alone, which is load
   expect(filesWith(/'\.\/vision\.ts'/)).toEqual(['mcp/services.ts']);
   const services = readFileSync(resolve(SOURCE, 'mcp/services.ts'), 'utf8');
   expect(services.match(/.*vision\.ts.*/g)).toEqual([expect.stringContaining("() => import('./")]);
+});
+
+test('a command loads the gateway only when it serves or works on the data folder itself', () => {
+  const loaded = new Set(['cli/program.ts', 'cli/connect.ts', 'cli/health.ts']);
+  for (const file of loaded) {
+    const text = readFileSync(resolve(SOURCE, file), 'utf8');
+    // Types are not loaded, and what `import()` names is loaded later.
+    const loads = text.matchAll(/^(?:import|export) (?!type )[^;']*'(\.[^']+\.ts)'/gm);
+    for (const [, name = ''] of loads) {
+      loaded.add(relative(SOURCE, resolve(SOURCE, dirname(file), name)));
+    }
+  }
+  const gateway =
+    /^(?:app\.ts$|(?:admin|compose|dispatch|pool|protocols|server|stores|upstreams)\/)/;
+  expect([...loaded].filter((file) => gateway.test(file))).toEqual([]);
 });
 
 test('nothing that is built imports what serves tests only', () => {

@@ -20,7 +20,7 @@ import {
 import { createGuessLimit } from './guess-limit.ts';
 import { createInvitations, type InvitationStore } from './invitations.ts';
 import { AddressFilter, type AddressFilterSettings, type AddressRuleStore } from './ip-rules.ts';
-import { createPasswordHasher } from './password-hash.ts';
+import { createMachineToken, createPasswordHasher } from './password-hash.ts';
 import { People, type PeopleStore, type Person } from './people.ts';
 import { createProviderSignIn, type ProviderSignInParts } from './provider-sign-in.ts';
 
@@ -161,11 +161,3 @@ function openLimits(
 
 /** What the digests of client keys are derived for, until the secret key is changed. */
 export const CLIENT_KEYS = 'client keys v1';
-
-/**
- * The credential of the command line on this machine, in place of the console password, of which the
- * config file holds only a hash. It is derived from the secret key, which gives access to everything anyway.
- */
-export function createMachineToken(derive: (purpose: string) => Buffer): string {
-  return `machine-${derive('console of this machine v1').toString('base64url')}`;
-}

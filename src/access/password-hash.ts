@@ -1,4 +1,5 @@
-// Password hashing: argon2id in PHC form, two at a time; replaces a plain console password in the config file.
+// What the console password is checked with: argon2id in PHC form, two at a time, in place of a plain password in the
+// config file; and the token with which commands of this machine sign in where only the hash is known.
 
 import { argon2, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -157,4 +158,12 @@ export async function hashPasswordIn<Patch extends Fields>(
   const { admin_password: plain } = patch;
   if (typeof plain !== 'string' || plain === '' || isPasswordHash(plain)) return patch;
   return { ...patch, admin_password: await hasher.hash(plain) };
+}
+
+/**
+ * The credential of the command line on this machine, in place of the console password, of which the
+ * config file holds only a hash. It is derived from the secret key, which gives access to everything anyway.
+ */
+export function createMachineToken(derive: (purpose: string) => Buffer): string {
+  return `machine-${derive('console of this machine v1').toString('base64url')}`;
 }

@@ -2,8 +2,7 @@
 
 import { getCACertificates } from 'node:tls';
 import type { Agent } from 'undici';
-import { createMachineToken } from '../access/access.ts';
-import { isPasswordHash } from '../access/password-hash.ts';
+import { createMachineToken, isPasswordHash } from '../access/password-hash.ts';
 import type { Settings } from '../config/effective.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '../lib/json.ts';
 import { readSentence } from '../lib/localized-message.ts';

@@ -2,12 +2,9 @@
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { pino } from 'pino';
-import { createApp } from '../app.ts';
 import { configPath, resolveDataDir, resolveSettings, type Settings } from '../config/effective.ts';
 import type { Environment } from '../config/env.ts';
 import { loadConfig } from '../config/file.ts';
-import { createLiveConfig } from '../config/live.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { messageOf } from '../lib/localized-message.ts';
 import { ownAddress } from '../lib/net.ts';
@@ -107,6 +104,12 @@ function readUrl(text: string): string {
 async function openLocalGateway(folder: string | undefined, environment: Environment) {
   const dataDir = resolveDataDir({ dataDir: folder }, environment);
   makeDataDir(dataDir);
+  // Of all commands on a gateway only these load one.
+  const [{ pino }, { createApp }, { createLiveConfig }] = await Promise.all([
+    import('pino'),
+    import('../app.ts'),
+    import('../config/live.ts'),
+  ]);
   const clock = createSystemClock();
   const log = Object.assign(pino({ level: 'silent' }), { request() {} });
   const config = await createLiveConfig({

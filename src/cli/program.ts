@@ -26,7 +26,6 @@ import type { RestoreFlags } from './restore.ts';
 import type { RunningServer } from './serve.ts';
 import { addStatusCommand } from './status.ts';
 import { createTerminal, type Said } from './terminal.ts';
-import { addUpdateCommand } from './update.ts';
 import { addUsageCommand } from './usage.ts';
 import { channelToParent, countWorkers } from './worker.ts';
 
@@ -198,6 +197,25 @@ const addSecretRotate: AddCommand = localCommand<Said<'dataDir' | 'oldKeyFile', 
   },
 });
 
+const addUpdate: AddCommand = localCommand<Said<'dataDir', string>>({
+  name: 'update',
+  description: 'say whether a newer version is published, and how to get it; changes nothing',
+  options: [
+    new Option('--data-dir <folder>', 'folder whose settings name the proxy to go through'),
+  ],
+  examples: [
+    ['update', 'Ends with 5 when there is a newer version, with 0 when this is the newest.'],
+  ],
+  load: async () => {
+    const { readProxyChoice, sayNewest } = await import('./update-check.ts');
+    const { createOutboundFetch } = await import('../compose/outbound.ts');
+    return async (context, _argument, flags) => {
+      const proxyFor = await readProxyChoice(flags, readEnvironment(), context.terminal);
+      await sayNewest(context, { fetch: createOutboundFetch(proxyFor) });
+    };
+  },
+});
+
 const addMigrateStore: AddCommand = localCommand<Said<'dataDir', string>>({
   name: 'migrate-store',
   description: 'copy what a data folder holds into the PostgreSQL of DATABASE_URL',
@@ -227,7 +245,7 @@ export function addCommands(program: CliCommand, parts: CommandParts): void {
   addUsageCommand(program, parts);
   addBackup(program, parts);
   addRestore(program, parts);
-  addUpdateCommand(program, parts);
+  addUpdate(program, parts);
   addMigrateStore(program, parts);
   addCompletionCommands(program, parts);
   const secret = program.command('secret').description('the key that seals stored credentials');
