@@ -187,7 +187,7 @@ test('the SDK of MCP is imported by the server for pictures alone, which is load
 });
 
 test('a command loads the gateway only when it serves or works on the data folder itself', () => {
-  const loaded = new Set(['cli/program.ts', 'cli/connect.ts', 'cli/health.ts']);
+  const loaded = new Set(['cli/program.ts', 'cli/admin-client.ts', 'cli/health.ts']);
   for (const file of loaded) {
     const text = readFileSync(resolve(SOURCE, file), 'utf8');
     // Types are not loaded, and what `import()` names is loaded later.

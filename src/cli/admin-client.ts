@@ -1,13 +1,21 @@
-// The client of the admin API for commands, over HTTP.
+// The admin API for commands: finds the gateway that is meant, a running one or the data folder, and calls it over HTTP.
 
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
 import type { Agent } from 'undici';
 import { createMachineToken, isPasswordHash } from '../access/password-hash.ts';
-import type { Settings } from '../config/effective.ts';
+import { configPath, resolveDataDir, resolveSettings, type Settings } from '../config/effective.ts';
+import type { Environment } from '../config/env.ts';
+import { loadConfig } from '../config/file.ts';
+import { createSystemClock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '../lib/json.ts';
-import { readSentence } from '../lib/localized-message.ts';
+import { messageOf, readSentence } from '../lib/localized-message.ts';
+import { ownAddress } from '../lib/net.ts';
 import { loadSecretKey } from '../sealing/secret-key.ts';
+import { makeDataDir } from './data-folder.ts';
 import { CommandError, whyUnreached } from './exit-codes.ts';
+import type { Said } from './terminal.ts';
 
 export type AdminClient = ReturnType<typeof createHttpClient>;
 
@@ -20,7 +28,7 @@ interface HttpClientOptions {
   readonly close?: () => Promise<void>;
 }
 
-export interface Trust {
+interface Trust {
   /** In PEM. */
   readonly authorities: string;
   /** The name that the certificate is for, where the address has another. */
@@ -142,7 +150,7 @@ function sayRefusal(
  * The console password, or a token of the secret key where only its hash is known.
  * @throws Error when the secret key of the data folder cannot be read
  */
-export function machineCredential({
+function machineCredential({
   consolePassword,
   dataDir,
   secretKey: environmentKey,
@@ -150,4 +158,111 @@ export function machineCredential({
   if (consolePassword === undefined || !isPasswordHash(consolePassword)) return consolePassword;
   const { derive } = loadSecretKey({ dataDir, environmentKey });
   return createMachineToken(derive);
+}
+
+/** With `local` it works on the data folder, in this process. */
+export type ConnectFlags = Said<'url' | 'passwordFile' | 'dataDir' | 'ca', string> &
+  Said<'local', boolean>;
+
+export type Connect = (flags: ConnectFlags) => Promise<AdminClient>;
+
+/** @param readEnvironment asked when a command connects, since it may throw ConfigError */
+export function createConnect(readEnvironment: () => Environment): Connect {
+  return async (flags) => {
+    const environment = readEnvironment();
+    if (!flags.local) return createHttpClient(await findGateway(flags, environment));
+    if (flags.url !== undefined)
+      throw new CommandError('usage', '--local and --url do not go together.');
+    return openLocalGateway(flags.dataDir, environment);
+  };
+}
+
+/**
+ * The address of the gateway that is meant, and the password that is known for it.
+ * @throws Error when the address cannot be used; ConfigError
+ */
+export async function findGateway(flags: ConnectFlags, environment: Environment) {
+  const { passwordFile, dataDir } = flags;
+  const { config } = await loadConfig(configPath(resolveDataDir({ dataDir }, environment)));
+  const settings = resolveSettings({ flags: { dataDir }, environment, file: config });
+  const { url, isOwn, trust } = findAddress(flags, settings);
+  if (passwordFile !== undefined) {
+    return { url, password: readFlagFile('--password-file', passwordFile).trimEnd(), trust };
+  }
+  // The password of the config file is for the gateway of that file, not for any other address.
+  const password = isOwn ? machineCredential(settings) : environment.webPassword;
+  return { url, password, trust };
+}
+
+/** @throws CommandError for a flag that cannot be used */
+export function findAddress(
+  { url: named, ca }: Pick<ConnectFlags, 'url' | 'ca'>,
+  { host, port, tlsCert }: Pick<Settings, 'host' | 'port' | 'tlsCert'>,
+): { readonly url: string; readonly isOwn: boolean; readonly trust: Trust | undefined } {
+  const own = readUrl(ownAddress(host, port, tlsCert === undefined ? 'http' : 'https'));
+  const url = named === undefined ? own : readUrl(named);
+  const isOwn = url === own;
+  const given = ca === undefined ? undefined : { authorities: readFlagFile('--ca', ca) };
+  return { url, isOwn, trust: given ?? (isOwn ? trustOwn(tlsCert) : undefined) };
+}
+
+/** @throws CommandError naming the flag */
+function readFlagFile(flag: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const message = `The file of ${flag} cannot be read: ${messageOf(error)}`;
+    throw new CommandError('usage', message, error);
+  }
+}
+
+/**
+ * The gateway of these settings has the certificate of their file, under whatever address it is asked. A file that cannot
+ * be used is its to tell of.
+ */
+function trustOwn(path: string | undefined): Trust | undefined {
+  if (path === undefined) return undefined;
+  try {
+    const authorities = readFileSync(path, 'utf8');
+    const { subjectAltName = '' } = new X509Certificate(authorities);
+    return { authorities, name: /DNS:([^,*]+)/.exec(subjectAltName)?.[1] };
+  } catch {
+    return undefined;
+  }
+}
+
+function readUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '') {
+    throw new CommandError('usage', '--url must be an address such as http://127.0.0.1:8045.');
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+/**
+ * The admin API on a data folder without a running gateway, in the process of the command. Listens on a free loopback port that nobody else is told, under the same console password.
+ * @throws ConfigError, or whatever keeps the gateway itself from starting
+ */
+async function openLocalGateway(folder: string | undefined, environment: Environment) {
+  const dataDir = resolveDataDir({ dataDir: folder }, environment);
+  makeDataDir(dataDir);
+  // Of all commands on a gateway only these load one.
+  const [{ pino }, { createApp }, { createLiveConfig }] = await Promise.all([
+    import('pino'),
+    import('../app.ts'),
+    import('../config/live.ts'),
+  ]);
+  const clock = createSystemClock();
+  const log = Object.assign(pino({ level: 'silent' }), { request() {} });
+  const config = await createLiveConfig({
+    path: configPath(dataDir),
+    environment,
+    flags: { dataDir, host: '127.0.0.1', port: 0 },
+    clock,
+    log,
+  });
+  const app = await createApp({ config, clock, random: Math.random, log, isPlain: true });
+  const { url } = await app.server.listen();
+  const password = machineCredential(config.current());
+  return createHttpClient({ url, password, close: () => app.close() });
 }

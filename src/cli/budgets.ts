@@ -4,19 +4,16 @@ import { InvalidArgumentError, Option } from 'commander';
 import { BUDGET_PERIODS, BUDGET_UNITS } from '../access/budget.ts';
 import { definedFields, type JsonObject } from '../lib/json.ts';
 import { toDollars } from '../pricing/cost.ts';
-import { type AddCommand, gatewayCommand } from './command.ts';
-import { CommandError } from './exit-codes.ts';
-import { ownZone, readWholeNumber } from './flag-values.ts';
-import { findKey } from './keys.ts';
 import {
+  type AddCommand,
   type Context,
-  confirm,
-  objectsOf,
-  plain,
-  type Said,
-  textOf,
-  writeTable,
-} from './terminal.ts';
+  gatewayCommand,
+  ownZone,
+  readWholeNumber,
+} from './command.ts';
+import { CommandError } from './exit-codes.ts';
+import { findKey } from './keys.ts';
+import { confirm, objectsOf, plain, type Said, textOf, writeTable } from './terminal.ts';
 
 const BUDGET = ['<budget>', 'id of the budget'] as const;
 

@@ -6,11 +6,18 @@ import { RECORDING } from '../access/api-key.ts';
 import { definedFields, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { messageOf } from '../lib/localized-message.ts';
 import { writePrivateFile } from '../lib/private-file.ts';
-import { type AddCommand, gatewayCommand } from './command.ts';
-import { CommandError } from './exit-codes.ts';
-import { oneOf, ownZone, readSpan, readTime, readWholeNumber } from './flag-values.ts';
 import {
+  type AddCommand,
   type Context,
+  gatewayCommand,
+  oneOf,
+  ownZone,
+  readSpan,
+  readTime,
+  readWholeNumber,
+} from './command.ts';
+import { CommandError } from './exit-codes.ts';
+import {
   confirm,
   objectOf,
   objectsOf,

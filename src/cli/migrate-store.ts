@@ -11,8 +11,9 @@ import { createSecretKey, DATABASE_FILE } from '../sealing/secret-key.ts';
 import { type CopiedTable, copyStores } from '../stores/copy-stores.ts';
 import { copyDigestKey, findDataKey, findDigestKey } from '../stores/data-key.ts';
 import { openDatabase } from '../stores/sqlite/open-database.ts';
+import type { Context } from './command.ts';
 import { withoutGateway } from './data-folder.ts';
-import { type Context, type Terminal, writeTable } from './terminal.ts';
+import { type Terminal, writeTable } from './terminal.ts';
 
 export interface MigrateStoreOptions extends Pick<Context, 'answer' | 'clock'> {
   readonly environment: Environment;

@@ -5,7 +5,7 @@ import { readEnvironment } from '../config/env.ts';
 import { AUTH_MODES, LOG_LEVELS, readHost, readPort } from '../config/values.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { addAccountCommands } from './accounts.ts';
-import type { BackupFlags } from './backup.ts';
+import type { BackupFlags, RestoreFlags } from './backup.ts';
 import { addBudgetCommands } from './budgets.ts';
 import { addClientCommands } from './clients/commands.ts';
 import { thisMachine } from './clients/place.ts';
@@ -14,15 +14,15 @@ import {
   CA,
   CliCommand,
   type CommandParts,
-  gatewayCommand,
+  checked,
   localCommand,
+  oneOf,
 } from './command.ts';
 import { addCompletionCommands } from './completion.ts';
 import type { DoctorFlags } from './doctor/doctor.ts';
-import { checked, oneOf } from './flag-values.ts';
 import { addKeyCommands } from './keys.ts';
+import { addModels, addRoute } from './models.ts';
 import { VERSION } from './package-name.ts';
-import type { RestoreFlags } from './restore.ts';
 import type { RunningServer } from './serve.ts';
 import { addStatusCommand } from './status.ts';
 import { createTerminal, type Said } from './terminal.ts';
@@ -63,7 +63,8 @@ export function createProgram(onServer: (server: RunningServer) => void, onReady
       onReady();
     });
   addCommands(program, {
-    connect: async (flags) => (await import('./connect.ts')).createConnect(readEnvironment)(flags),
+    connect: async (flags) =>
+      (await import('./admin-client.ts')).createConnect(readEnvironment)(flags),
     terminal: createTerminal(),
     clock: createSystemClock(),
   });
@@ -89,21 +90,6 @@ const addHealth: AddCommand = localCommand<Said<'dataDir', string>>({
   },
 });
 
-const adminCommands = () => import('./admin-commands.ts');
-
-const addModels: AddCommand = gatewayCommand({
-  name: 'models',
-  description: 'list the models clients may ask for',
-  load: async () => (await adminCommands()).listModels,
-});
-
-const addRoute: AddCommand = gatewayCommand({
-  name: 'route',
-  description: 'explain where a model name goes',
-  argument: ['<name>', 'a model name as a client would send it'],
-  load: async () => (await adminCommands()).explainRoute,
-});
-
 const addDoctor: AddCommand = localCommand<DoctorFlags>({
   name: 'doctor',
   description:
@@ -122,7 +108,7 @@ const addDoctor: AddCommand = localCommand<DoctorFlags>({
   load: async () => {
     const [{ examine }, { findClients }] = await Promise.all([
       import('./doctor/doctor.ts'),
-      import('./doctor/find-clients.ts'),
+      import('./doctor/clients.ts'),
     ]);
     const found = () => findClients(thisMachine());
     return (context, _argument, flags) =>
@@ -176,7 +162,7 @@ const addRestore = localCommand<RestoreFlags>({
     ],
   ],
   load: async () => {
-    const { restoreBackup } = await import('./restore.ts');
+    const { restoreBackup } = await import('./backup.ts');
     return (context, file, flags) =>
       restoreBackup({ ...context, environment: readEnvironment() }, file, flags);
   },

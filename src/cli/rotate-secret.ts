@@ -25,8 +25,9 @@ import {
 } from '../sealing/secret-key.ts';
 import { removeUpgradeCopy } from '../stores/sqlite/backup.ts';
 import { openDatabase } from '../stores/sqlite/open-database.ts';
+import type { Context } from './command.ts';
 import { withoutGateway } from './data-folder.ts';
-import type { Context, Terminal } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface RotateSecretOptions {
   readonly environment: Environment;

@@ -1,8 +1,8 @@
 // `isthmus status`: whether a gateway runs, what it does now, and what needs attention.
 
 import type { JsonObject } from '../lib/json.ts';
-import { type AddCommand, gatewayCommand } from './command.ts';
-import { type Context, objectOf, objectsOf, plain, textOf } from './terminal.ts';
+import { type AddCommand, type Context, gatewayCommand } from './command.ts';
+import { objectOf, objectsOf, plain, textOf } from './terminal.ts';
 
 export const addStatusCommand: AddCommand = gatewayCommand({
   name: 'status',

@@ -5,11 +5,9 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
-import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import { messageOf, readSentence } from '../lib/localized-message.ts';
 import { codeOf } from '../lib/private-file.ts';
-import type { AdminClient } from './admin-client.ts';
 import { CommandError, EXIT_CODES } from './exit-codes.ts';
 
 export type Terminal = ReturnType<typeof createTerminal>;
@@ -45,8 +43,8 @@ export function createTerminal() {
 }
 
 /** Prints what a command has to say, as JSON or in words. */
-export function createAnswer(terminal: Pick<Terminal, 'print'>, json: boolean): Context['answer'] {
-  return (body, sayInWords) =>
+export function createAnswer(terminal: Pick<Terminal, 'print'>, json: boolean) {
+  return (body: JsonObject, sayInWords: () => void): void =>
     json ? terminal.print(JSON.stringify(body, null, 2)) : sayInWords();
 }
 
@@ -201,11 +199,3 @@ export function pickNamed(
 
 /** Flags of a command that may have been said. */
 export type Said<Names extends string, Value> = { readonly [Name in Names]?: Value | undefined };
-
-export interface Context {
-  readonly client: AdminClient;
-  readonly terminal: Terminal;
-  readonly clock: Clock;
-  /** Prints an answer of the gateway as JSON where that is wanted, else in words. */
-  answer(body: JsonObject, sayInWords: () => void): void;
-}

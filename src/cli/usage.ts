@@ -6,9 +6,15 @@ import { csvLine } from '../lib/csv.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { USAGE_GROUPS } from '../monitor/request-store.ts';
 import { toDollars } from '../pricing/cost.ts';
-import { type AddCommand, gatewayCommand } from './command.ts';
-import { ownZone, readSpan, readTime } from './flag-values.ts';
-import { type Context, objectsOf, type Said, textOf, writeTable } from './terminal.ts';
+import {
+  type AddCommand,
+  type Context,
+  gatewayCommand,
+  ownZone,
+  readSpan,
+  readTime,
+} from './command.ts';
+import { objectsOf, type Said, textOf, writeTable } from './terminal.ts';
 
 type UsageFlags = Said<'by' | 'step' | 'timeZone' | (typeof NARROWING)[number], string> &
   Said<'from' | 'to', number> & { readonly last: number; readonly format: 'table' | 'csv' };

@@ -2,19 +2,27 @@ import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'n
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { makeTestFolder } from '../../test/support/test-folder.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { checkConfig } from './check-config.ts';
 import { resolveSettings } from './effective.ts';
-import { keepLastGood, loadConfig, mergePatch, writeConfig } from './file.ts';
+import { type ConfigSource, fileSource, loadConfig, mergePatch } from './file.ts';
 import { ConfigError, UnwritableFileError } from './values.ts';
 
 let folder = '';
 let path = '';
+let source: ConfigSource;
 
 beforeEach(async () => {
   folder = makeTestFolder('config');
   path = join(folder, 'gui_config.json');
+  source = fileSource({ path, clock: createFakeClock() });
 });
+
+async function writeConfig(raw: JsonObject): Promise<void> {
+  await source.write(raw, await source.read());
+}
 
 const STRICT = { api_key: 'k-123', proxy: { auth_mode: 'strict', custom_mapping: { a: 'b' } } };
 
@@ -23,8 +31,8 @@ test('a missing file means the defaults', async () => {
 });
 
 test('a file that vanished starts from its last good copy, and from the defaults without one (T27)', async () => {
-  await writeConfig(path, STRICT);
-  await keepLastGood(path);
+  await writeConfig(STRICT);
+  await source.keepLastGood();
   await rm(path);
   const loaded = await loadConfig(path);
   expect(loaded).toMatchObject({ origin: 'last-good-copy', raw: STRICT });
@@ -34,8 +42,8 @@ test('a file that vanished starts from its last good copy, and from the defaults
 });
 
 test('D5: all files of the config’s name may go, and authentication is as strict as it was', async () => {
-  await writeConfig(path, STRICT);
-  await keepLastGood(path);
+  await writeConfig(STRICT);
+  await source.keepLastGood();
   const files = (await readdir(folder)).filter((name) => name.startsWith('gui_config.json'));
   for (const name of files) await rm(join(folder, name));
   const loaded = await loadConfig(path);
@@ -44,8 +52,8 @@ test('D5: all files of the config’s name may go, and authentication is as stri
 
 test('what is written is read back, with unknown keys, readable by the owner only (P134)', async () => {
   const raw = { theme: 'dark', ...STRICT, proxy: { ...STRICT.proxy, zoom: [1] } };
-  await writeConfig(path, raw);
-  await keepLastGood(path);
+  await writeConfig(raw);
+  await source.keepLastGood();
   expect(await loadConfig(path)).toMatchObject({ origin: 'file', raw });
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect(await readdir(folder)).toEqual([
@@ -60,22 +68,22 @@ test('a file that is kept elsewhere and linked to stays linked', async () => {
   const kept = join(elsewhere, 'settings.json');
   await writeFile(kept, '{}');
   await symlink(kept, path);
-  await writeConfig(path, STRICT);
+  await writeConfig(STRICT);
   expect((await lstat(path)).isSymbolicLink()).toBe(true);
   expect(JSON.parse(await readFile(kept, 'utf8'))).toEqual(STRICT);
 });
 
 test('a config that cannot be used is not written', async () => {
-  await writeConfig(path, STRICT);
-  await expect(writeConfig(path, { proxy: { port: 'x' } })).rejects.toThrow('proxy.port');
+  await writeConfig(STRICT);
+  await expect(writeConfig({ proxy: { port: 'x' } })).rejects.toThrow('proxy.port');
   expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(STRICT);
 });
 
 test('a broken file starts from its last good copy, or not at all (T27)', async () => {
   await writeFile(path, '{"api_key":');
   await expect(loadConfig(path)).rejects.toThrow(ConfigError);
-  await writeConfig(path, STRICT);
-  await keepLastGood(path);
+  await writeConfig(STRICT);
+  await source.keepLastGood();
   await writeFile(path, '');
   expect(await loadConfig(path)).toMatchObject({ origin: 'last-good-copy', raw: STRICT });
 });
@@ -89,7 +97,7 @@ test('a file that cannot be read is no missing one: its copy stands in, or there
 
 test('a write that fails leaves nothing behind and says what to do', async () => {
   await mkdir(path);
-  await expect(writeConfig(path, STRICT)).rejects.toThrow(
+  await expect(writeConfig(STRICT)).rejects.toThrow(
     /gui_config\.json could not be written \(EISDIR\)\. Let the user of this process write to it/,
   );
   expect(await readdir(folder)).toEqual(['gui_config.json']);
@@ -102,9 +110,9 @@ test.each(['ENOSPC', 'EDQUOT'])('a disk without room (%s) is called that', (code
 
 test('an accepted edit by hand becomes the last good copy; a bad one does not', async () => {
   await writeFile(path, JSON.stringify(STRICT));
-  await keepLastGood(path);
+  await source.keepLastGood();
   await writeFile(path, '{');
-  await keepLastGood(path);
+  await source.keepLastGood();
   expect(JSON.parse(await readFile(`${path}.bak`, 'utf8'))).toEqual(STRICT);
 });
 

@@ -42,7 +42,12 @@ export interface ConfigSource {
   load(): Promise<LoadedConfig>;
   /** As `readConfig`. */
   read(): Promise<ConfigRead>;
-  /** As `writeConfig`. */
+  /**
+   * Checks and writes a whole config; the last good copy is kept apart.
+   * @param over what was there when the change was prepared
+   * @throws ConfigError when it cannot be used, StaleConfigError when something else is there now, UnwritableFileError
+   * when the disk or its rights are in the way; it is as it was then
+   */
   write(raw: JsonObject, over: ConfigRead): Promise<GoodConfig>;
   /** Remembers what stands there as good, where that may become bad. */
   keepLastGood(): Promise<void>;
@@ -158,17 +163,11 @@ export function problemsOf(
   ];
 }
 
-/**
- * Checks and writes a whole config; the last good copy is kept apart.
- * @param over what stood there when the change was made up
- * @throws ConfigError when it cannot be used, StaleConfigError when the file is not `over` any more,
- * UnwritableFileError when the disk or its rights are in the way; the file is as it was then.
- */
-export async function writeConfig(path: string, raw: JsonObject, over?: ConfigRead) {
+async function writeConfig(path: string, raw: JsonObject, over: ConfigRead) {
   const good = await requireGood(path, raw);
   const text = textOfConfig(raw);
   try {
-    await replaceFile(path, text, over && (() => requireSame(path, over)));
+    await replaceFile(path, text, () => requireSame(path, over));
   } catch (error) {
     throw error instanceof StaleConfigError ? error : new UnwritableFileError(path, error);
   }
@@ -194,7 +193,7 @@ async function checkLazily(raw: JsonValue): Promise<CheckedConfig> {
 }
 
 /** Keeps a file's text as the last good copy, unless it already is. */
-export async function keepLastGood(path: string): Promise<void> {
+async function keepLastGood(path: string): Promise<void> {
   const read = await readConfig(path);
   if (read.kind !== 'good') return;
   await rememberStrictness(path, read.config);
@@ -282,7 +281,7 @@ async function replaceFile(
   await handle.sync();
 }
 
-export type WatchFolder = typeof watchFolder;
+type WatchFolder = typeof watchFolder;
 
 /** Editors write in several steps; the file is read when they are done. */
 const DEBOUNCE_MS = 100;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { type Clock, createSystemClock } from '../lib/clock.ts';
 import type { Settings } from './effective.ts';
-import type { WatchFolder } from './file.ts';
+import type { FileSourceOptions } from './file.ts';
 import { createLiveConfig, type LiveConfig } from './live.ts';
 import { UnusableFileError } from './values.ts';
 
@@ -48,7 +48,10 @@ function createManualClock(): {
   };
 }
 
-async function start(watch: WatchFolder = () => undefined, clock = createManualClock().clock) {
+async function start(
+  watch: FileSourceOptions['watch'] = () => undefined,
+  clock = createManualClock().clock,
+) {
   const warnings: string[] = [];
   const log = { info: () => undefined, warn: (_: object, text: string) => warnings.push(text) };
   live = await createLiveConfig({ path, environment: {}, clock, log, watch });

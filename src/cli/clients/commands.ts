@@ -3,9 +3,8 @@
 import { Option } from 'commander';
 import { resolveDataDir } from '../../config/effective.ts';
 import { readEnvironment } from '../../config/env.ts';
-import { createGatewayFetch, createHttpClient } from '../admin-client.ts';
+import { createGatewayFetch, createHttpClient, findGateway } from '../admin-client.ts';
 import { type AddCommand, CA, type LocalContext, localCommand } from '../command.ts';
-import { findGateway } from '../connect.ts';
 import { CommandError } from '../exit-codes.ts';
 import type { Said } from '../terminal.ts';
 import type { ClientContext, ClientFlags } from './connect-client.ts';

@@ -9,7 +9,7 @@ import { writeExport } from '../../clients/write-settings.ts';
 import { compareLines } from '../../lib/difference.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { messageOf } from '../../lib/localized-message.ts';
-import type { ConnectFlags } from '../connect.ts';
+import type { ConnectFlags } from '../admin-client.ts';
 import { CommandError } from '../exit-codes.ts';
 import { confirm, type Said, type Terminal, writeTable } from '../terminal.ts';
 import { type Asked, type ClientGateway, findSetUp, type SetUpFlags } from './client-gateway.ts';
@@ -23,7 +23,7 @@ import {
   withConnection,
 } from './connections.ts';
 import { type FoundFile, findFile, findProgram, findProjectFile, type Machine } from './place.ts';
-import { SettingsError } from './settings-tree.ts';
+import { SettingsError } from './settings-formats.ts';
 import { readText, removeFolders, removeText, replaceText } from './text-file.ts';
 import { digestOf, takeBack, type WrittenFile, writeEntries } from './written-file.ts';
 

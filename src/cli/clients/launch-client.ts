@@ -8,7 +8,7 @@ import { type ClientContext, findClient, inFile } from './connect-client.ts';
 import { clientsFolder, keepKey, readConnections } from './connections.ts';
 import { findFile, findProgram, type Machine } from './place.ts';
 import { readTree, setEntries } from './settings-editor.ts';
-import { valueAt } from './settings-tree.ts';
+import { valueAt } from './settings-formats.ts';
 import { readText, replaceText } from './text-file.ts';
 
 /** A program with its arguments and all its variables. */

@@ -3,18 +3,24 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SettingEntry, SettingsFormat } from '../../clients/client-settings.ts';
 import { writeSettings } from '../../clients/write-settings.ts';
-import { changeJson, readJson } from './json-text.ts';
 import {
   type Change,
+  changeDotenv,
+  changeJson,
+  changeShell,
+  changeToml,
   changeTree,
+  changeYaml,
   isTree,
+  readDotenv,
+  readJson,
+  readShell,
+  readToml,
+  readYaml,
   SettingsError,
   type Tree,
   valueAt,
-} from './settings-tree.ts';
-import { changeToml, readToml } from './toml-text.ts';
-import { changeDotenv, changeShell, readDotenv, readShell } from './variable-lines.ts';
-import { changeYaml, readYaml } from './yaml-text.ts';
+} from './settings-formats.ts';
 
 interface Editor {
   /** @throws SettingsError naming the line where the text is not of its format */

@@ -22,7 +22,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import { messageOf } from '../../lib/localized-message.ts';
 import { codeOf } from '../../lib/private-file.ts';
-import { SettingsError } from './settings-tree.ts';
+import { SettingsError } from './settings-formats.ts';
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;

@@ -4,9 +4,16 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { PathStep, SettingEntry, SettingsFormat } from '../../clients/client-settings.ts';
 import { compareLines } from '../../lib/difference.ts';
-import { hasComments } from './json-text.ts';
 import { applyChanges, readTree, setEntries } from './settings-editor.ts';
-import { type Change, eolOf, isTree, SettingsError, type Tree, valueAt } from './settings-tree.ts';
+import {
+  type Change,
+  eolOf,
+  hasComments,
+  isTree,
+  SettingsError,
+  type Tree,
+  valueAt,
+} from './settings-formats.ts';
 
 /** Kept in the data folder. */
 export interface WrittenFile {

@@ -13,11 +13,17 @@ import { createHttpClient } from '../admin-client.ts';
 import { claimFolder } from '../data-folder.ts';
 import { createFakeTerminal } from '../fake-terminal.test-support.ts';
 import { createAnswer } from '../terminal.ts';
+import {
+  checkClocks,
+  checkDisk,
+  checkExposure,
+  checkNode,
+  checkProxies,
+  findListener,
+  scoreOf,
+} from './checks.ts';
 import { checkClients, type FoundClient } from './clients.ts';
 import { type DoctorOptions, examine } from './doctor.ts';
-import { scoreOf } from './findings.ts';
-import { findListener } from './gateway.ts';
-import { checkClocks, checkDisk, checkExposure, checkNode, checkProxies } from './machine.ts';
 
 let folder: string;
 /** An address where nobody listens: no system gives out ports so low. */

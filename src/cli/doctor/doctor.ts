@@ -9,32 +9,37 @@ import {
 import type { Environment } from '../../config/env.ts';
 import { loadConfig } from '../../config/file.ts';
 import { messageOf } from '../../lib/localized-message.ts';
-import { type AdminClient, createGatewayFetch, type GatewayFetch } from '../admin-client.ts';
+import {
+  type AdminClient,
+  type ConnectFlags,
+  createGatewayFetch,
+  findAddress,
+  type GatewayFetch,
+} from '../admin-client.ts';
 import type { LocalContext } from '../command.ts';
-import { type ConnectFlags, findAddress } from '../connect.ts';
 import { claimFolder } from '../data-folder.ts';
 import { CommandError } from '../exit-codes.ts';
 import { VERSION } from '../package-name.ts';
 import { plain, type Said } from '../terminal.ts';
-import { checkClients, type FoundClient } from './clients.ts';
-import { type Finding, findingsOf, scoreOf } from './findings.ts';
 import {
   checkAccounts,
   checkAddress,
   checkAttention,
-  checkNames,
-  findListener,
-  isServed,
-} from './gateway.ts';
-import {
   checkClocks,
   checkDataFolder,
   checkDisk,
   checkExposure,
+  checkNames,
   checkNode,
   checkProxies,
   checkSettings,
-} from './machine.ts';
+  type Finding,
+  findingsOf,
+  findListener,
+  isServed,
+  scoreOf,
+} from './checks.ts';
+import { checkClients, type FoundClient } from './clients.ts';
 
 export type DoctorFlags = Omit<ConnectFlags, 'local'> & Said<'generate', boolean>;
 

@@ -6,7 +6,7 @@ import { listen } from '../../test/support/listen.ts';
 import { makeTestFolder } from '../../test/support/test-folder.ts';
 import { createPasswordHasher } from '../access/password-hash.ts';
 import { readEnvironment } from '../config/env.ts';
-import { createConnect } from './connect.ts';
+import { createConnect } from './admin-client.ts';
 
 let folder: string;
 let port: number;
