@@ -18,10 +18,15 @@ import {
   createConsoleLogin,
 } from './console-sign-in.ts';
 import { createGuessLimit } from './guess-limit.ts';
-import { createInvitations, type InvitationStore } from './invitations.ts';
 import { AddressFilter, type AddressFilterSettings, type AddressRuleStore } from './ip-rules.ts';
 import { createMachineToken, createPasswordHasher } from './password-hash.ts';
-import { People, type PeopleStore, type Person } from './people.ts';
+import {
+  createInvitations,
+  type InvitationStore,
+  People,
+  type PeopleStore,
+  type Person,
+} from './people.ts';
 import { createProviderSignIn, type ProviderSignInParts } from './provider-sign-in.ts';
 
 export type AccessControl = Awaited<ReturnType<typeof loadAccessControl>>;

@@ -9,9 +9,15 @@ import { told } from '../lib/localized-message.ts';
 import type { LineLog } from '../lib/log.ts';
 import { isLoopbackHost } from '../lib/net.ts';
 import { readWithin } from '../lib/time-limit.ts';
-import type { createInvitations } from './invitations.ts';
 import { isSameText } from './password-hash.ts';
-import { type NewPerson, type People, type Person, ROLES, type Role } from './people.ts';
+import {
+  type createInvitations,
+  type NewPerson,
+  type People,
+  type Person,
+  ROLES,
+  type Role,
+} from './people.ts';
 
 interface ProviderSettings {
   readonly issuer?: string | undefined;

@@ -3,8 +3,14 @@ import { expect, test } from 'vitest';
 import type { UpstreamFailureKind } from '../canonical/error.ts';
 import { parseJson } from '../lib/json.ts';
 import { textOf } from '../lib/localized-message.ts';
-import { type AccountHealth, HEALTHY, type HealthEvent, nextHealth } from './health.ts';
-import { readHealth, writeHealth } from './health-json.ts';
+import {
+  type AccountHealth,
+  HEALTHY,
+  type HealthEvent,
+  nextHealth,
+  readHealth,
+  writeHealth,
+} from './health.ts';
 
 const START = 1_700_000_000_000;
 const DAY_MS = 86_400_000;

@@ -1,7 +1,16 @@
-// The health of one account: a pure state machine over its attempts, its quota figures and what a person does.
+// The health of one account: a pure state machine over its attempts, its quota figures and what a person does; and its
+// stored form, JSON that is written whole and read tolerantly.
 
 import type { UpstreamFailure } from '../canonical/error.ts';
-import { changeTexts, type Sentence, textOf } from '../lib/localized-message.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import {
+  changeTexts,
+  readSentence,
+  type Sentence,
+  textOf,
+  told,
+  writeSentence,
+} from '../lib/localized-message.ts';
 
 /** Plain JSON; times are milliseconds since the epoch. */
 export interface ModelHealth {
@@ -168,12 +177,7 @@ type OutStatus = Exclude<AccountStatus, { readonly kind: 'active' }>;
  * `invalid-grant`: its refresh token was revoked; `invalid-key`: its API key is refused; `standing-by`:
  * made-up accounts that rest while there are real ones.
  */
-export type DisabledReason =
-  | 'invalid-grant'
-  | 'invalid-key'
-  | 'forbidden'
-  | 'manual'
-  | 'standing-by';
+type DisabledReason = 'invalid-grant' | 'invalid-key' | 'forbidden' | 'manual' | 'standing-by';
 
 export interface AccountHealth {
   readonly status: AccountStatus;
@@ -567,4 +571,96 @@ export class AccountTrials {
   forget(accountId: string): void {
     this.#last.delete(accountId);
   }
+}
+
+const REASONS: readonly DisabledReason[] = [
+  'invalid-grant',
+  'invalid-key',
+  'forbidden',
+  'manual',
+  'standing-by',
+];
+const CAUSES: readonly CoolingCause[] = ['none', 'quota', 'rate', 'refused', 'missing'];
+
+const NUMBERS = [
+  ...(['outUntil', 'revocations', 'revokedAt', 'refusals', 'refusedSince', 'refusedAt'] as const),
+  ...(['servedAt', 'probes'] as const),
+] as const;
+
+/** Models are pairs, as their names are the client's and may be any text. */
+export function writeHealth({ status, models, ...numbers }: AccountHealth): JsonObject {
+  const probeAt = status.kind === 'disabled' ? (status.probeAt ?? null) : null;
+  const detail = status.kind === 'active' ? null : writeDetail(status.detail);
+  return {
+    status: { ...status, detail, probeAt },
+    ...numbers,
+    models: [...models].map(([id, model]) => [id, { ...model, figure: model.figure ?? null }]),
+  };
+}
+
+/** A text from elsewhere as text, so that an earlier version reads it too. */
+function writeDetail(detail: string | Sentence | undefined): JsonValue {
+  if (detail === undefined) return null;
+  return typeof detail === 'string' ? detail : writeSentence(detail);
+}
+
+/**
+ * The health `writeHealth` wrote; what is missing or of another kind is as in a healthy account, but
+ * a status that cannot be read keeps the account out: `disabled` by hand, for a person to look at.
+ */
+export function readHealth(value: JsonValue): AccountHealth {
+  const stored = isJsonObject(value) ? value : {};
+  const pairs = Array.isArray(stored.models) ? stored.models : [];
+  const { status: _status, models: _models, ...numbers } = HEALTHY;
+  const read = { ...numbers };
+  for (const key of NUMBERS) read[key] = readTime(stored[key]);
+  return { ...read, status: readStatus(stored.status), models: new Map(pairs.flatMap(readModel)) };
+}
+
+function readStatus(value: JsonValue | undefined): AccountStatus {
+  const stored = isJsonObject(value) ? value : {};
+  const since = readTime(stored.since);
+  const read = readSentence(stored.detail ?? null);
+  const detail = read === undefined ? {} : { detail: read };
+  switch (stored.kind) {
+    case 'active':
+      return { kind: 'active' };
+    case 'blocked':
+      return { kind: 'blocked', until: readTime(stored.until), since, ...detail };
+    case 'disabled': {
+      const reason = REASONS.find((known) => known === stored.reason) ?? 'manual';
+      const probeAt = reason === 'invalid-key' ? { probeAt: readTime(stored.probeAt) } : {};
+      return { kind: 'disabled', reason, since, ...probeAt, ...detail };
+    }
+    default:
+      return {
+        kind: 'disabled',
+        reason: 'manual',
+        since,
+        detail: told`Its stored state is damaged.`,
+      };
+  }
+}
+
+function readModel(pair: JsonValue): readonly (readonly [string, ModelHealth])[] {
+  if (!Array.isArray(pair)) return [];
+  const [id, stored] = pair;
+  if (typeof id !== 'string' || !isJsonObject(stored)) return [];
+  // Older versions took accounts out of use for faults of the path.
+  if (stored.cause === 'path') return [];
+  const model: ModelHealth = {
+    coolUntil: readTime(stored.coolUntil),
+    since: readTime(stored.since),
+    cause: CAUSES.find((known) => known === stored.cause) ?? 'none',
+    quotaCount: readTime(stored.quotaCount),
+    rateCount: readTime(stored.rateCount),
+    forbiddenCount: readTime(stored.forbiddenCount),
+    isGuess: stored.isGuess === true,
+    figure: typeof stored.figure === 'number' ? stored.figure : undefined,
+  };
+  return [[id, model]];
+}
+
+function readTime(value: JsonValue | undefined): number {
+  return typeof value === 'number' && value >= 0 ? value : 0;
 }

@@ -14,29 +14,34 @@ import {
   createSignInRoute,
 } from './access/session.ts';
 import { createTransferRoutes } from './account-transfer.ts';
-import { createAccountRoutes, createActionRoutes, createOrderRoute } from './accounts.ts';
+import {
+  createAccountRoutes,
+  createActionRoutes,
+  createOrderRoute,
+  createUpstreamRoutes,
+} from './accounts.ts';
 import { createConfigRoutes, createEnvironmentRoute } from './config/config.ts';
-import { createModelRoutes } from './models.ts';
-import { createBodyRecordingRoutes } from './monitor/body-recording.ts';
+import { createModelRoutes, createPriceRoute } from './models.ts';
 import { createEventsRoute } from './monitor/events.ts';
 import { createExportRoutes } from './monitor/export.ts';
 import { createLogsRoute, createMetricsRoute } from './monitor/logs.ts';
 import { createOverviewRoute } from './monitor/overview.ts';
 import { createReplayRoute } from './monitor/replay.ts';
-import { createRequestFigureRoutes } from './monitor/request-figures.ts';
-import { createRequestSessionRoute } from './monitor/request-session.ts';
-import { createRequestRoutes } from './monitor/requests.ts';
-import { createRunningRoutes } from './monitor/running.ts';
+import {
+  createBodyRecordingRoutes,
+  createRequestFigureRoutes,
+  createRequestRoutes,
+  createRequestSessionRoute,
+  createRunningRoutes,
+} from './monitor/requests.ts';
 import { createUsageRoutes } from './monitor/usage.ts';
 import { createDescriptionRoutes } from './openapi.ts';
 import type { AdminOptions, MonitorRouteOptions } from './options.ts';
-import { createPriceRoute } from './prices.ts';
 import { createQuotaRoutes } from './quota.ts';
 import type { ApiRoute } from './route.ts';
 import { createSessionRoutes } from './sessions.ts';
 import { createCallbackRoute, createSignInRoutes, createSignInTracker } from './sign-ins.ts';
 import { createTranslateRoute } from './translate.ts';
-import { createUpstreamRoutes } from './upstreams.ts';
 
 /** @param more routes that need more than `options`, such as the monitor's */
 export function createAdminRoutes(

@@ -2,8 +2,7 @@
 
 import { once } from '../lib/once.ts';
 import type { ServiceRoute } from '../server/service-route.ts';
-import { createRelay } from './relay.ts';
-import { checkService, type McpOptions, type ServiceName } from './settings.ts';
+import { checkService, createRelay, type McpOptions, type ServiceName } from './relay.ts';
 
 export function createMcpServices(options: McpOptions) {
   const { settings } = options;

@@ -4,7 +4,7 @@ import { createPrivateKey, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { ServiceAccountCredential } from '../accounts/account.ts';
 import { invalidRequest } from '../canonical/error.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, tryParse } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { optionalText, readTokenUrl, requireText } from './account-file.ts';
 
@@ -90,12 +90,8 @@ async function signJwt(
 export function readClaims(token: string): JsonObject | undefined {
   const parts = token.split('.');
   if (parts.length !== 3) return undefined;
-  try {
-    const claims = parseJson(Buffer.from(parts[1] ?? '', 'base64url').toString());
-    return isJsonObject(claims) ? claims : undefined;
-  } catch {
-    return undefined;
-  }
+  const claims = tryParse(Buffer.from(parts[1] ?? '', 'base64url').toString());
+  return isJsonObject(claims) ? claims : undefined;
 }
 
 function encode(value: JsonObject): string {

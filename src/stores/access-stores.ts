@@ -25,9 +25,17 @@ import {
   type BudgetUse,
 } from '../access/budget.ts';
 import type { ConsoleSessionStore } from '../access/console-sign-in.ts';
-import type { Gift, Invitation, InvitationStore } from '../access/invitations.ts';
 import type { AddressRule, AddressRuleStore } from '../access/ip-rules.ts';
-import { LAST_OWNER, nameTaken, type PeopleStore, type Person, ROLES } from '../access/people.ts';
+import {
+  type Gift,
+  type Invitation,
+  type InvitationStore,
+  LAST_OWNER,
+  nameTaken,
+  type PeopleStore,
+  type Person,
+  ROLES,
+} from '../access/people.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';

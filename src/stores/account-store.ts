@@ -10,8 +10,7 @@ import {
   type VersionedCredential,
 } from '../accounts/account.ts';
 import { type AccountStore, type StoredAccount, StoreError } from '../accounts/account-store.ts';
-import { type AccountHealth, HEALTHY } from '../accounts/health.ts';
-import { readHealth, writeHealth } from '../accounts/health-json.ts';
+import { type AccountHealth, HEALTHY, readHealth, writeHealth } from '../accounts/health.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { listed, type Sentence, told } from '../lib/localized-message.ts';
 import type { WarnLog } from '../lib/log.ts';

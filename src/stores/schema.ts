@@ -16,9 +16,8 @@ import type { ClientKey, DayUse, KeyLimits, PreviousSecret } from '../access/api
 import type { AuditEntry } from '../access/audit-log.ts';
 import type { Budget, BudgetUse } from '../access/budget.ts';
 import type { ConsoleSession } from '../access/console-sign-in.ts';
-import type { Invitation } from '../access/invitations.ts';
 import type { AddressRule } from '../access/ip-rules.ts';
-import type { Person } from '../access/people.ts';
+import type { Invitation, Person } from '../access/people.ts';
 import type { AccountRecord, QuotaReading } from '../accounts/account.ts';
 import type { ReceiptCounts, RequestRow } from '../monitor/record.ts';
 import type { AttemptSum, USAGE_FIGURES } from '../monitor/request-store.ts';

@@ -19,11 +19,14 @@ import {
 import { createAccountStore, createHeldCredentials } from './account-store.ts';
 import { changeDataKey, openDigestKey } from './data-key.ts';
 import { type Database, firstOf, run } from './database.ts';
+import {
+  createDurableResponseStore,
+  createSealedStore,
+  createSignatureStore,
+} from './expiring-stores.ts';
 import { createMonitorStore } from './monitor-store.ts';
 import { createRequestFigures } from './request-figures.ts';
-import { createDurableResponseStore } from './response-store.ts';
 import { builder } from './schema.ts';
-import { createSealedStore, createSignatureStore } from './signature-store.ts';
 
 export interface StoresOptions {
   /** Of the secret key. */

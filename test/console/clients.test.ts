@@ -11,7 +11,7 @@ import {
   searchClients,
 } from '../../console/src/pages/clients/clients.ts';
 import { findKeyNeed, placeholderKey } from '../../console/src/pages/clients/key-need.ts';
-import { quoteScript, quoteText, quoteWord, writeWord } from '../../src/clients/write-quoted.ts';
+import { quoteScript, quoteText, quoteWord, writeWord } from '../../src/clients/write-settings.ts';
 
 const SET_UP: SetUp = { address: 'http://gateway.example:8045', key: 'sk-one', model: 'a-model' };
 

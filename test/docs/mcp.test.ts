@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { VISION_TOOLS } from '../../src/mcp/tools.ts';
+import { VISION_TOOLS } from '../../src/mcp/vision.ts';
 import { startApp } from '../support/app.ts';
 import { startMcpProvider } from '../support/mcp-provider.ts';
 import { runProgram } from '../support/run-program.ts';

@@ -11,9 +11,15 @@ import type { ClientKey, ClientKeyStore, StoredKey } from '../../src/access/api-
 import type { AuditStore, StoredAuditEntry } from '../../src/access/audit-log.ts';
 import type { Budget, BudgetStore, BudgetUse } from '../../src/access/budget.ts';
 import type { ConsoleSession, ConsoleSessionStore } from '../../src/access/console-sign-in.ts';
-import type { Invitation, InvitationStore } from '../../src/access/invitations.ts';
 import type { AddressRule, AddressRuleStore } from '../../src/access/ip-rules.ts';
-import { LAST_OWNER, nameTaken, type PeopleStore, type Person } from '../../src/access/people.ts';
+import {
+  type Invitation,
+  type InvitationStore,
+  LAST_OWNER,
+  nameTaken,
+  type PeopleStore,
+  type Person,
+} from '../../src/access/people.ts';
 import { StoreError } from '../../src/accounts/account-store.ts';
 import { createId } from '../../src/lib/ids.ts';
 import { told } from '../../src/lib/localized-message.ts';

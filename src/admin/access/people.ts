@@ -3,9 +3,9 @@
 import type { AccessControl } from '../../access/access.ts';
 import { TIME } from '../../access/access-log.ts';
 import { REVISION } from '../../access/api-key.ts';
-import type { Invitation } from '../../access/invitations.ts';
 import {
   checkOwnPassword,
+  type Invitation,
   nameTaken,
   PERSON_FIELDS,
   type Person,

@@ -1,20 +1,35 @@
-// `/api/requests`: the records of model requests, and whether one of them can be sent again.
+// Requests: their records, what records of a filter add up to, those under way, the calls of one session, and how long
+// bodies are kept.
 
 import { includesRole } from '../../access/people.ts';
 import { clientError, type GatewayError, invalidRequest } from '../../canonical/error.ts';
+import { createReceipt } from '../../canonical/receipt.ts';
+import type { CanonicalRequest, ToolResultPart } from '../../canonical/request.ts';
+import { namesOfRecorded } from '../../canonical/session-name.ts';
+import { isJsonObject, parseJson } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
-import { partial } from '../../lib/object-schema.ts';
-import type { RequestRecord } from '../../monitor/record.ts';
+import { COUNT, named, object, optional, partial, TEXT } from '../../lib/object-schema.ts';
+import { REQUEST_ROW_SCHEMA, type RequestRecord } from '../../monitor/record.ts';
 import {
   NAMED_GROUPS,
   type RequestFilter,
   type StatusFilter,
 } from '../../monitor/request-store.ts';
+import { RUNNING_SCHEMA } from '../../monitor/running.ts';
 import type { ClientProtocol, ProtocolRoute } from '../../protocols/protocol.ts';
 import type { AdminCaller } from '../../server/admin-route.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
-import { QUERY_CURSOR, QUERY_NAME, QUERY_TIME, REQUEST_STATUS, UP_TO_200 } from '../schemas.ts';
+import {
+  orNull,
+  QUERY_CURSOR,
+  QUERY_NAME,
+  QUERY_TIME,
+  REQUEST_STATUS,
+  TIME,
+  UP_TO_200,
+} from '../schemas.ts';
+import { BOUND_SESSION_SCHEMA, writeBoundSession } from '../sessions.ts';
 import {
   REMOVED_SCHEMA,
   REQUEST_DETAIL_SCHEMA,
@@ -186,7 +201,7 @@ type FilterQuery = Readonly<Partial<Record<keyof typeof FILTER_QUERY, string>>> 
   Pick<RequestFilter, 'without'>;
 
 /** What people asked the models, and were answered, is for who runs the gateway. */
-export function maySeeBodies({ role }: Pick<AdminCaller, 'role'>): boolean {
+function maySeeBodies({ role }: Pick<AdminCaller, 'role'>): boolean {
   return includesRole(role, 'operator');
 }
 
@@ -210,4 +225,340 @@ function readStatus(status: string): StatusFilter {
   const code = Number(status);
   if (Number.isInteger(code)) return { kind: 'range', least: code, most: code };
   throw invalidRequest('status', told`status: must be ok, error, cancelled, 4xx, 5xx or a code.`);
+}
+
+// `/api/request-histogram`, `/api/request-errors`: what the records of a filter add up to.
+
+export const HISTOGRAM_SCHEMA = named('RequestHistogram', {
+  from: { ...TIME, description: 'What was asked for, else where the records begin.' },
+  to: TIME,
+  stepMs: { ...COUNT, description: 'The length of each part.' },
+  parts: {
+    type: 'array',
+    description: 'All parts, oldest first; none where there are no records.',
+    items: object({ at: TIME, ok: COUNT, error: COUNT, cancelled: COUNT }),
+  },
+  isWhole: {
+    type: 'boolean',
+    description: 'False when counting all would have taken too long; the oldest are left out then.',
+  },
+});
+
+const NAMED_COUNTS = { type: 'array', items: object({ name: TEXT, count: COUNT }) } as const;
+const FREQUENT = {
+  ...NAMED_COUNTS,
+  description: 'The most frequent ones, among the latest thousand.',
+} as const;
+
+export const ERROR_GROUPS_SCHEMA = named('RequestErrors', {
+  groups: {
+    type: 'array',
+    description: 'The most frequent first, up to 100.',
+    items: object({
+      group: { ...TEXT, description: 'What they have in common; the filter `error` takes it.' },
+      count: COUNT,
+      firstAt: TIME,
+      lastAt: TIME,
+      models: FREQUENT,
+      accounts: FREQUENT,
+      latest: REQUEST_ROW_SCHEMA,
+    }),
+  },
+});
+
+const USUAL_PARTS = 60;
+const MAX_GROUPS = 100;
+
+export function createRequestFigureRoutes({
+  requestFigures,
+  clock,
+}: Pick<MonitorRouteOptions, 'requestFigures' | 'clock'>): readonly ApiRoute[] {
+  return [
+    defineRoute({
+      at: 'GET /api/request-histogram',
+      access: 'viewer',
+      title: 'counts model requests over time by how they ended',
+      query: partial({
+        parts: {
+          type: 'string',
+          pattern: UP_TO_200,
+          description: 'At most so many; 60. They begin at round times.',
+        },
+        ...FILTER_QUERY,
+      }),
+      answers: { 200: { description: 'The counts.', schema: HISTOGRAM_SCHEMA } },
+      async run({ query: { parts = USUAL_PARTS, ...filter }, caller }) {
+        const wanted = readFilter(filter, caller);
+        const found = await requestFigures.histogram(wanted, Number(parts));
+        const { from = clock.now(), to = clock.now() } = found?.span ?? wanted;
+        return answerJson({
+          ...{ from, to, stepMs: found?.stepMs ?? 0 },
+          ...{ parts: found?.parts ?? [], isWhole: found?.isWhole ?? true },
+        });
+      },
+    }),
+    defineRoute({
+      at: 'GET /api/request-errors',
+      access: 'viewer',
+      title: 'lists the errors of model requests, equal ones as one',
+      query: partial(FILTER_QUERY),
+      answers: { 200: { description: 'The groups.', schema: ERROR_GROUPS_SCHEMA } },
+      async run({ query, caller }) {
+        const groups = await requestFigures.errorGroups(readFilter(query, caller), MAX_GROUPS);
+        return answerJson({ groups });
+      },
+    }),
+  ];
+}
+
+// `/api/running-requests`: what is under way at all gateways and workers, and the end of one of them.
+
+export const RUNNING_LIST_SCHEMA = named('RunningRequests', {
+  requests: {
+    type: 'array',
+    description: 'Up to 100, the longest under way first.',
+    items: RUNNING_SCHEMA,
+  },
+  total: { ...COUNT, description: 'Also those that are not listed.' },
+});
+
+export function createRunningRoutes({
+  monitor,
+}: Pick<MonitorRouteOptions, 'monitor'>): readonly ApiRoute[] {
+  return [
+    defineRoute({
+      at: 'GET /api/running-requests',
+      access: 'viewer',
+      title: 'lists the model requests that are under way',
+      answers: { 200: { description: 'Of all processes.', schema: RUNNING_LIST_SCHEMA } },
+      async run() {
+        const { rows, total } = await monitor.running.list();
+        return answerJson({ requests: rows, total });
+      },
+    }),
+    defineRoute({
+      at: 'POST /api/running-requests/{id}/stop',
+      access: 'operator',
+      shows: 'nothing',
+      title: 'stops a model request that is under way',
+      parameter: 'Id of the request, as the list gives it.',
+      answers: { 204: { description: 'It is stopped, and its record says by whom.' } },
+      async run({ parameter, author }) {
+        if (await monitor.running.stop(parameter, author)) return { kind: 'empty' };
+        return refuseUnknown(told`This request is not under way any more.`);
+      },
+    }),
+  ];
+}
+
+// `GET /api/request-session`: one run of an agent: its calls, what they come to, its account, its tools in order.
+
+export const REQUEST_SESSION_SCHEMA = named('RequestSession', {
+  session: TEXT,
+  ...{ requests: COUNT, errors: COUNT, firstAt: TIME, lastAt: TIME },
+  ...{ inputTokens: COUNT, outputTokens: COUNT, cachedTokens: COUNT, cacheWriteTokens: COUNT },
+  ...{ thoughtTokens: COUNT, images: COUNT, pricedRequests: COUNT },
+  ...{ costNanos: COUNT, flatRateNanos: COUNT, cacheSavingsNanos: { type: 'integer' } },
+  ...{ models: NAMED_COUNTS, accounts: NAMED_COUNTS },
+  binding: {
+    ...orNull(BOUND_SESSION_SCHEMA),
+    description: 'The account its next call goes to; null where none is kept for it.',
+  },
+  calls: {
+    type: 'array',
+    items: REQUEST_ROW_SCHEMA,
+    description: 'The latest 200, the oldest of them first.',
+  },
+  tools: {
+    type: 'array',
+    description:
+      'The calls of tools in order, as far as the latest request that was kept whole tells of them; up to 200. None for who may see no bodies.',
+    items: object({
+      id: TEXT,
+      name: TEXT,
+      arguments: { ...TEXT, description: 'JSON.' },
+      result: optional({ ...TEXT, description: 'Absent while there is none.' }),
+      isError: optional({ type: 'boolean' }),
+    }),
+  },
+});
+
+const MAX_CALLS = 200;
+const MAX_TOOLS = 200;
+const MAX_CHARACTERS = 2000;
+/** The latest calls of which one may be kept whole. */
+const MAX_LOOKED_AT = 10;
+
+type Options = Pick<
+  MonitorRouteOptions,
+  'monitor' | 'requestFigures' | 'pool' | 'book' | 'protocols'
+>;
+
+export function createRequestSessionRoute(options: Options): ApiRoute {
+  const { monitor, requestFigures, pool, book } = options;
+  return defineRoute({
+    at: 'GET /api/request-session',
+    access: 'viewer',
+    title: 'shows one session: its calls, its account and its tools',
+    query: {
+      ...partial({ session: { ...TEXT, minLength: 1, maxLength: 320 } }),
+      required: ['session'],
+    },
+    answers: { 200: { description: 'The session.', schema: REQUEST_SESSION_SCHEMA } },
+    async run({ query: { session = '' }, caller }) {
+      const sum = await requestFigures.session(session);
+      if (sum === undefined) {
+        return refuseUnknown(
+          told`There is no request of this session. They may have been removed by their age.`,
+        );
+      }
+      const { keyIds, ...shown } = sum;
+      const filter = { session };
+      const page = { limit: MAX_CALLS, isCounted: false };
+      const { rows } = await monitor.store.list(filter, page);
+      const bound = keyIds
+        .flatMap((clientKeyId) =>
+          namesOfRecorded(session).map((name) =>
+            pool.sessions.bound({ clientKeyId, session: name }),
+          ),
+        )
+        .find((one) => one !== undefined);
+      return answerJson({
+        session,
+        ...shown,
+        binding: bound === undefined ? null : writeBoundSession(bound, book),
+        calls: rows.toReversed(),
+        tools: maySeeBodies(caller)
+          ? await findTools(
+              rows.slice(0, MAX_LOOKED_AT).map(({ id }) => id),
+              options,
+            )
+          : [],
+      });
+    },
+  });
+}
+
+interface ToolStep {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+  result?: string;
+  isError?: boolean;
+}
+
+/** An agent sends its conversation with each call: the latest one tells of all tools before. */
+async function findTools(
+  ids: readonly string[],
+  { monitor, protocols }: Options,
+): Promise<readonly ToolStep[]> {
+  for (const id of ids) {
+    const record = await monitor.find(id);
+    if (record === undefined) continue;
+    const asked = readAgain(record, protocols);
+    if (asked !== undefined) return toolsOf(asked, record).slice(-MAX_TOOLS);
+  }
+  return [];
+}
+
+/** Undefined of what was not kept whole, or asked for no answer. */
+function readAgain(
+  record: RequestRecord,
+  protocols: Options['protocols'],
+): CanonicalRequest | undefined {
+  const { found } = judgeReplay(record, protocols);
+  if (found === undefined) return undefined;
+  const body = parseJson(record.bodies?.clientRequest?.text ?? '');
+  if (!isJsonObject(body)) return undefined;
+  const { pathModel } = record.details;
+  const receipt = createReceipt();
+  const query = new URLSearchParams();
+  try {
+    return found.route.readCall({ pathModel, query, headers: {}, body, receipt }).request;
+  } catch {
+    // It was refused when it came, too: its record says why.
+    return undefined;
+  }
+}
+
+function toolsOf(asked: CanonicalRequest, { bodies }: RequestRecord): readonly ToolStep[] {
+  const steps = new Map<string, ToolStep>();
+  for (const part of asked.turns.flatMap((turn) => turn.parts)) {
+    if (part.kind === 'tool-call') {
+      const { id, name, input } = part;
+      steps.set(id, { id, name, arguments: cut(JSON.stringify(input)) });
+    } else if (part.kind === 'tool-result') {
+      const step = steps.get(part.callId);
+      if (step === undefined) continue;
+      step.result = cut(wordsOf(part));
+      if (part.isError) step.isError = true;
+    }
+  }
+  for (const block of bodies?.response?.blocks ?? []) {
+    if (block.kind !== 'tool-call') continue;
+    const { id, name } = block;
+    steps.set(id, { id, name, arguments: cut(block.arguments) });
+  }
+  return [...steps.values()];
+}
+
+function wordsOf({ content }: ToolResultPart): string {
+  return content
+    .map((one) => {
+      if (one.kind === 'text') return one.text;
+      return one.kind === 'json' ? JSON.stringify(one.value) : `[${one.mediaType ?? one.modality}]`;
+    })
+    .join('\n');
+}
+
+function cut(text: string): string {
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
+}
+
+// `/api/body-recording`: keeps the bodies of requests for some minutes, at all replicas; it ends by itself.
+
+export const BODY_RECORDING_SCHEMA = named('BodyRecording', {
+  until: { ...orNull(TIME), description: 'Null while no such time is set, or it is over.' },
+});
+
+const ASKED_SCHEMA = object({
+  minutes: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 60,
+    description: 'From now on; 0 ends it.',
+  },
+});
+
+const MINUTE_MS = 60_000;
+
+export function createBodyRecordingRoutes({
+  bodyRecording,
+  clock,
+}: Pick<MonitorRouteOptions, 'bodyRecording' | 'clock'>): readonly ApiRoute[] {
+  const answer = () => {
+    const until = bodyRecording.until();
+    return answerJson({ until: until > clock.now() ? until : null });
+  };
+  const answers = { 200: { description: 'Until when.', schema: BODY_RECORDING_SCHEMA } };
+  return [
+    defineRoute({
+      at: 'GET /api/body-recording',
+      access: 'viewer',
+      title: 'says until when bodies are kept for a while',
+      answers,
+      run: async () => answer(),
+    }),
+    defineRoute({
+      at: 'PUT /api/body-recording',
+      access: 'operator',
+      title: 'keeps the bodies of requests for some minutes',
+      body: ASKED_SCHEMA,
+      answers,
+      async run({ body: { minutes } }) {
+        await bodyRecording.setUntil(minutes === 0 ? 0 : clock.now() + minutes * MINUTE_MS);
+        return answer();
+      },
+    }),
+  ];
 }

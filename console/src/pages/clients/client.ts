@@ -1,8 +1,7 @@
 // What a client is on this page: a name, the ways it is set up, and the steps of each with their snippets.
 
 import type { SetUp, Variable } from '../../../../src/clients/client-settings.ts';
-import type { SetUpVerb, Shell } from '../../../../src/clients/write-quoted.ts';
-import { writeExport } from '../../../../src/clients/write-settings.ts';
+import { type SetUpVerb, type Shell, writeExport } from '../../../../src/clients/write-settings.ts';
 
 export type { SetUp };
 

@@ -2,8 +2,12 @@
 
 import type { CodingClient, SetUp } from '../../../../src/clients/client-settings.ts';
 import { CODING_CLIENTS } from '../../../../src/clients/coding-clients.ts';
-import { type Shell, writeSetUpCommand, writeWord } from '../../../../src/clients/write-quoted.ts';
-import { writeSettings } from '../../../../src/clients/write-settings.ts';
+import {
+  type Shell,
+  writeSettings,
+  writeSetUpCommand,
+  writeWord,
+} from '../../../../src/clients/write-settings.ts';
 import { type Client, inShells, type Step, writePlace, writeVariables } from './client.ts';
 
 type WriteSteps = (client: CodingClient, setUp: SetUp, shell: Shell) => readonly Step[];

@@ -1,6 +1,6 @@
 // Whatever else speaks one of the protocols: the command line, and apps that ask for an address in a form.
 
-import { quoteWord, type Shell, writeWord } from '../../../../src/clients/write-quoted.ts';
+import { quoteWord, type Shell, writeWord } from '../../../../src/clients/write-settings.ts';
 import { type Client, inShells, type Way } from './client.ts';
 
 const CURL: Client = {

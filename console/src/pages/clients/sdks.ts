@@ -1,6 +1,6 @@
 // The SDKs: a first call in each language and package they come in.
 
-import { quoteScript, quoteText } from '../../../../src/clients/write-quoted.ts';
+import { quoteScript, quoteText } from '../../../../src/clients/write-settings.ts';
 import type { Client, SetUp, Step, Way } from './client.ts';
 
 const OPENAI: Client = {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { requestOf, user } from '../../test/support/canonical.ts';
 import type { MediaPart, MediaSource } from '../canonical/request.ts';
-import { type FetchedMedia, MediaFault } from './fetch-media.ts';
-import { loadMedia } from './load-media.ts';
+import { type FetchedMedia, loadMedia, MediaFault } from './fetch-media.ts';
 
 const PNG: FetchedMedia = { mediaType: 'image/png', base64: 'AAAA' };
 
