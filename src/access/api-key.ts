@@ -183,7 +183,7 @@ export function blockedHoursProblem({ from, to, timeZone }: BlockedHours): Sente
 
 /**
  * Whether the wall time at `now` is blocked; the last minute is the one before `to`. A time zone that this
- * system does not know keeps the key out: nobody can say when it is night there.
+ * system does not know keeps the key out: it cannot be said when it is night there.
  */
 export function createBlockedHoursCheck({ from, to, timeZone }: BlockedHours) {
   const wallClock = createWallClock(timeZone);

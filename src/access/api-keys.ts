@@ -158,7 +158,7 @@ export class ApiKeys {
     return this.#show(this.#find(id));
   }
 
-  /** @returns the secret, which nobody can see again. @throws GatewayError for bad blocked hours, StoreError */
+  /** @returns the secret, which is shown this once. @throws GatewayError for bad blocked hours, StoreError */
   async create(input: NewKey): Promise<{ listed: ListedKey; secret: string }> {
     const { clock, createId, digestKey, store } = this.#options;
     const secret = createKeySecret();
@@ -205,7 +205,7 @@ export class ApiKeys {
 
   /**
    * Gives a key another secret; the one before goes on working for the overlap. Without one no earlier secret works.
-   * @returns the secret, which nobody can see again. @throws StoreError `missing` or `stale`
+   * @returns the secret, which is shown this once. @throws StoreError `missing` or `stale`
    */
   async rotate(
     id: string,
@@ -386,7 +386,7 @@ export class ApiKeys {
     for (const one of digestsOf(kept)) this.#byDigest.delete(one);
   }
 
-  /** Whether a secret still works; of one before the one in use it is noted that somebody has it still. */
+  /** Whether a secret still works; that an earlier one is still used is recorded. */
   #isTaken(kept: Kept, digest: string): boolean {
     if (kept.digest === digest) return true;
     const now = this.#options.clock.now();

@@ -45,7 +45,7 @@ const MAX_PASSWORD_CHARACTERS = 1_024;
 const COOKIE_TAG_CHARACTERS = 8;
 const SESSION_NAME_CHARACTERS = 8;
 
-/** The same whether there is somebody of that name or not. */
+/** The same whether a person of that name exists or not. */
 const WRONG_NAME_OR_PASSWORD = told`The name or the password is not right.`;
 const WRONG_PASSWORD = told`The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.`;
 
@@ -57,7 +57,7 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
   const verify = rememberLast(hasher);
   const keyed = (text: string) => createHmac('sha256', tagKey).update(text);
   const tag = (): string => keyed(password() ?? '').digest('base64url');
-  /** Of whoever a session belongs to, the console password where it is nobody's; undefined when they are gone. */
+  /** Tag of the person of a session, of the console password for a session without one; undefined for a person who is gone. */
   const tagOf = (personId: string | undefined): string | undefined => {
     if (personId === undefined) return tag();
     const person = people.get(personId);
@@ -153,7 +153,7 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
       const found = sessions.peek(secret, tagOf);
       return found && view(found)?.role;
     },
-    /** Tells signed-in browsers apart where people read of them; nobody can sign in with it. */
+    /** Distinguishes signed-in browsers in lists for people; it is no credential. */
     nameSession: (secret: string): string => nameOf(hashOf(secret)),
     /** Another one for every other password. */
     get passwordTag() {
@@ -185,7 +185,7 @@ interface ShownSession {
   readonly lastSeenAt: number;
 }
 
-/** What a session of a person, or of nobody, has to be tagged with to go on. */
+/** The tag that a session of a person, or of the console password, must have to stay valid. */
 type TagOf = (personId: string | undefined) => string | undefined;
 
 function nameOf(hashed: string): string {

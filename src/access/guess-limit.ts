@@ -53,7 +53,7 @@ const TOPIC: Topic<GuessNotice> = { name: 'guesses 1' };
 
 export function createGuessLimit({ clock, shared }: GuessLimitOptions) {
   const wrongBy = new Map<string, Times>();
-  // Apart, so that guesses from many addresses push nobody out.
+  // Apart, so that guesses from many addresses do not evict known visitors.
   const rightBy = new Map<string, Times>();
   const digestKey = shared?.digestKey ?? randomBytes(32);
   const digestOf = (text: string): string =>

@@ -291,8 +291,8 @@ export class AddressFilter {
     const staysNow = before.enabled
       ? stayOf(coveringRules(this.#index, author.from), before, now).endsAt
       : Number.POSITIVE_INFINITY;
-    // Whoever is out already, such as a script of this machine, cannot be locked out; nor is anybody
-    // by what leaves the end of their stay where it is.
+    // A caller that is already blocked, such as a script of this machine, cannot be locked out; nor is one by a rule
+    // that does not change when its access ends.
     if (stay.endsAt >= staysNow) return;
     throw refuseStay(author, stay, judgeAddress(covering, settings, now).rule);
   }
@@ -413,7 +413,7 @@ function buildLevels<Rule extends Ranged>(rules: readonly Rule[], family: IpAddr
   });
 }
 
-/** Where whoever makes a change comes from. */
+/** The address of the one who makes a change. */
 interface Author {
   readonly from: string;
   /** What the gateway takes the same place for afterwards. */

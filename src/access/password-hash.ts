@@ -72,7 +72,7 @@ export function isSameText(left: string, right: string): boolean {
   return timingSafeEqual(hash('sha256', left, 'buffer'), hash('sha256', right, 'buffer'));
 }
 
-/** Undefined for a hash that was cut or changed: nobody can sign in with it. */
+/** Undefined for a hash that was cut or changed, which matches no password. */
 function readHash(text: string): StoredHash | undefined {
   const [, memoryText, passesText, saltText, tagText] = PHC.exec(text) ?? [];
   if (saltText === undefined || tagText === undefined) return undefined;

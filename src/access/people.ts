@@ -52,7 +52,7 @@ export interface Person {
   readonly revision: number;
 }
 
-/** What keeps the console usable: without a password somebody has to be left who may do everything. */
+/** Keeps the console usable: without a console password there has to be an owner left. */
 interface OwnerRule {
   /** @throws StoreError `conflict` instead when no owner would be left */
   readonly keepsOwner: boolean;
@@ -75,7 +75,7 @@ interface PeopleOptions {
   readonly store: PeopleStore;
   readonly clock: Pick<Clock, 'now'>;
   readonly createId: (prefix: string) => string;
-  /** Whether the console has a password of its own, which lets in whoever knows it. */
+  /** Whether the console has a password of its own, with which anyone who knows it signs in as owner. */
   readonly hasPassword: () => boolean;
   readonly notices?: Cluster['notices'] | undefined;
   readonly log?: LineLog | undefined;
@@ -135,7 +135,7 @@ export class People {
     return this.list().find((person) => person.subject === subject);
   }
 
-  /** Whether somebody signs in who may do everything: then nobody is let in without signing in. */
+  /** Whether there is an owner who can sign in: then the console requires signing in. */
   get hasOwner(): boolean {
     return this.list().some(({ role }) => role === 'owner');
   }
@@ -223,10 +223,10 @@ export class People {
   }
 }
 
-/** What a store says of a change after which nobody could do everything. */
+/** Refusal of a change that would leave no owner. */
 export const LAST_OWNER: Sentence = told`This is the last owner, and the console has no password: nobody could change people and sign-in any more. Make somebody else an owner first, or set WEB_PASSWORD.`;
 
-/** What a store says of a name, or of a sign-in at the provider, that belongs to somebody already. */
+/** Refusal of a name, or of a sign-in at the provider, that is taken. */
 export function nameTaken(name: string): Sentence {
   return told`There is somebody called ${name} already.`;
 }
@@ -308,7 +308,7 @@ export function createInvitations({ store, clock, createId }: InvitationsOptions
     async list(): Promise<readonly Invitation[]> {
       return (await store.list()).filter((one) => fresh(one) !== undefined);
     },
-    /** @returns the secret of the link, which nobody can see again. @throws StoreError `conflict` for too many */
+    /** @returns the secret of the link, which is shown this once. @throws StoreError `conflict` for too many */
     async create({ lifetimeMs, ...given }: NewInvitation) {
       const createdAt = clock.now();
       await store.removeBefore(createdAt);
@@ -319,7 +319,7 @@ export function createInvitations({ store, clock, createId }: InvitationsOptions
       await store.insert(invitation, digestOf(secret));
       return { invitation, secret };
     },
-    /** Undefined for a secret that was used, revoked, is too old or none: nobody learns which. */
+    /** Undefined for a secret that was used, revoked, expired or never existed, without saying which. */
     find: async (secret: string): Promise<Invitation | undefined> =>
       fresh(await store.find(digestOf(secret))),
     /**

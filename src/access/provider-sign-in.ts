@@ -141,7 +141,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
       const claims = await readClaims({ client, configuration, query, state, waiting }).catch(
         (error: unknown) => {
           log.warn({ error: say(error) }, 'A sign-in at the OpenID Connect provider failed.');
-          // What the library says stands in the log alone.
+          // The error of the library goes to the log only.
           throw refuse(error instanceof client.AuthorizationResponseError ? 'denied' : 'unproved');
         },
       );

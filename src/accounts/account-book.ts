@@ -440,7 +440,7 @@ class Book {
     this.#share({ kind: 'stored' });
   }
 
-  /** Whoever tells it saves it. */
+  /** The process that made the change saves it. */
   #takeNotice(told: AccountNotice): void {
     if (told.kind === 'stored') {
       void this.#copy?.reread();

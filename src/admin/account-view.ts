@@ -144,11 +144,11 @@ export function writeStatus(
 ): StatusJson {
   const { upstreamId } = account.record;
   const { status, revocations, revokedAt } = account.health;
-  // Out of use because somebody wants it so: whatever else is the matter is no news to them.
+  // Disabled on purpose: other problems of the account need no attention.
   const isOnPurpose =
     status.kind === 'disabled' && (status.reason === 'manual' || status.reason === 'standing-by');
   if (!isOnPurpose && upstreams.get(upstreamId) === undefined) {
-    // Nobody disabled it, yet there is nothing it could serve with; it serves again when the upstream is there.
+    // Its upstream is not in the settings; it serves again when that is back.
     return {
       ...ACTIVE,
       kind: 'disabled',
@@ -215,7 +215,7 @@ function wayOutOf(
   }
 }
 
-/** What rests as a whole stands first. */
+/** Cooldowns of a whole account come first. */
 function writeCooldowns(account: Account, { clock, pool }: AccountFacts): CooldownJson[] {
   const { health, models, record } = account;
   const now = clock.now();
@@ -237,7 +237,7 @@ function writeCooldowns(account: Account, { clock, pool }: AccountFacts): Cooldo
   return whole === undefined ? cooldowns : [whole, ...cooldowns];
 }
 
-/** While each of its models rests an account rests as a whole, until the first of them comes back. */
+/** An account whose models are all cooling down is so as a whole, until the first of them is back. */
 function restOfAll(
   { models }: Account,
   cooldowns: readonly CooldownJson[],

@@ -137,7 +137,7 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
           told`If-Match: send the revision of the account, such as "3".`,
         );
         const proxyUrl = proxy === null ? null : readProxyUrl(proxy);
-        // A proxy of somebody else sees what goes to an upstream without TLS, credentials with it.
+        // A proxy reads what goes to an upstream without TLS, credentials included.
         if (proxyUrl != null && proxyUrl !== book.proxyUrl(parameter)) {
           await requireReauthentication(options.access, caller);
         }

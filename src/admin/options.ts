@@ -44,7 +44,7 @@ export interface AdminOptions {
     own(): OwnPrices;
     find(upstreamId: string, modelId: string): Price | undefined;
   };
-  /** How an account is paid where nobody says. */
+  /** How an account is paid where it does not say. */
   readonly usualBilling: (record: Account['record']) => Billing;
   /** The key of model requests and the password of the console, in force now: neither is a key of an upstream. */
   readonly ownKeys: () => readonly (string | undefined)[];
@@ -99,7 +99,7 @@ export interface UpstreamDirectory {
 interface UpstreamChoice {
   readonly id: string;
   readonly profile: string;
-  /** Nobody can sign in without a client id. */
+  /** Signing in needs a client id. */
   readonly oauth:
     | { readonly clientId: string; readonly redirectUrl?: string | undefined }
     | undefined;
@@ -183,7 +183,7 @@ export interface GatewayFacts {
   readonly budgets?: readonly BudgetFact[] | undefined;
   /** The names of all gateways and workers that serve together, as far as is known; absent where this is alone. */
   readonly replicas?: readonly string[] | undefined;
-  /** A version that is published and newer than this one; absent where nobody asks. */
+  /** A version that is published and newer than this one; absent where the registry is not asked. */
   readonly newerVersion?: string | undefined;
   /** True while this process cannot reach the others. */
   readonly isClusterLost?: boolean | undefined;

@@ -108,8 +108,8 @@ interface FamilyReading extends QuotaJson, Pick<FamilyJson, 'family' | 'kind'> {
 }
 
 /**
- * By model family, and texts apart from images; rates are no quotas. What is left of an account that is disabled is
- * left to nobody.
+ * By model family, and texts apart from images; rates are no quotas. The quota of a disabled account does
+ * not count.
  */
 export function sumFamilies({
   book,

@@ -191,7 +191,7 @@ type StartRequest = Parameters<AdminOptions['signIns']['start']>[0];
 
 /** The admin API has one credential, so all of its callers are one. */
 const OWNER = 'console';
-/** For whoever waits to see how it ended. */
+/** For the page that polls for the outcome. */
 const KEPT_AFTER_END_MS = 600_000;
 
 export function createSignInTracker(options: AdminOptions) {
@@ -231,7 +231,7 @@ export function createSignInTracker(options: AdminOptions) {
         return account;
       } catch (error) {
         const { field, sentence: message } = asGatewayError(error);
-        // Whoever was faster, here or at another process, says how it ended.
+        // The first answer, here or at another process, decides how it ended.
         if (field !== 'state') await end(state, { kind: 'failed', message });
         throw error;
       } finally {
@@ -316,7 +316,7 @@ export function createCallbackRoute(tracker: SignInTracker, { log }: AdminOption
   };
 
   async function complete(query: URLSearchParams, requestId: string): Promise<Result> {
-    // RFC 6749, 4.1.2: one state, and a code or an error. One that came twice is somebody's trick.
+    // RFC 6749, 4.1.2: one state, and a code or an error. One that comes twice is an attack.
     const answers = [...query.getAll('code'), ...query.getAll('error')];
     if (query.getAll('state').length !== 1 || answers.length !== 1) return 'unknown';
     try {

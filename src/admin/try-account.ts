@@ -137,7 +137,7 @@ async function tryStep(
   }
 }
 
-/** What the upstream itself said is for whoever runs the gateway, and here they are. */
+/** The upstream's own words are for the operator, who reads this. */
 function sayFailure(error: unknown): Sentence {
   const { sentence, failure } = asGatewayError(error);
   const { detail } = failure ?? {};

@@ -127,7 +127,7 @@ export function createAlerts(options: AlertsOptions) {
   };
   schedule();
   return {
-    /** Looks now, for whoever looks at them. */
+    /** Checks now, before the state is shown. */
     check,
     /** What was told and is not over. */
     firing: (): readonly Alert[] =>
@@ -304,7 +304,7 @@ function writePayload(format: WebhookFormat, alerts: readonly Alert[], sender: S
     case 'discord':
       return {
         content: shorten(say(alerts, sender, escapeMarkdown), MAX_DISCORD),
-        // A name with an at sign calls nobody.
+        // A name with an at sign must mention nobody.
         allowed_mentions: { parse: [] },
       };
     default:

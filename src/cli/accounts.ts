@@ -393,13 +393,13 @@ async function signIn(context: Context, body: JsonObject): Promise<JsonObject> {
   // Without it nothing goes on, so it is not a note: `--json` prints it apart from the answer.
   terminal.note(`  ${textOf(started, 'authorizationUrl')}\n`);
   if (body.redirect === 'manual') return paste(context, state);
-  // Without a terminal nobody pastes: an input that has ended must not end the wait.
+  // Without a terminal nothing is pasted: an input that has ended must not end the wait.
   if (!terminal.isInteractive) return waitForCallback(context, state);
   terminal.note(
     `Afterwards the browser comes to ${textOf(started, 'redirectUrl')}.\n` +
       'Where it cannot reach that, paste the whole address it ended on, or the code in it.',
   );
-  // Whichever comes first: the callback reaches the gateway, or somebody pastes the answer.
+  // Whichever comes first: the callback reaches the gateway, or the answer is pasted.
   const other = new AbortController();
   try {
     return await Promise.race([

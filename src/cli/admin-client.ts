@@ -69,7 +69,7 @@ export function createHttpClient({ url, password, trust, close }: HttpClientOpti
         sayRefusal(url, response.status, { error: reply.error, password }),
       );
     },
-    /** Lets go of what was opened for the command. */
+    /** Closes what was opened for the command. */
     close: close ?? (() => Promise.resolve()),
   };
 }
@@ -89,7 +89,7 @@ export function createGatewayFetch(trust: Trust | undefined): GatewayFetch {
     const undici = await import('undici');
     const { authorities, name: servername } = trust;
     const ca = [...getCACertificates('default'), authorities];
-    // What is named may be the gateway's own certificate, which is nobody's authority.
+    // What is named may be the gateway's own certificate, which is no certificate authority.
     const connect = { ca, allowPartialTrustChain: true, ...(servername && { servername }) };
     agent ??= new undici.Agent({ connect });
     return undici.fetch(url, { ...request, dispatcher: agent } as Parameters<
@@ -240,7 +240,8 @@ function readUrl(text: string): string {
 }
 
 /**
- * The admin API on a data folder without a running gateway, in the process of the command. Listens on a free loopback port that nobody else is told, under the same console password.
+ * The admin API on a data folder without a running gateway, in the process of the command. Listens on a free loopback port, under the same
+ * console password.
  * @throws ConfigError, or whatever keeps the gateway itself from starting
  */
 async function openLocalGateway(folder: string | undefined, environment: Environment) {

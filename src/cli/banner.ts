@@ -15,7 +15,7 @@ interface BannerFacts {
   readonly isSandbox: boolean;
   /** The file a fresh key was just written to. */
   readonly newKeyFile: string | undefined;
-  /** Undefined where nobody asks for newer versions. */
+  /** Undefined where the registry is not asked for newer versions. */
   readonly updates?: { readonly isFirst: boolean; newer(): string | undefined } | undefined;
   /** Of HTTPS; undefined where the gateway listens in plain HTTP. */
   readonly certificate?:

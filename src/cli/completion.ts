@@ -159,7 +159,7 @@ async function namesFor(source: string, { connect }: Place['parts']): Promise<re
       await client.close();
     }
   } catch {
-    // Somebody presses a key at a prompt: there is nobody to tell, and no word to offer.
+    // The shell asks at a prompt: an error could not be shown, and there is no word to offer.
     return [];
   }
 }

@@ -49,7 +49,7 @@ function keepPrivate(path: string): string | undefined {
     try {
       chmodSync(path, PRIVATE_MODE);
     } catch {
-      // Volumes of containers often belong to somebody else, whoever may write there.
+      // Volumes of containers often belong to another user.
     }
     if (!isExposed(path)) return undefined;
   }
@@ -116,7 +116,7 @@ export function claimFolder(dataDir: string) {
     return { isOurs: true, release: () => lock?.close() };
   } catch (error) {
     lock?.close();
-    // Where nobody can tell, the folder is taken for free.
+    // Where the lock cannot be read, the folder counts as free.
     const isBusy = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
     return { isOurs: !isBusy, release: () => undefined };
   }

@@ -33,23 +33,23 @@ interface Fault {
 }
 
 type FromParent =
-  | { readonly mark: typeof MARK; readonly kind: 'listening'; door: string; port: number }
-  | { readonly mark: typeof MARK; readonly kind: 'refused'; door: string; fault: Fault }
-  | { readonly mark: typeof MARK; readonly kind: 'connection'; readonly door: string };
+  | { readonly mark: typeof MARK; readonly kind: 'listening'; listener: string; port: number }
+  | { readonly mark: typeof MARK; readonly kind: 'refused'; listener: string; fault: Fault }
+  | { readonly mark: typeof MARK; readonly kind: 'connection'; readonly listener: string };
 
 /** A worker, and the connection it was handed and has not yet said to have. */
 interface Taker {
   readonly worker: Worker;
   /** Looks since it said that it runs; undefined until it does. */
   unheard?: number | undefined;
-  handed?: { readonly door: Door; readonly socket: Socket } | undefined;
+  handed?: { readonly listener: Listener; readonly socket: Socket } | undefined;
 }
 
 /**
  * An address that is listened on. A worker is handed one connection at a time, whoever has waited longest first: so
  * they get equally many, and one that is busy gets fewer.
  */
-interface Door {
+interface Listener {
   readonly name: string;
   readonly listening: Promise<number>;
   readonly takers: Set<Taker>;
@@ -59,15 +59,15 @@ interface Door {
 
 /** Of the parent: serves all its workers. */
 export function createHandover(clock: Pick<Clock, 'startTimer'>) {
-  const doors = new Map<string, Door>();
+  const listeners = new Map<string, Listener>();
   /** All that run, also those that take nothing more. */
   const takers = new Map<Taker, () => void>();
   let isEnding = false;
 
-  const open = (name: string, address: Address): Door => {
+  const open = (name: string, address: Address): Listener => {
     const server = createServer({ pauseOnConnect: true, noDelay: true, allowHalfOpen: true });
     const waiting: Socket[] = [];
-    const door: Door = {
+    const listener: Listener = {
       ...{ name, waiting, takers: new Set() },
       listening: new Promise((resolve, reject) => {
         // Later ones are of single connections, which nobody can take then.
@@ -78,7 +78,7 @@ export function createHandover(clock: Pick<Clock, 'startTimer'>) {
         });
       }),
       close() {
-        doors.delete(name);
+        listeners.delete(name);
         server.close();
         for (const socket of waiting) socket.destroy();
       },
@@ -88,31 +88,31 @@ export function createHandover(clock: Pick<Clock, 'startTimer'>) {
       socket.on('error', () => undefined);
       socket.setTimeout(WAIT_MS, () => socket.destroy());
       waiting.push(socket);
-      handOut(door);
+      handOut(listener);
     });
-    door.listening.catch(() => doors.delete(name));
-    doors.set(name, door);
-    return door;
+    listener.listening.catch(() => listeners.delete(name));
+    listeners.set(name, listener);
+    return listener;
   };
 
-  const handOut = (door: Door): void => {
-    for (const taker of door.takers) {
+  const handOut = (listener: Listener): void => {
+    for (const taker of listener.takers) {
       if (taker.handed !== undefined || (taker.unheard ?? 0) >= SILENT_LOOKS) continue;
-      let socket = door.waiting.shift();
-      while (socket?.destroyed) socket = door.waiting.shift();
+      let socket = listener.waiting.shift();
+      while (socket?.destroyed) socket = listener.waiting.shift();
       if (socket === undefined) return;
-      hand(taker, door, socket);
+      hand(taker, listener, socket);
     }
   };
 
   /** It stays open here until the worker says that it has it: a worker that dies before never read from it. */
-  const hand = (taker: Taker, door: Door, socket: Socket): void => {
-    taker.handed = { door, socket };
+  const hand = (taker: Taker, listener: Listener, socket: Socket): void => {
+    taker.handed = { listener, socket };
     // From now on the others are before it.
-    door.takers.delete(taker);
-    door.takers.add(taker);
+    listener.takers.delete(taker);
+    listener.takers.add(taker);
     socket.setTimeout(0);
-    const message: FromParent = { mark: MARK, kind: 'connection', door: door.name };
+    const message: FromParent = { mark: MARK, kind: 'connection', listener: listener.name };
     // What cannot be sent comes back when the worker is gone.
     taker.worker.send(message, socket, { keepOpen: true }, () => undefined);
   };
@@ -121,28 +121,28 @@ export function createHandover(clock: Pick<Clock, 'startTimer'>) {
     const { handed } = taker;
     taker.handed = undefined;
     if (handed === undefined) return;
-    const { door, socket } = handed;
-    if (isTaken || !doors.has(door.name)) socket.destroy();
+    const { listener, socket } = handed;
+    if (isTaken || !listeners.has(listener.name)) socket.destroy();
     else {
       socket.setTimeout(WAIT_MS, () => socket.destroy());
-      door.waiting.unshift(socket);
+      listener.waiting.unshift(socket);
     }
-    for (const each of doors.values()) handOut(each);
+    for (const each of listeners.values()) handOut(each);
   };
 
   const listen = async (taker: Taker, address: Address): Promise<void> => {
     const name = `${address.host} ${address.port}`;
-    const door = doors.get(name) ?? open(name, address);
+    const listener = listeners.get(name) ?? open(name, address);
     const { worker } = taker;
     const say = (message: FromParent): void => tell(worker, message);
     try {
-      const port = await door.listening;
-      say({ mark: MARK, kind: 'listening', door: name, port });
+      const port = await listener.listening;
+      say({ mark: MARK, kind: 'listening', listener: name, port });
       if (!worker.isConnected()) return;
-      door.takers.add(taker);
-      handOut(door);
+      listener.takers.add(taker);
+      handOut(listener);
     } catch (error) {
-      say({ mark: MARK, kind: 'refused', door: name, fault: describeFault(error) });
+      say({ mark: MARK, kind: 'refused', listener: name, fault: describeFault(error) });
     }
   };
 
@@ -159,11 +159,12 @@ export function createHandover(clock: Pick<Clock, 'startTimer'>) {
   const hear = (taker: Taker): void => {
     const wasSilent = (taker.unheard ?? 0) >= SILENT_LOOKS;
     taker.unheard = 0;
-    if (wasSilent) for (const door of doors.values()) handOut(door);
+    if (wasSilent) for (const listener of listeners.values()) handOut(listener);
   };
 
   const closeUnused = (): void => {
-    for (const door of [...doors.values()]) if (door.takers.size === 0) door.close();
+    for (const listener of [...listeners.values()])
+      if (listener.takers.size === 0) listener.close();
   };
 
   return {
@@ -172,7 +173,7 @@ export function createHandover(clock: Pick<Clock, 'startTimer'>) {
       const taker: Taker = { worker };
       takers.set(taker, onLost);
       const forget = (): void => {
-        for (const { takers } of doors.values()) takers.delete(taker);
+        for (const { takers } of listeners.values()) takers.delete(taker);
         if (isEnding) closeUnused();
       };
       worker.on('message', (message: unknown) => {
@@ -205,7 +206,7 @@ export function takeFromParent(): Incoming {
   const send = (message: FromWorker): void => void process.send?.(message);
   process.on('message', (message: unknown, socket: unknown) => {
     if (!isMarked<FromParent>(message, MARK) || message.kind !== 'connection') return;
-    const take = takes.get(message.door);
+    const take = takes.get(message.listener);
     const isTaken = !isLeaving && take !== undefined;
     // Before a byte of it is read.
     send({ mark: MARK, kind: 'taken', isTaken });
@@ -223,11 +224,11 @@ export function takeFromParent(): Incoming {
   return {
     listen(address, take) {
       beHeard();
-      const door = `${address.host} ${address.port}`;
-      takes.set(door, take);
+      const listener = `${address.host} ${address.port}`;
+      takes.set(listener, take);
       return new Promise((resolve, reject) => {
         const hear = (message: unknown): void => {
-          if (!isMarked<FromParent>(message, MARK) || message.door !== door) return;
+          if (!isMarked<FromParent>(message, MARK) || message.listener !== listener) return;
           if (message.kind === 'connection') return;
           process.off('message', hear);
           if (message.kind === 'listening') resolve(message.port);

@@ -13,7 +13,7 @@ export interface LogOptions {
   readonly clock: Pick<Clock, 'startTimer'>;
   /** What this process is called among those that serve together; undefined where it is alone. */
   readonly replica?: string | undefined;
-  /** Credentials of the gateway, asked anew for every block; none of them stands in any line. */
+  /** Credentials of the gateway, asked anew for every block; none of them is in any line. */
   readonly secrets?: (() => readonly string[]) | undefined;
   /** True when a person reads the error output: lines come at once then, and as people read them. */
   readonly isTerminal: boolean;

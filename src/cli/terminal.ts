@@ -78,7 +78,7 @@ async function askLine(
 /** The title of each column, and the field it shows or what is said of an object there. */
 type Columns = Readonly<Record<string, string | ((object: JsonObject) => string)>>;
 
-/** Before something is taken away. @throws Error when it is not wanted, or nobody can be asked and `yes` was not said */
+/** Asks before something is removed. @throws Error when the answer is no, or without a terminal and without `yes` */
 export async function confirm(
   terminal: Terminal,
   { question, yes = false }: { readonly question: string; readonly yes?: boolean | undefined },
@@ -116,7 +116,7 @@ function widthOf(cell: string | undefined): number {
   return [...(cell ?? '')].length;
 }
 
-/** A file (`-` is the standard input) or a hidden prompt, never an argument; the flag is named when nobody can be asked. */
+/** A file (`-` is the standard input) or a hidden prompt, never an argument; the flag is named where there is no terminal. */
 interface SecretSource extends Readonly<Record<'question' | 'flag', string>> {
   readonly file: string | undefined;
 }
@@ -132,7 +132,7 @@ export async function readSecretLine(
   return text.trim();
 }
 
-/** Asked twice, since nobody can open what it seals after a slip. @throws Error when the two differ */
+/** Asked twice: a typing error would lock away what it seals. @throws Error when the two differ */
 export async function readNewPassphrase(
   terminal: Terminal,
   file: string | undefined,

@@ -77,7 +77,7 @@ function isNewer(version: string, than: string = VERSION): boolean {
   return at !== -1 && (left[at] ?? 0) > (right[at] ?? 0);
 }
 
-/** How somebody gets it. */
+/** The command that installs the newest version. */
 export function sayUpdate(name: string = PUBLISHED.name): string {
   return `npm install --global ${name}@latest, or npx ${name}@latest`;
 }
@@ -131,7 +131,7 @@ export async function openUpdateCheck(options: UpdateCheckOptions) {
     try {
       latest = (await findLatest(options)).version;
     } catch {
-      // Tomorrow is soon enough: nobody waits for it, and `isthmus update` says what is wrong.
+      // Tomorrow is soon enough, and `isthmus update` says what is wrong.
     }
     // Where nothing can be stored it is asked again at the next start.
     await writeFile(path, `${JSON.stringify({ askedAt, latest })}\n`, { mode: 0o600 }).catch(

@@ -102,7 +102,7 @@ async function showUsage(
   const hasTime = step !== undefined || by === undefined;
   const buckets = objectsOf(usage, 'buckets');
   const rows = hasTime ? buckets : sumGroups(buckets);
-  // What has several tags stands in several rows.
+  // A request with several tags is in several rows.
   if (by === 'tag') query.set('by', 'none');
   const total = sum(by === 'tag' ? objectsOf(await ask(), 'buckets') : rows);
   answer({ timeZone, rows: [...rows], total }, () => {

@@ -15,7 +15,7 @@ import { isReport, reportReplaced, tell } from './worker.ts';
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
-/** Who served for so long did not die of what it started with. */
+/** A worker that served this long did not end because of how it started. */
 const STABLE_MS = 60_000;
 
 /** One that listens, or is about to. */
@@ -64,7 +64,7 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
           onDeath(place, startedAt, signal ?? String(code));
       });
     });
-    // Whoever waits for it is told; nobody else has to be.
+    // The rejection is handled by those that wait for it.
     listening.catch(() => undefined);
     const started = { worker, listening, startedAt };
     running.set(place, started);

@@ -21,7 +21,7 @@ interface OpenClusterOptions {
   readonly log: Log;
 }
 
-/** Whoever opened it closes it, after all that uses it. */
+/** The caller closes it, after all that uses it. */
 export async function openCluster(options: OpenClusterOptions): Promise<Cluster> {
   const { redisUrl, siblings, name = hostname(), clock, log } = options;
   const replica = nameRun(name);
@@ -43,7 +43,7 @@ export function joinSiblings(
   return createWorkerCluster({ replica, channel, clock, onFault: sayFault(log) });
 }
 
-/** Whoever takes a name over is another member. */
+/** A process that takes a name over is another member. */
 function nameRun(name: string): string {
   return replicaId(name, randomBytes(3).toString('hex'));
 }
@@ -74,7 +74,7 @@ interface KeepUpOptions {
 }
 
 /**
- * Reads anew what others changed where nobody can tell of it, and where it could not be read when they did: a key that
+ * Reads again what others changed where no notice of it can arrive, and where it could not be read when they did: a key that
  * was revoked has to end everywhere. What came while this process began is read once more, too.
  * @returns what ends it
  */

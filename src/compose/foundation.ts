@@ -22,7 +22,7 @@ import type { SharedDatabase } from './shared-database.ts';
 
 /** What every part of the gateway is built with. */
 export interface GatewayContext {
-  /** The other processes that serve the same clients; whoever joined it leaves it. */
+  /** The other processes that serve the same clients; the caller leaves it. */
   readonly cluster: Cluster;
   /** The workers of this machine, where this is one. */
   readonly siblings?: Cluster | undefined;

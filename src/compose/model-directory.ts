@@ -11,7 +11,7 @@ interface ModelDirectoryOptions {
   readonly pool: Pick<Pool, 'describe' | 'ensureModels'>;
 }
 
-/** Shown for models nobody gave figures for. */
+/** Shown for models without known limits. */
 const UNKNOWN_LIMITS = { inputTokenLimit: 1_048_576, outputTokenLimit: 65_536 };
 
 /** Lists that say nothing about methods are lists of models that answer. */

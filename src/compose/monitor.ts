@@ -69,7 +69,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   const { priceOf, usualBilling } = accounts.pricing;
   const facts = { book, pool, isProtected, trials, upstreams, clock, usualBilling };
   const keyName = (id: string): string | undefined => access.keys.get(id)?.key.name;
-  // Of a key that is gone meanwhile nobody knows what it allowed.
+  // What a removed key allowed is unknown: only counts are recorded.
   const keyOf: MonitorOptions['keyOf'] = (id) =>
     access.keys.get(id)?.key ?? (id.startsWith(CLIENT_KEY_PREFIX) ? GONE_KEY : undefined);
   const monitor = createMonitor({

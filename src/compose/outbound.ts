@@ -83,7 +83,7 @@ interface PostOptions {
   readonly clock: Pick<Clock, 'startTimer'>;
 }
 
-/** Calls webhooks: follows nobody elsewhere, and tells no address in what went wrong. */
+/** Calls webhooks: follows no redirect, and names no address in errors. */
 export function createPost({ proxyFor, clock }: PostOptions) {
   const fetch = createOutboundFetch(proxyFor);
   return async (url: string, body: object) => {

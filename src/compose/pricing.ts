@@ -58,7 +58,7 @@ export function createPricing({ current, book, isBuiltIn }: PricingOptions) {
     own: (): OwnPrices => ownPrices(current().prices),
     find: (upstreamId: string, modelId: string) =>
       priceBook(current().prices).find(sellerFor(upstreamId), modelId),
-    /** What an answer costs whoever pays for the account; undefined where no price is known. */
+    /** What an answer costs and how it is billed; undefined where no price is known. */
     priceOf({ accountId, upstreamId, modelId }: ServedBy): AnswerPrice | undefined {
       const price = priceBook(current().prices).find(sellerFor(upstreamId), modelId);
       if (price === undefined) return undefined;

@@ -28,7 +28,7 @@ import { createOutboundChoice } from './outbound.ts';
 
 /** Longer names are no model's. */
 const MAX_MODEL_CHARACTERS = 256;
-/** Somebody has to come first. */
+/** Until an operator has added an account. */
 const MISSING_RETRY_MS = 60_000;
 
 export type Traffic = Awaited<ReturnType<typeof openTraffic>>;

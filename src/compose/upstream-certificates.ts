@@ -1,4 +1,4 @@
-// When the certificates of the upstreams end, looked up twice a day: a proxy of one's own is forgotten to be renewed.
+// When the certificates of the upstreams expire, read twice a day: those of an operator's own proxy are easily forgotten.
 
 import { connect } from 'node:tls';
 import type { Clock, Timer } from '../lib/clock.ts';

@@ -26,7 +26,7 @@ export type ConfigRead =
 
 export interface LoadedConfig extends GoodConfig {
   readonly origin: 'file' | 'last-good-copy' | 'defaults';
-  /** What is wrong with the file, when the copy stands in for it. */
+  /** What is wrong with the file, when its last good copy is used. */
   readonly problems: readonly Sentence[];
 }
 
@@ -107,7 +107,7 @@ export function requireLoaded(path: string, read: ConfigRead): LoadedConfig {
   return { config: {}, raw: {}, origin: 'defaults', problems: [] };
 }
 
-/** Reads and checks the file; never throws for what stands in it. */
+/** Reads and checks the file; never throws for its content. */
 export async function readConfig(path: string): Promise<ConfigRead> {
   let text: string;
   try {
@@ -204,7 +204,7 @@ async function keepLastGood(path: string): Promise<void> {
 
 /**
  * Says that the file asked for strict authentication, to a start that finds neither file nor copy. Under a name of its
- * own: whoever removes the config with its copies keeps it.
+ * own: it stays when the config is removed with its copies.
  */
 function strictPath(path: string): string {
   return join(dirname(path), 'auth-is-strict');

@@ -39,7 +39,7 @@ interface LiveConfigOptions extends FileSourceOptions {
   readonly log: LineLog;
 }
 
-/** What stood in the file and what somebody else than this process wrote there; secrets included. */
+/** The file before and after an edit that this process did not make; secrets included. */
 interface ConfigEdit {
   readonly before: JsonObject;
   readonly after: JsonObject;
@@ -161,7 +161,7 @@ export async function createLiveConfig(options: LiveConfigOptions) {
     problems: (): readonly Sentence[] => problems,
     /** Calls back after each change of the settings; the answer ends it. */
     subscribe: (listener: (settings: Settings) => void) => listeners.add(listener),
-    /** Calls back after each edit of the file by somebody else; the answer ends it. */
+    /** Calls back after each edit of the file that this process did not make; the returned function ends it. */
     followEdits: (listener: (edit: ConfigEdit) => void) => edits.add(listener),
     reload,
     /** What would be in force after `update`; nothing is changed. @throws ConfigError as `update` */

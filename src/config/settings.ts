@@ -898,7 +898,7 @@ export const CONFIG_SCHEMA = {
 /** A checked config file; every key may be missing. */
 export type ConfigFile = XStatic<typeof CONFIG_SCHEMA>;
 
-/** Where a setting of a section stands in the file; a section is one object or several single keys. */
+/** Where a setting of a section is in the file; a section is one object or several single keys. */
 interface SettingPlace {
   readonly section: string;
   readonly path: readonly string[];

@@ -30,7 +30,7 @@ interface StoredSourceOptions {
   readonly log: LineLog;
 }
 
-/** How long a change by another gateway may go unnoticed where nobody tells of it. */
+/** How long a change by another gateway may go unnoticed where no notice of it arrives. */
 const POLL_MS = 2000;
 
 export function storedSource(options: StoredSourceOptions): ConfigSource {

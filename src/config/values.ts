@@ -90,10 +90,10 @@ export function readSecret(text: string): string {
   return text;
 }
 
-/** Longer ones are neither hashed nor compared when somebody signs in. */
+/** Longer ones are neither hashed nor compared at a sign-in. */
 const MAX_PASSWORD_CHARACTERS = 1_024;
 
-/** What somebody signs in with. */
+/** @throws ValueError for what can be no password */
 export function readPassword(text: string): string {
   readOneLine(text);
   if (text.length > MAX_PASSWORD_CHARACTERS) {
@@ -365,7 +365,7 @@ export class UnwritableFileError extends Error {
   }
 }
 
-/** Somebody else wrote the file after it was read for a change. */
+/** Another writer changed the file after it was read for a change. */
 export class StaleConfigError extends Error {
   override readonly name = 'StaleConfigError';
 }

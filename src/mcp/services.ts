@@ -7,7 +7,7 @@ import { checkService, createRelay, type McpOptions, type ServiceName } from './
 export function createMcpServices(options: McpOptions) {
   const { settings } = options;
   const relay = createRelay(options);
-  // Its SDK takes 30 MB: it is loaded when somebody first asks.
+  // Its SDK takes 30 MB: it is loaded with the first request.
   const vision = once(() => import('./vision.ts'));
   const relayed = (name: Exclude<ServiceName, 'vision'>, does: string): ServiceRoute[] => {
     const path = `/mcp/${name}/mcp`;

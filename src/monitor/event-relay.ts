@@ -1,4 +1,4 @@
-// Live events of this process for who watches at another, and those of the others for who watches here.
+// Relays live events between processes: to those where a console watches, and from them while one watches here.
 
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
@@ -16,15 +16,15 @@ export interface RelaySharing {
 
 interface EventRelayOptions extends RelaySharing {
   readonly topic: string;
-  /** Whether somebody watches here now. */
+  /** Whether a console watches here now. */
   readonly hasReaders: () => boolean;
   /** An event of another process. */
   readonly take: (event: RelayedEvent) => void;
-  /** Events of others were missed, or may have been: what they would have changed is to be read anew. */
+  /** Events of others were missed, or may have been: what they are about has to be read again. */
   readonly onGap: () => void;
-  /** Somebody began to watch elsewhere. */
+  /** A console began to watch at another process. */
   readonly onWatched?: (() => void) | undefined;
-  /** Waited for before events are sent: whoever hears of one reads what it is about. */
+  /** Awaited before events are sent: the receiver reads what an event is about from the store. */
   readonly beforeSending?: (() => Promise<void>) | undefined;
 }
 
@@ -38,22 +38,22 @@ type RelayNotice =
       readonly missed: number;
     };
 
-/** Who watches says so again and again; the others send for so long after the last time. */
+/** A process where a console watches repeats its notice; the others send events this long after the last one. */
 const WATCH_MS = 15_000;
 const BEAT_MS = 5000;
 /** Events are sent together. */
 const GATHER_MS = 250;
-/** At a time; of more only their number is told. */
+/** In one notice; of more only the number is sent. */
 const MAX_EVENTS = 50;
-/** By then the others have heard that somebody watches, and stored what ended before they had. */
+/** By then the others have received the notice, and stored what ended before. */
 const HEARD_MS = 500;
 
-/** Nothing is sent while nobody watches elsewhere. */
+/** Sends nothing while no console watches at another process. */
 export class EventRelay {
   readonly #options: EventRelayOptions;
   readonly #topic: Topic<RelayNotice>;
   readonly #unlisten: () => void;
-  /** By the process where somebody watches; monotonic. */
+  /** By the process where a console watches; monotonic. */
   readonly #watchedUntil = new Map<string, number>();
   #waiting: RelayedEvent[] = [];
   #missed = 0;
@@ -71,7 +71,7 @@ export class EventRelay {
     });
   }
 
-  /** Whether somebody watches at another process. */
+  /** Whether a console watches at another process. */
   get isWatched(): boolean {
     const now = this.#options.clock.monotonic();
     for (const [replica, until] of this.#watchedUntil)
@@ -79,7 +79,7 @@ export class EventRelay {
     return this.#watchedUntil.size > 0;
   }
 
-  /** Sends an event of this process to where somebody watches. */
+  /** Sends an event of this process to where a console watches. */
   tell(event: RelayedEvent): void {
     if (!this.isWatched) return;
     if (this.#waiting.length < MAX_EVENTS) this.#waiting.push(event);
@@ -87,7 +87,7 @@ export class EventRelay {
     this.#gatherTimer ??= this.#options.clock.startTimer(GATHER_MS, () => void this.#send());
   }
 
-  /** Somebody watches here. True where the others begin to send by that: what was before went unheard. */
+  /** A console watches here. True where the others only now begin to send: earlier events were missed. */
   watch(): boolean {
     const { cluster, clock, onGap } = this.#options;
     const isNew = this.#watchesUntil <= clock.monotonic();
@@ -135,7 +135,7 @@ export class EventRelay {
       if (isNew) onWatched?.();
       return;
     }
-    // Somebody watches at a third process.
+    // The events are for a third process.
     if (this.#watchesUntil <= clock.monotonic()) return;
     for (const event of notice.events) take(event);
     if (notice.missed > 0) onGap();

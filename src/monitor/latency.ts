@@ -45,7 +45,7 @@ export interface Timings {
 
 export const NO_TIMINGS: Timings = { durations: [], firstTokens: [], timedTokens: 0, timedMs: 0 };
 
-/** Failures and answers nobody waited for say nothing of how long an answer takes. */
+/** Failures and abandoned answers say nothing about how long an answer takes. */
 export function timingsOf(row: RequestRow): Timings {
   const { outcome, stream, totalMs, firstEventMs, outputTokens = 0 } = row;
   if (outcome !== 'ok') return NO_TIMINGS;

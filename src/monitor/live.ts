@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../lib/clock.ts';
 import type { RequestRow } from './record.ts';
 import type { AttemptSum, MinuteSum, RequestStore } from './request-store.ts';
 
-/** What is kept for who comes back: of the others only the latest is of any use, or it can be had elsewhere. */
+/** Kinds kept for readers that come back: of the others only the latest is of use, or it can be read elsewhere. */
 const KEPT_KINDS = ['request', 'account', 'quota', 'config', 'key', 'address-rule'] as const;
 type FeedEventKind = (typeof KEPT_KINDS)[number] | 'log' | 'overview';
 const KEPT: ReadonlySet<string> = new Set(KEPT_KINDS);
@@ -26,7 +26,7 @@ export type LiveFeed = ReturnType<typeof createLiveFeed>;
 
 interface LiveFeedOptions {
   readonly clock?: Pick<Clock, 'monotonic'> | undefined;
-  /** Called when somebody begins to read. */
+  /** Called when a reader is added. */
   readonly onRead?: (() => void) | undefined;
   /** Called with each event of this process. */
   readonly onPublish?: ((event: Pick<FeedEvent, 'kind' | 'content'>) => void) | undefined;
@@ -60,7 +60,7 @@ export function createLiveFeed(
     for (const reader of readers) reader.add(event);
   };
   const recallBehind = (reader: FeedReader, seen: number): void => {
-    // Some of those between are had elsewhere, and missed by nobody: it is the most there can be.
+    // An upper bound: some of those between are events that are not kept.
     reader.missed = Math.max(0, Math.min(forgotten, lastForgotten - seen));
     for (const event of kept) if (event.place > seen) reader.add(event);
   };
@@ -158,7 +158,7 @@ export class FeedReader {
     this.#onClose();
   }
 
-  /** False when nobody waits. */
+  /** False when the reader does not wait. */
   #endWait(value: FeedEvent | 'idle' | undefined): boolean {
     const wake = this.#wake;
     this.#wake = undefined;

@@ -93,7 +93,7 @@ export class LogFiles {
     }
   }
 
-  /** Calls back before a flush, for lines that somebody holds back. */
+  /** Calls back before a flush, for lines that a writer holds back. */
   onFlush(listener: () => void): void {
     this.#holders.push(listener);
   }
@@ -201,7 +201,7 @@ function listLogFiles(folder: string): readonly string[] {
   }
 }
 
-/** Makes the folder anew when somebody removed it, but none of those around it. */
+/** Makes the folder again when it was removed, but not its parents. */
 async function append(path: string, text: string): Promise<void> {
   try {
     await appendFile(path, text, { mode: 0o600 });

@@ -143,10 +143,10 @@ interface SharedMetricsOptions {
 
 /** A worker that does not answer by then is left out. */
 const WAIT_MS = 1000;
-/** What all processes say of one thing: not to be added, and whoever sees it worst is right. */
+/** Series that all processes have of one thing: not added, the lowest value counts. */
 const SAME =
   /^(?:isthmus_(?:accounts|database_up|valkey_up|quota_left_ratio)|process_start_time_seconds)\b/;
-/** Where whoever sees most is right. */
+/** Series of which the highest value counts. */
 const WORST = /^isthmus_(?:attention|event_loop_lag_seconds)\b/;
 
 interface MetricsNotice {

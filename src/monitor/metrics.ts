@@ -160,7 +160,7 @@ export function createMetrics(sources: MetricsSources) {
       thought: families.tokens({ model, kind: 'thought' }),
     };
   };
-  /** Whoever counts often keeps its series, as looking them up writes their labels. */
+  /** The series of each combination that was counted: looking them up would write their labels each time. */
   const known = new Map<string, ReturnType<typeof makeSeries>>();
   return {
     add({ row, details }: Pick<RequestRecord, 'row' | 'details'>, ended: MeasuredEnd): void {
@@ -285,7 +285,7 @@ function countAttention(found: readonly NeededAttention[]) {
   });
 }
 
-/** Measured from the first time it is asked for: whoever does not collect pays nothing for it. */
+/** Measured from the first scrape on: without one it costs nothing. */
 function addLag(text: Text): void {
   let lag: ReturnType<typeof monitorEventLoopDelay> | undefined;
   text.gauge(

@@ -1,4 +1,4 @@
-// The monitor: hears of every model request, keeps its record, counts it and tells whoever watches.
+// The monitor: records every model request, counts it, and sends it to the consoles that watch.
 
 import type { ServedBy } from '../canonical/call-record.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -40,7 +40,7 @@ export interface MonitorOptions {
   readonly clock: Clock;
   /** Asked anew for every request. */
   readonly settings: () => MonitorSettings;
-  /** Credentials of the gateway, asked anew for every request; none of them stands in any record. */
+  /** Credentials of the gateway, asked anew for every request; none of them is in any record. */
   readonly secrets: () => readonly string[];
   readonly accountSecrets?: Pick<SecretIndex, 'hide' | 'version'> | undefined;
   /** Without it nothing is known of any. */
@@ -124,7 +124,7 @@ async function inTime(saved: Promise<void>, clock: MonitorOptions['clock']): Pro
   timer.cancel();
 }
 
-/** Of a key whose requests are only counted, what they asked for is nobody's. */
+/** Of a key whose requests are only counted, their content is not passed on. */
 function withoutAsked(ended: EndedRequest, keyOf: FindKey): EndedRequest {
   return keyOf(ended.clientKeyId)?.recording === 'counts' ? { ...ended, asked: undefined } : ended;
 }
@@ -184,7 +184,7 @@ export function createMonitor(options: MonitorOptions) {
   let ended: EndedRequest[] = [];
   /** Those that could not be recorded: a fault of the monitor is none of the request. */
   let faults = 0;
-  /** Whoever asks the monitor something has them recorded before. */
+  /** Called before anything is read of the monitor, so that what ended is in it. */
   const record = (): void => {
     const batch = ended;
     if (batch.length === 0) return;
@@ -255,7 +255,7 @@ export function createMonitor(options: MonitorOptions) {
       record();
       return metrics;
     },
-    /** Whoever hears of a request that ended finds it there: what waits is saved before. */
+    /** A request that was announced is found there: what waits is saved before a read. */
     store: {
       ...readsOf(store, saveBeforeRead),
       async removeBefore(at) {

@@ -56,7 +56,7 @@ export const REQUEST_ROW_FIELDS = {
   },
   /** '' when the request could not be read so far. */
   model: { ...TEXT, description: 'As the client wrote it.' },
-  /** Where that name leads, also of a request that was refused before; absent when nobody offers it. */
+  /** Where that name leads, also of a request that was refused before; absent when no account offers it. */
   routedModel: optional(TEXT),
   upstreamModel: optional(TEXT),
   account: optional(TEXT),
@@ -417,7 +417,7 @@ function plainWords(sentence: Sentence): string {
   });
 }
 
-/** Of a text from elsewhere nobody knows the template: what looks like a value is taken for one. */
+/** A text from elsewhere has no known template: what looks like a value counts as one. */
 const VALUES = [
   /"[^"]*"|'[^']*'|`[^`]*`/g,
   /\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/g,

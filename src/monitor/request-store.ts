@@ -61,7 +61,7 @@ export interface PageRequest {
   readonly limit: number;
   /** Of an earlier page: its rows never come again, whatever was added since. */
   readonly cursor?: string | undefined;
-  /** False where nobody asks how many there are: counting takes longer than a page. */
+  /** False to leave out the total: counting takes longer than a page. */
   readonly isCounted?: boolean | undefined;
 }
 
@@ -164,7 +164,7 @@ export interface UsageBreakdown extends UsageSum {
   readonly keyId: string;
   /** What the key was called last within the span, where it had a name. */
   readonly keyName?: string | undefined;
-  /** As the key was then; '' and none where nobody said. */
+  /** As the key was then; '' and none where it had none. */
   readonly owner: string;
   readonly team: string;
   readonly tags: readonly string[];

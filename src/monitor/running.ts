@@ -1,4 +1,4 @@
-// The requests that are under way: listed for who looks, those of other processes too, and stopped on demand.
+// The requests under way, of all processes: listed and stopped on demand.
 
 import type { CallRecord } from '../canonical/call-record.ts';
 import { outputTokens } from '../canonical/usage.ts';

@@ -61,7 +61,7 @@ export function shareLive({ cluster, siblings, clock, figures }: SharedLiveOptio
       if (event.kind === 'request') requests.tell(event);
       if (event.kind === 'log') logs?.tell(event);
     },
-    /** Somebody looks here. True where the others begin to tell by that. */
+    /** A console watches here. True where the others only now begin to send. */
     watch(): boolean {
       logs?.watch();
       const isNew = requests.watch();
@@ -87,7 +87,7 @@ interface SharedFiguresOptions {
   readonly cluster: Pick<Cluster, 'replica' | 'notices' | 'state'>;
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly figures: Pick<LiveFigures, 'inFlight' | 'own' | 'others'>;
-  /** Whether somebody looks elsewhere. */
+  /** Whether a console watches at another process. */
   readonly isWatched: () => boolean;
 }
 
@@ -137,7 +137,7 @@ class SharedFigures {
     }, 0);
   }
 
-  /** Tells where somebody began to look all of the last hour, and goes on while somebody does. */
+  /** Sends the last hour to where a console began to watch, and goes on while one does. */
   begin(): void {
     const { own } = this.#options.figures;
     this.#tell(own());

@@ -55,7 +55,7 @@ interface RecordedKey {
   readonly tags?: readonly string[] | undefined;
 }
 
-/** `counts` keeps nothing that somebody wrote, nor from where it came. */
+/** `counts` keeps no text of a request or answer, and no address. */
 type Recording = 'no-bodies' | 'counts';
 
 /** @param keepsBodies as the settings say; a key may forbid it */
@@ -232,7 +232,7 @@ function writeRow(
 
 const NO_TOKENS = { input: 0, output: 0, cached: 0, cacheWrite: 0, thought: 0 };
 
-/** Undefined where no answer began; tokens also where nobody told them: nothing is known then. */
+/** Undefined where no answer began; tokens also where no usage was reported. */
 function sumAnswers(answers: CallRecord['answers'] = []) {
   if (answers.length === 0) return undefined;
   let images = 0;

@@ -60,7 +60,7 @@ type Access = HeldToken | { readonly credentialKind: 'api-key'; readonly credent
 
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 300_000;
-/** A key that was replaced in storage is in use after this, also when nobody said so. */
+/** A key that was replaced in storage is in use after this, also without a notice of it. */
 const KEY_KEPT_MS = 1000;
 /** Who says `refresh` without naming the refused token means an older one than a token this young. */
 const JUST_RENEWED_MS = 10_000;
@@ -119,7 +119,7 @@ class AccountTokens {
     }
     if (now >= held.staleFrom || refused.has(held.credential)) return this.#renewed(refused);
     if (now >= held.renewFrom && !this.#isPaused()) {
-      // Whoever waits for it learns of a failure; the log has it already.
+      // Callers that wait for it get the failure; the log has it already.
       this.#startRenewal(NONE).catch(() => {});
     }
     return held;

@@ -169,7 +169,7 @@ export function createAccountTransfer(options: AccountTransferOptions) {
     for (const account of book.list()) {
       const { id, kind, upstreamId: upstream } = account.record;
       if (kind !== 'oauth' || upstream !== upstreamId) continue;
-      // An account that cannot be read cannot be renewed, so nobody else presents its token.
+      // An account that cannot be read cannot be renewed, so its token is not in use.
       const stored = await book.readCredential(id).catch(() => undefined);
       if (stored?.credential.kind === 'oauth') holders.set(stored.credential.refreshToken, account);
     }

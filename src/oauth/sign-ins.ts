@@ -235,7 +235,7 @@ export function createSignIns(options: SignInsOptions) {
     await pending.put(state, signIn, LIFETIME_MS);
   };
 
-  /** Undefined for unknown, used, expired and foreign ones alike. Whoever presents a state ends it. */
+  /** Undefined for unknown, used, expired and foreign ones alike. A state is used up by its first use. */
   const take = async (state: string, owner: string): Promise<PendingSignIn | undefined> => {
     startedHere.delete(state);
     const signIn = await pending.take(state);

@@ -71,7 +71,7 @@ function sumOf(charges: readonly AnswerCharge[], billing: Billing): number | und
 }
 
 /**
- * How an account is paid where nobody says: one that a person signed in to with a subscription is flat-rate; keys,
+ * How an account is paid where it does not say: one that a person signed in to with a subscription is flat-rate; keys,
  * service accounts and the projects of a cloud are paid by use.
  */
 export function defaultBilling(kind: string, profile: string | undefined): Billing {

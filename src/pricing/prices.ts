@@ -111,7 +111,7 @@ export function createPriceBook(own: OwnPrices = {}) {
     return mine ?? (seller.isLocal === true ? undefined : findListed(seller.provider, name));
   };
   return {
-    /** Undefined for a model that nobody knows a price of: it has no cost, which is not a cost of 0. */
+    /** Undefined for a model without a known price: it has no cost, which is not a cost of 0. */
     find(seller: Seller, modelId: string): Price | undefined {
       const { upstreamId, provider = '', isLocal = false } = seller;
       const key = `${upstreamId}\n${provider}\n${isLocal}\n${modelId}`;

@@ -69,7 +69,7 @@ export class QuotaRefresher {
     }
   }
 
-  /** Asks the upstream now; whoever asks meanwhile shares the answer. Never rejects. */
+  /** Asks the upstream now; calls in the meantime share the answer. Never rejects. */
   refreshNow(accountId: string): Promise<RefreshOutcome> {
     const running = this.#underWay.get(accountId);
     if (running !== undefined) return running;
@@ -212,7 +212,7 @@ export class QuotaRefresher {
     await this.#takeTierAndProject(account, quota);
   }
 
-  /** The upstream knows better than whoever added the account; a project that was given stays. */
+  /** The tier of the upstream wins over the one that was entered; a project that was entered stays. */
   async #takeTierAndProject({ record }: Account, quota: UpstreamQuota): Promise<void> {
     const tier = quota.tier !== undefined && quota.tier !== record.tier ? quota.tier : undefined;
     const projectId = record.projectId === undefined ? quota.projectId : undefined;

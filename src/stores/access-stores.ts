@@ -334,7 +334,7 @@ const ADD = {
   clause: '(budget_id, at) do update set used = budget_uses.used + excluded.used',
 } as const;
 
-/** Of a word that this version does not know nobody can say what it limits. */
+/** None for a row with a word that this version does not know. */
 function toBudget({ sequence: _, ...row }: TableRow<'budgets'>): readonly Budget[] {
   const scope = BUDGET_SCOPES.find((known) => known === row.scope);
   const unit = BUDGET_UNITS.find((known) => known === row.unit);

@@ -240,7 +240,7 @@ export function createAccountStore(database: Database, tables: AccountTables): A
   }
 }
 
-/** An account with what stands in the tables beside; null or absent where the row is gone. */
+/** An account with its rows of the other tables; null or absent where there is none. */
 type JoinedRow = TableRow<'accounts'> &
   Record<'sealed' | 'health', string | null | undefined> & {
     readonly version: number | null | undefined;
@@ -377,6 +377,6 @@ function readCredential(text: string): Credential | undefined {
   const kind = ACCOUNT_KINDS.find((known) => known === value.kind);
   const isWhole =
     kind !== undefined && REQUIRED[kind].every((name) => typeof value[name] === 'string');
-  // The seal says that nobody else wrote it.
+  // The seal proves that the gateway wrote it.
   return isWhole ? (value as unknown as Credential) : undefined;
 }

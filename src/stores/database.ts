@@ -26,7 +26,7 @@ export interface Database {
   write<Result>(survives: Survives, work: () => Work<Result>): Promise<Result>;
   /** As `write`, of what need not survive a power cut, but nothing that is removed can be read in its files. */
   erase<Result>(work: () => Work<Result>): Promise<Result>;
-  /** Once all was erased: nothing of it stands in what the database logged. */
+  /** Once all was erased: nothing of it is left in the database's own log. */
   endErasing(): Promise<void>;
   /** Gives room that removed rows took back to the disk, a step at a time. False when there is nothing to do. */
   giveBackRoom(): Promise<boolean>;
@@ -98,7 +98,7 @@ export interface Dialect {
   collected(columns: readonly string[]): RawBuilder<string>;
   /** Of grouped rows: the value of one column in the row with the highest of another, of those that have a value. */
   latest(column: string, by: string): AliasableExpression<string | undefined>;
-  /** Until the end of the transaction nobody else writes to a table, and what others wrote is seen. */
+  /** Until the end of the transaction no other writes to a table, and what others wrote is seen. */
   holdWriters(table: 'usage_sums' | 'account_health'): Work<void>;
   /** The sequences of the next rows of a table, rising. */
   nextSequences(table: 'requests', count: number): Work<readonly number[]>;

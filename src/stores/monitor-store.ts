@@ -372,7 +372,7 @@ export interface ListSources {
   readonly monotonic: () => number;
 }
 
-/** Lets everything else have its turn. */
+/** Yields to the event loop. */
 export function pause(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -475,7 +475,7 @@ export function isPlain({
 }
 
 interface Step extends Search {
-  /** Only what stands behind it. */
+  /** Only rows after it. */
   readonly from: PagePosition | undefined;
 }
 
@@ -625,7 +625,7 @@ export function createMonitorStore(
     async removeBefore(at) {
       let total = 0;
       for (;;) {
-        // Whoever removes prompts wants them gone.
+        // A user who removes prompts wants them gone from the disk as well.
         const count = removed(await database.erase(() => removeOldest(dialect, at)));
         total += count;
         if (count === 0) break;

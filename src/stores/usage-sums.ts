@@ -25,7 +25,7 @@ import { builder, type TimingColumn } from './schema.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Whoever saves what began in an hour so long over looks whether that hour is rolled up already. */
+/** A save into an hour that ended this long ago first reads whether the hour is rolled up. */
 const LATE_MS = 900_000;
 
 const PLACES = Array.from({ length: BUCKETS }, (_, place) => place);

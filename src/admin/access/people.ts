@@ -162,7 +162,7 @@ export function createInvitationRoutes(access: AccessControl): readonly ApiRoute
   ) => {
     const made = { ...given, createdBy: caller.person?.name, lifetimeMs: hours * HOUR_MS };
     const { invitation, secret } = await invitations.create(made);
-    // Behind the `#`: browsers send it to nobody, so that it stands in no log.
+    // After the `#`: browsers do not send it, so it is in no log.
     return answerWith(201, { invitation: writeInvitation(invitation), path: `/join#${secret}` });
   };
   return [

@@ -76,7 +76,7 @@ export function createConsoleSessionRoutes(access: AccessControl): readonly ApiR
     defineRoute({
       at: `POST ${PATH}`,
       access: 'public',
-      // Signing in stands in the access log.
+      // Signing in is in the access log.
       changes: false,
       title: 'signs a browser in with the console password, or a name and a password',
       body: SIGN_IN_SCHEMA,
@@ -127,7 +127,7 @@ export function createConsoleSessionRoutes(access: AccessControl): readonly ApiR
           );
         }
         checkOwnPassword(body.password);
-        await proveAgain(access, caller, caller.passwordAgain);
+        await checkPasswordAgain(access, caller, caller.passwordAgain);
         const changed = await people.change(person.id, {
           passwordHash: await hasher.hash(body.password),
         });
@@ -260,7 +260,7 @@ export function createProviderCallback({ login, provider, accessLog }: AccessCon
 
 type Refusals = Readonly<Record<RefusalKind, string>>;
 
-/** Why nobody is signed in; the English is that of the gateway. */
+/** Why a sign-in failed; the English is that of the gateway. */
 const REFUSED_JA: Refusals = {
   unknown:
     'この応答を待っているサインインがありません：使用済みか、10 分を過ぎたか、別のブラウザーで始められたものです。もう一度サインインしてください。',
@@ -328,7 +328,7 @@ type Reauthentication = Pick<
 /**
  * For what takes the gateway over, or its credentials: owners alone may, and prove themselves once more.
  * @param password where the body has it; else it comes in a header
- * @throws GatewayError forbidden for other roles, or as `proveAgain`
+ * @throws GatewayError forbidden for other roles, or as `checkPasswordAgain`
  */
 export async function requireReauthentication(
   access: Pick<AccessControl, 'login' | 'people' | 'clock'> | undefined,
@@ -336,10 +336,10 @@ export async function requireReauthentication(
   password = caller.passwordAgain,
 ): Promise<void> {
   requireRole(caller, 'owner');
-  if (access !== undefined) await proveAgain(access, caller, password);
+  if (access !== undefined) await checkPasswordAgain(access, caller, password);
 }
 
-/** How long ago somebody without a password may have signed in where another would show it again. */
+/** How recent a sign-in must be where a person without a password would otherwise enter it again. */
 const FRESH_MS = 600_000;
 
 /**
@@ -347,7 +347,7 @@ const FRESH_MS = 600_000;
  * no password here: they prove themselves by signing in anew.
  * @throws GatewayError invalid-request while it is missing, forbidden when it is wrong, rate-limited
  */
-async function proveAgain(
+async function checkPasswordAgain(
   { login, people, clock }: Pick<AccessControl, 'login' | 'people' | 'clock'>,
   { address, hasShownPassword, person }: Reauthentication,
   password: string | undefined,

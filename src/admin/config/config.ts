@@ -293,7 +293,7 @@ function fileFault(cause: unknown): GatewayError {
  */
 function refusePatch(section: ConfigSection, patch: JsonObject, values: JsonObject): void {
   const { name, keys } = section;
-  // A key of another section would land where nobody looks for it.
+  // A key of another section would be written where it has no effect.
   const stranger = Object.keys(patch).find((key) => keys && !Object.hasOwn(keys, key));
   if (keys !== undefined && stranger !== undefined) {
     const known = Object.keys(keys).join(', ');

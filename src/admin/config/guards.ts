@@ -91,7 +91,7 @@ function refuseTargetNames(patch: JsonObject): void {
   refuse('proxy.targets', told`a name has up to 64 letters, digits, dots, dashes and underscores`);
 }
 
-/** What else is changed of a provider that lacks its key or address is nobody's fault of now. */
+/** Refuses to enable a provider that lacks its key or address; its other edits are allowed. */
 function refuseKeyless(patch: JsonObject, result: JsonObject): void {
   if (result.enabled !== true) return;
   for (const key of ['api_key', 'base_url']) {
@@ -121,7 +121,7 @@ export interface UpstreamFacts {
   removed(id: string): JsonValue | undefined;
 }
 
-/** Whether a change sets what lets into the console, or where credentials are sent. */
+/** Whether a change affects who gets into the console, or where credentials are sent. */
 export function needsReauthentication(
   section: string,
   change: ValuesChange,
@@ -132,7 +132,7 @@ export function needsReauthentication(
       // Not by comparing: whether one is asked for the password must not tell that a guess is right.
       return ['admin_password', 'api_key'].some((key) => Object.hasOwn(change.patch, key));
     case 'sign_in':
-      // Whoever signs in there, and with which claims, may be an owner here.
+      // Who signs in there, and with which claims, may become an owner here.
       return JSON.stringify(change.from) !== JSON.stringify(change.to);
     case 'upstreams':
       return Object.keys(change.to).some((id) => sendsElsewhere(id, change, facts));
@@ -153,7 +153,7 @@ const PROVIDER_PLACES: readonly (readonly string[])[] = [
   ['mcp', 'web_reader_url'],
 ];
 
-/** Whoever is reached there is shown credentials, codes, or a person who signs in. */
+/** Fields that decide where credentials, codes or a person who signs in are sent. */
 const PLACES: readonly (readonly string[])[] = [
   ['profile'],
   ['base_url'],
@@ -173,7 +173,7 @@ function sendsElsewhere(
   const entry = isJsonObject(to[id]) ? to[id] : {};
   const known = isJsonObject(from[id]) ? from[id] : removed(id);
   if (isJsonObject(known)) return differs(known, entry, PLACES);
-  // The addresses that a profile has by itself are nobody's.
+  // The addresses that a profile has by default are no change.
   const { profile = null } = entry;
   return hasAccounts(id) && differs({ profile }, entry, PLACES);
 }

@@ -102,7 +102,7 @@ export function revisionOf(values: JsonObject, key: string): string {
 /** A secret as it is shown; sent back like this it stays as it is. */
 const SET = { isSet: true } as const;
 
-/** By the words of its key, also for keys nobody here knows; names that people choose are none. */
+/** By the words of its key, also for unknown keys; names that people choose do not count. */
 const SECRET_KEY =
   /(?:^|_|-)(?:key|keys|secret|secrets|password|passphrase|token|credential|credentials|authorization|webhook)$/i;
 

@@ -45,7 +45,7 @@ export function writeOverview(options: MonitorRouteOptions): object {
   };
 }
 
-/** What needs attention now: the same for the overview, the metrics and whoever is told by a webhook. */
+/** What needs attention now: the same for the overview, the metrics and the webhooks. */
 export function readAttention(options: AttentionOptions): OverviewJson['attention'] {
   return findAttention(readSources(options));
 }
@@ -80,7 +80,7 @@ function statusOf(attention: OverviewJson['attention']): OverviewJson['status'] 
 }
 
 /**
- * Each account counts once; one that rests for some models only can serve the others, and one that is
+ * Each account counts once; one that is cooling down for some models only can serve the others, and one that is
  * blocked comes back by itself, as those do that rest.
  */
 function countAccounts(accounts: readonly AccountJson[]): OverviewJson['accounts'] {

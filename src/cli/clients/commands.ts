@@ -56,7 +56,7 @@ const addConnect = localCommand<GivenFlags>({
         throw new CommandError('usage', '--json answers for one client at a time.');
       }
       const clients = contextOf(context, flags);
-      // A name that nobody knows is told before anything is written.
+      // An unknown name is refused before anything is written.
       for (const one of more) findClient(one);
       const asked = await withKey(flags, context.terminal);
       for (const one of [id, ...more]) await connectClient(clients, one, asked);

@@ -41,7 +41,7 @@ export interface ClientContext {
   answer(body: JsonObject, sayInWords: () => void): void;
 }
 
-/** @throws Error for a client that nobody knows */
+/** @throws Error for an unknown client */
 export function findClient(id: string): CodingClient {
   const client = CODING_CLIENTS.find((one) => one.id === id || one.program === id);
   if (client !== undefined) return client;
@@ -231,7 +231,7 @@ function storeAll(
       written.push(store(one, known, copyOf(one.file.path)));
     } catch (error) {
       for (const [index, { path, folders }] of written.entries()) {
-        putBack(path, planned[index]?.current);
+        restoreText(path, planned[index]?.current);
         removeFolders(folders);
       }
       const message = `${one.file.path} cannot be written: ${messageOf(error)}`;
@@ -241,7 +241,7 @@ function storeAll(
   return written;
 }
 
-function putBack(path: string, text: string | undefined): void {
+function restoreText(path: string, text: string | undefined): void {
   if (text === undefined) removeText(path);
   else replaceText(path, text);
 }
@@ -305,7 +305,7 @@ async function disconnect(
   if (!flags.json) terminal.print(diffs.join('\n'));
   await confirm(terminal, { question: `Take this back for ${name}?`, yes: flags.yes });
   for (const { file, current, next } of plans) {
-    if (next !== current) putBack(file.path, next);
+    if (next !== current) restoreText(file.path, next);
     rmSync(copyPath(dataDir, id, file.path), { force: true });
   }
   removeFolders(plans.flatMap(({ file }) => file.folders));

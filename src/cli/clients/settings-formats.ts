@@ -150,7 +150,7 @@ export function hasComments(text: string): boolean {
   return found;
 }
 
-/** What stands in one line stays there. */
+/** A value in one line stays in one line. */
 function isInOneLine(text: string, path: Change['path']): boolean {
   const root = parseTree(text, [], { allowTrailingComma: true });
   if (root === undefined) return false;
@@ -277,7 +277,7 @@ function openYaml(text: string): Document.Parsed {
   throw new SettingsError(`Line ${line} is no YAML (${first.code}).`);
 }
 
-/** What stands in lines of its own is added and removed as lines; the library writes the rest, and may indent it anew. */
+/** Values on lines of their own are added and removed as lines; the library writes the rest, and may indent it anew. */
 export function changeYaml(text: string, tree: Tree, change: Change): string {
   const document = openYaml(text);
   const [name, item] = change.path;

@@ -66,7 +66,7 @@ export function writeEntries(
 }
 
 /**
- * The text without what was written: as it was before where nobody edited it since, else with each value put back that
+ * The text without what was written: as it was before where it was not edited since, else with each value put back that
  * still is the written one. Undefined: the file goes.
  * @throws SettingsError when the text cannot be edited any more
  */

@@ -262,7 +262,7 @@ export async function findListener(
   } catch (error) {
     if (UNKNOWN_AUTHORITY.test(whyUnreached(error))) return { kind: 'untrusted' };
     const code = error instanceof Error && isCoded(error.cause) ? error.cause.code : '';
-    // Somebody is there, but speaks no HTTP.
+    // Something listens there, but speaks no HTTP.
     const isRefused = /^(?:ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/.test(
       code,
     );

@@ -66,7 +66,7 @@ async function checkClient(
   }
   const [given, own] = [new URL(address), new URL(url)];
   if (!isSameGateway(given, own)) {
-    // Another server is somebody's choice; another port of this machine was that of a gateway.
+    // Another server is a choice; another port of this machine was that of a gateway.
     const say = isSameMachine(given, own) ? warning : info;
     return say(`${name} points to ${given.origin}, not to this gateway (${place.name}).`, connect);
   }

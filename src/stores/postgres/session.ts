@@ -396,7 +396,7 @@ function writeConflict(
 ): string {
   if (onConflict === undefined) return '';
   if (onConflict !== 'replace') return ` on conflict ${onConflict.clause}`;
-  // Whoever takes the place of another is as late as whoever is new.
+  // A row that replaces another gets the sequence of a new one.
   const all = SEQUENCED.includes(table) ? [...columns, 'sequence'] : columns;
   const changes = all.map(columnOf).map((name) => `${name} = excluded.${name}`);
   return ` on conflict (${keys.map(columnOf).join(', ')}) do update set ${changes.join(', ')}`;

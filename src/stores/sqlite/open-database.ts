@@ -120,7 +120,7 @@ async function openInMemory(options: DatabaseOptions) {
   return { connection, dataVault, isLasting: false };
 }
 
-/** Built beside its place and put there whole: whoever is killed meanwhile leaves no half database. */
+/** Built beside its place and put there whole: a process that is killed meanwhile leaves no half database. */
 async function createDatabase(options: DatabaseOptions): Promise<void> {
   const { path } = options;
   try {
@@ -146,7 +146,7 @@ async function build(builtPath: string, options: DatabaseOptions): Promise<void>
   const connection = new SqliteConnection({ path: builtPath, name: path, clock, open });
   try {
     await fill(connection, options);
-    // The last to close would bring everything into the one file as well, but tells nobody of a full disk.
+    // The last to close would bring everything into the one file as well, but would not report a full disk.
     await connection.emptyLog();
   } finally {
     await connection.close();

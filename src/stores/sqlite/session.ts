@@ -50,7 +50,7 @@ interface OpenFile {
 
 /** Pages in the log from which on it is brought into the file: 4 MB, as SQLite itself has it. */
 const LONG_LOG = 1000;
-/** SQLite does it within a commit where nobody else has. */
+/** From here on SQLite itself does it, within a commit. */
 const VERY_LONG_LOG = 4 * LONG_LOG;
 
 function openFile({ path, open, checkpoints }: ConnectionOptions): OpenFile {
@@ -213,7 +213,7 @@ const DIALECT: Dialect = {
   // Without a value there is no text, which counts for nothing.
   latest: (column, by) =>
     sql`substr(max(printf('%016d', ${sql.ref(by)}) || ${sql.ref(column)}), 17)`,
-  // Whoever writes is alone.
+  // A writer is alone.
   *holdWriters() {},
   *nextSequences(_table, count) {
     const last = (yield* firstOf(LAST))?.last ?? 0;
@@ -274,7 +274,7 @@ export class SqliteConnection implements Database {
     });
   }
 
-  /** What was removed stands in the log still. */
+  /** Removed rows are still in the log. */
   endErasing(): Promise<void> {
     return this.emptyLog();
   }
