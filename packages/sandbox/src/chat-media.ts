@@ -22,8 +22,7 @@ import type { Answer } from './simulate.ts';
 import { type Ending, type Fault, requireStanding } from './state.ts';
 import { countTextTokens, sumTokens } from './tokens.ts';
 import type { Blob, GenerateRequest, Part } from './wire.ts';
-import { idHeader, type WireCall } from './wire-call.ts';
-import { chatLimits, WireError, writeChatError } from './wire-errors.ts';
+import { chatLimits, idHeader, type WireCall, WireError, writeChatError } from './wire-errors.ts';
 import type { ChatModel } from './wire-models.ts';
 import { damage, type Frames, splitText } from './write-answer.ts';
 

@@ -2,16 +2,14 @@
 
 import { toSimulated } from './chat-read.ts';
 import { checkChatRequest, readChatRequest, readEmbeddingsRequest } from './chat-rules.ts';
-import type { EmbeddingsRequest } from './chat-wire.ts';
-import { nameOfTool } from './chat-wire.ts';
+import { type EmbeddingsRequest, nameOfTool } from './chat-wire.ts';
 import { embedText } from './generate.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { applyFault, failWhenAsked, type PlayServices, play } from './play.ts';
 import { readDirectives } from './simulate.ts';
 import { type Ending, type PrefixCache, requireStanding, type Seals } from './state.ts';
 import { countPromptTokens, countTextTokens, sumTokens } from './tokens.ts';
-import { idHeader, type WireCall } from './wire-call.ts';
-import { chatLimits, WireError } from './wire-errors.ts';
+import { chatLimits, idHeader, type WireCall, WireError } from './wire-errors.ts';
 import { CHAT_MODELS, type ChatModel as Model } from './wire-models.ts';
 import { writeChatFrames } from './write-chat.ts';
 

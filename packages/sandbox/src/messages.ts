@@ -12,8 +12,7 @@ import {
 import type { MessagesRequest } from './messages-wire.ts';
 import { applyFault, type PlayedCall, type PlayServices, play } from './play.ts';
 import { type Ending, requireStanding, type Seals } from './state.ts';
-import type { WireCall } from './wire-call.ts';
-import { messagesLimits, WireError } from './wire-errors.ts';
+import { messagesLimits, type WireCall, WireError } from './wire-errors.ts';
 import { MESSAGES_MODELS, type MessagesModel } from './wire-models.ts';
 import { writeMessagesFrames } from './write-messages.ts';
 

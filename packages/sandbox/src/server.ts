@@ -88,7 +88,7 @@ import {
   type TierQuotas,
   writeQuota,
 } from './state.ts';
-import { idHeader, sendWireError, type Wire, type WireCall } from './wire-call.ts';
+import { idHeader, sendWireError, type Wire, type WireCall } from './wire-errors.ts';
 
 export { createDefaultAccounts, type SandboxAccount, type SandboxTier } from './state.ts';
 

@@ -1,7 +1,11 @@
-// Errors in the forms of the Messages and the Chat wire, with the headers that go with them.
+// Calls over the Messages and the Chat wire, and their errors: the form of each wire with its headers, and how they are sent.
 
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { SandboxError } from './errors.ts';
+import { sendText } from './http.ts';
 import type { JsonObject, JsonValue } from './json.ts';
+import type { PlayedCall } from './play.ts';
+import type { Member, QuotaCounters, SandboxClock } from './state.ts';
 
 /** The fields by which the wires tell errors apart, where they are not the usual ones of the status. */
 interface ErrorFields {
@@ -73,7 +77,7 @@ function isExhausted({ details }: SandboxError): boolean {
 }
 
 /** Both families of clients obey these. */
-export function retryHeaders(error: SandboxError): Record<string, string> {
+function retryHeaders(error: SandboxError): Record<string, string> {
   const delay = error.details
     .map(({ retryDelay }: JsonObject) => readSeconds(retryDelay))
     .find((seconds) => seconds !== undefined);
@@ -110,4 +114,47 @@ export function chatLimits({ requests, remaining, resetsAt }: CallsLeft, now: nu
     'x-ratelimit-remaining-requests': String(remaining),
     'x-ratelimit-reset-requests': `${Math.ceil((resetsAt - now) / 1000)}s`,
   };
+}
+
+export type Wire = 'messages' | 'chat';
+
+export interface WireCall extends PlayedCall {
+  readonly account: Member;
+  readonly headers: IncomingHttpHeaders;
+  readonly requestId: string;
+}
+
+const ID_HEADERS = { messages: 'request-id', chat: 'x-request-id' } as const;
+
+export function idHeader(wire: Wire, requestId: string): Record<string, string> {
+  return { [ID_HEADERS[wire]]: requestId };
+}
+
+interface FailedCall {
+  readonly wire: Wire;
+  readonly requestId: string;
+  /** Undefined until the account and the model of the call are known. */
+  readonly spent?: { readonly account: Member; readonly modelId: string } | undefined;
+}
+
+/** Once the answer has begun, all that is left is to drop the connection. */
+export function sendWireError(
+  response: ServerResponse,
+  error: SandboxError,
+  { wire, requestId, spent }: FailedCall,
+  { quotas, clock }: { readonly quotas: QuotaCounters; readonly clock: SandboxClock },
+): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const isMessages = wire === 'messages';
+  const body = isMessages ? writeMessagesError(error, requestId) : writeChatError(error);
+  const left = spent && quotas.read(spent.account, spent.modelId);
+  const limits = left && (isMessages ? messagesLimits(left) : chatLimits(left, clock.now()));
+  sendText(response, error.status, JSON.stringify(body), {
+    ...idHeader(wire, requestId),
+    ...retryHeaders(error),
+    ...(error.status === 429 && limits),
+  });
 }
