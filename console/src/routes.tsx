@@ -1,13 +1,16 @@
 // The routes of the console: one for each page, inside the shell.
 
+import { IconMapOff } from '@tabler/icons-react';
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import type { i18n } from 'i18next';
+import { useTranslation } from 'react-i18next';
+import { EmptyNote } from './components/empty-note.tsx';
+import { LinkButton } from './components/link-button.tsx';
 import { loadRest } from './i18n/start.ts';
 import { PAGES, SUBPAGES } from './pages.ts';
 import { AppShell } from './shell/app-shell.tsx';
 import { CrashNote } from './shell/crash-note.tsx';
 import { loadPage } from './shell/load-page.ts';
-import { NotFound } from './shell/not-found.tsx';
 import { loadStyles } from './styles/load-styles.ts';
 
 /** All pages but the overview come with the rest of the texts and styles. */
@@ -61,4 +64,18 @@ function readTexts(search: Record<string, unknown>): Record<string, string> {
 function writeSearch(search: Record<string, unknown>): string {
   const text = new URLSearchParams(readTexts(search)).toString();
   return text === '' ? '' : `?${text}`;
+}
+
+/** What stands at an address that is no page. */
+function NotFound() {
+  const { t } = useTranslation();
+  return (
+    <EmptyNote
+      icon={<IconMapOff size={32} />}
+      titleAs="h1"
+      title={t('shell.notFound')}
+      hint={t('shell.notFoundHint')}
+      action={<LinkButton to="/">{t('shell.toOverview')}</LinkButton>}
+    />
+  );
 }

@@ -1,8 +1,6 @@
 // The page of a key's holder: asks for the key, and shows what it used and what is left. No framework: it is small.
 
 import './me.css';
-import { fetchOwnUsage, type OwnBudget, type OwnUsage, type UsageFigures } from './own-usage.ts';
-import { chooseTexts } from './texts.ts';
 
 /** In this tab alone, and never in an address. */
 const STORED = 'isthmus-me-key';
@@ -203,4 +201,76 @@ function makeModels({ models }: OwnUsage): HTMLElement {
 function sayMoney(dollars: number | null): string {
   if (dollars === null) return '–';
   return (dollars !== 0 && Math.abs(dollars) < 0.1 ? smallMoney : money).format(dollars);
+}
+
+/// <reference types="vite/types/importMeta.d.ts" />
+
+import { me as en, type MeTexts } from '../i18n/en/me.ts';
+
+const TEXTS = import.meta.glob<MeTexts>('../i18n/*/me.ts', { eager: true, import: 'me' });
+
+/** In the first language of the browser that there is. */
+function chooseTexts(languages: readonly string[]): { language: string; texts: MeTexts } {
+  for (const tag of languages) {
+    const code = tag.split('-')[0] ?? '';
+    const texts = TEXTS[`../i18n/${code}/me.ts`];
+    if (texts !== undefined) return { language: code === 'zh' ? 'zh-CN' : tag, texts };
+  }
+  return { language: 'en', texts: en };
+}
+
+interface OwnUsage {
+  readonly key: {
+    readonly name: string | null;
+    readonly owner: string | null;
+    readonly team: string | null;
+    readonly expires_at: string | null;
+  };
+  readonly days: readonly (UsageFigures & {
+    readonly begins_at: string;
+    readonly models: readonly (UsageFigures & { readonly model: string })[];
+  })[];
+  readonly limits: {
+    readonly requests_per_minute: number | null;
+    readonly tokens_per_minute: number | null;
+  };
+  readonly budgets: readonly OwnBudget[];
+  readonly models: readonly string[];
+}
+
+interface UsageFigures {
+  readonly requests: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly images: number;
+  readonly cost: number | null;
+}
+
+interface OwnBudget {
+  readonly scope: 'key' | 'team' | 'gateway';
+  readonly unit: 'requests' | 'images' | 'tokens' | 'money';
+  readonly period: 'day' | 'week' | 'month';
+  readonly hard: boolean;
+  readonly amount: number;
+  readonly used: number;
+  readonly remaining: number;
+  readonly ends_at: string;
+}
+
+/** @returns why there is none: the key is refused, or nobody answers */
+async function fetchOwnUsage(
+  key: string,
+  timeZone: string,
+): Promise<OwnUsage | 'refused' | 'failed'> {
+  try {
+    const answer = await fetch(`/v1/usage?time_zone=${encodeURIComponent(timeZone)}`, {
+      headers: { authorization: `Bearer ${key}` },
+      credentials: 'omit',
+      cache: 'no-store',
+    });
+    if (answer.status === 401 || answer.status === 403) return 'refused';
+    return answer.ok ? ((await answer.json()) as OwnUsage) : 'failed';
+  } catch {
+    return 'failed';
+  }
 }

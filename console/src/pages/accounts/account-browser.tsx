@@ -1,23 +1,26 @@
 // The list of accounts with its search, its two views and the selection.
 
-import { Button, SegmentedControl, TextInput } from '@mantine/core';
+import { Button, CloseButton, SegmentedControl, TextInput } from '@mantine/core';
 import { useLocalStorage, useMediaQuery } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
-import { useDeferredValue } from 'react';
+import { useDeferredValue, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
+import { type BulkKind, useBulkAction } from '../../api/queries/accounts.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { MoreRows } from '../../components/more-rows.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { useAddressText } from '../../components/use-address-text.ts';
+import { useConfirm } from '../../components/use-confirm.tsx';
+import { useErrorText } from '../../components/use-error-text.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { useToasts } from '../../components/use-toasts.tsx';
 import { AccountCard } from './account-card.tsx';
 import { AccountTable } from './account-table.tsx';
-import { BulkBar } from './bulk-bar.tsx';
 import { conditionOf, filterAccounts, SHOWN, type Shown } from './condition.ts';
 import type { AccountWork } from './use-account-work.tsx';
 import { useOrder } from './use-order.ts';
-import { useSelection } from './use-selection.ts';
 import '../../components/toolbar.css';
 
 export interface AccountBrowserProps {
@@ -193,4 +196,93 @@ function Toolbar({ accounts, shown, search, view, onShow, onSearch, onView }: To
       />
     </div>
   );
+}
+
+interface BulkBarProps {
+  readonly ids: readonly string[];
+  readonly onClear: () => void;
+  readonly onExport: () => void;
+}
+
+function BulkBar({ ids, onClear, onExport }: BulkBarProps) {
+  const { t } = useTranslation();
+  const toasts = useToasts();
+  const confirm = useConfirm();
+  const bulk = useBulkAction();
+  const errorText = useErrorText();
+  const run = (kind: BulkKind): void =>
+    void bulk.mutateAsync({ kind, ids }).then(({ done, failures }) => {
+      const [first] = failures;
+      if (done > 0) toasts.done(t('accounts.bulkDone', { count: done }));
+      if (first === undefined) return;
+      const message = errorText(first.error);
+      toasts.warn(t('accounts.bulkFailed', { count: failures.length, message }));
+    }, toasts.failed);
+  const remove = (): void =>
+    confirm({
+      title: t('accounts.removeMany', { count: ids.length }),
+      body: t('accounts.removeHint'),
+      confirm: t('common.remove'),
+      onConfirm: () => run('remove'),
+    });
+  const isBusy = (kind: BulkKind): boolean => bulk.isPending && bulk.variables.kind === kind;
+  return (
+    <Restricted least="operator" isQuiet>
+      <section className="bulk-bar" aria-label={t('accounts.selected', { count: ids.length })}>
+        <strong>{t('accounts.selected', { count: ids.length })}</strong>
+        {(['enable', 'disable', 'refresh'] as const).map((kind) => (
+          <Button
+            key={kind}
+            size="xs"
+            variant="default"
+            loading={isBusy(kind)}
+            disabled={bulk.isPending}
+            onClick={() => run(kind)}
+          >
+            {t(kind === 'refresh' ? 'accounts.refreshShort' : `accounts.${kind}`)}
+          </Button>
+        ))}
+        <Button size="xs" variant="default" onClick={onExport}>
+          {t('accounts.exportAll')}
+        </Button>
+        <Button
+          size="xs"
+          color="red"
+          variant="light"
+          loading={isBusy('remove')}
+          disabled={bulk.isPending}
+          onClick={remove}
+        >
+          {t('common.remove')}
+        </Button>
+        <CloseButton aria-label={t('common.clear')} onClick={onClear} />
+      </section>
+    </Restricted>
+  );
+}
+
+interface Selection {
+  /** In the order of the list; what is not shown is not selected. */
+  readonly ids: ReadonlySet<string>;
+  select(id: string, isSelected: boolean): void;
+  selectAll(isSelected: boolean): void;
+}
+
+function useSelection(shown: readonly Account[]): Selection {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const ids = useMemo(
+    () => new Set(shown.map(({ id }) => id).filter((id) => chosen.has(id))),
+    [shown, chosen],
+  );
+  return {
+    ids,
+    select: (id, isSelected) =>
+      setChosen((before) => {
+        const after = new Set(before);
+        if (isSelected) after.add(id);
+        else after.delete(id);
+        return after;
+      }),
+    selectAll: (isSelected) => setChosen(new Set(isSelected ? shown.map(({ id }) => id) : [])),
+  };
 }

@@ -1,19 +1,22 @@
 // Everything about one account: state and way out, rests, quota, a test, and its settings.
 
-import { Button, Drawer } from '@mantine/core';
+import { Button, Checkbox, Drawer } from '@mantine/core';
 import { IconUserQuestion } from '@tabler/icons-react';
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Account } from '../../../../src/admin/contract.ts';
+import type { Account, AccountTest } from '../../../../src/admin/contract.ts';
+import { useTestAccount } from '../../api/queries/accounts.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { sayWayOut } from '../../components/say-account-state.ts';
+import { StatusMark } from '../../components/status-mark.tsx';
 import { RelativeTime } from '../../components/times.tsx';
+import { useFormat } from '../../components/use-format.ts';
 import { useCloseGuard } from '../../components/use-unsaved.tsx';
 import { useSentences } from '../../i18n/use-sentences.ts';
 import { canEnable, EndsIn, needsSignIn, StateMark, StateReason } from './account-state.tsx';
 import { Health } from './account-strip.tsx';
-import { AccountTestBox } from './account-test.tsx';
 import { EditForm } from './edit-form.tsx';
 import { QuotaBars } from './quota-bars.tsx';
 import type { AccountWork } from './use-account-work.tsx';
@@ -190,4 +193,61 @@ function Cooldowns({ account, work }: Pick<DetailsProps, 'account' | 'work'>) {
       </ul>
     </section>
   );
+}
+
+/** Tries an account step by step and shows what worked. */
+function AccountTestBox({ account }: { readonly account: Account }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const say = useSentences();
+  const test = useTestAccount();
+  const [generate, setGenerate] = useState(false);
+  return (
+    <section>
+      <div className="section-line">
+        <h3>{t('accounts.test')}</h3>
+        <Button
+          size="xs"
+          variant="default"
+          loading={test.isPending}
+          onClick={() => test.mutate({ id: account.id, generate })}
+        >
+          {t('accounts.test')}
+        </Button>
+      </div>
+      <Checkbox
+        label={t('accounts.testGenerate')}
+        checked={generate}
+        onChange={(event) => setGenerate(event.currentTarget.checked)}
+      />
+      <div aria-live="polite">
+        {test.error !== null && <ErrorNote error={test.error} />}
+        {test.data !== undefined && (
+          <>
+            <StatusMark tone={test.data.isUsable ? 'ok' : 'bad'}>
+              {t(sayOutcome(test.data))}
+            </StatusMark>
+            <ol className="test-steps">
+              {test.data.steps.map(({ name, isGood, message, durationMs }) => (
+                <li key={name}>
+                  <StatusMark tone={isGood ? 'ok' : 'bad'}>
+                    {t(`accounts.testSteps.${name}`)}
+                  </StatusMark>
+                  <span className="wrap-anywhere">{say(message)}</span>
+                  <span className="dimmed small">{format.duration(durationMs)}</span>
+                </li>
+              ))}
+            </ol>
+          </>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** Without an answer nothing is known but that the credential is taken. */
+function sayOutcome({ isUsable, steps }: AccountTest) {
+  if (!isUsable) return 'accounts.testBad';
+  const hasAnswered = steps.some(({ name, isGood }) => name === 'answer' && isGood);
+  return hasAnswered ? 'accounts.testGood' : 'accounts.testAccepted';
 }

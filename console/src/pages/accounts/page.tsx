@@ -1,6 +1,6 @@
 // The accounts: their state, their quota, their order, and everything one does to them.
 
-import { Button } from '@mantine/core';
+import { Button, Skeleton } from '@mantine/core';
 import { IconDownload, IconPlus, IconUpload, IconUsers } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -17,7 +17,6 @@ import { AccountBrowser } from './account-browser.tsx';
 import { AccountDrawer } from './account-drawer.tsx';
 import { AddDialog, isWay, type Way } from './add-dialog.tsx';
 import { ExportDialog } from './export-dialog.tsx';
-import { AccountsSkeleton } from './skeleton.tsx';
 import { useAccountWork } from './use-account-work.tsx';
 import './page.css';
 
@@ -139,5 +138,21 @@ function NoAccounts({ onAdd }: { readonly onAdd: (way: Way) => void }) {
         }
       />
     </Panel>
+  );
+}
+
+const CARDS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'];
+
+function AccountsSkeleton() {
+  const { t } = useTranslation();
+  return (
+    <div role="status" aria-label={t('common.loading')}>
+      <Skeleton height={36} mb={16} radius="sm" />
+      <div className="account-cards">
+        {CARDS.map((card) => (
+          <Skeleton key={card} height={232} radius="md" />
+        ))}
+      </div>
+    </div>
   );
 }

@@ -10,7 +10,7 @@ import type {
   CreatedInvitation,
   Key,
 } from '../../../../src/admin/contract.ts';
-import { keysQuery, useChangeKey, useCreateKey } from '../../api/queries/keys.ts';
+import { keysQuery, useChangeKey, useCreateKey, useRemoveKey } from '../../api/queries/keys.ts';
 import { useInviteHolder } from '../../api/queries/people.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
@@ -18,6 +18,7 @@ import { InvitationLink } from '../../components/invitation-link.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Restricted } from '../../components/restricted.tsx';
+import { useConfirm } from '../../components/use-confirm.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
@@ -28,7 +29,6 @@ import { KeyForm } from './key-form.tsx';
 import { KeyTable } from './key-table.tsx';
 import { writeNewKey } from './key-values.ts';
 import { RotateDialog } from './rotate-dialog.tsx';
-import { useKeyRemoval } from './use-key-removal.tsx';
 import './page.css';
 
 export function KeysPage() {
@@ -297,4 +297,20 @@ function ChangedKey({ edited, onClose }: ChangedKeyProps) {
       }
     />
   );
+}
+
+/** Removes keys once a person confirmed it: a removed key cannot be brought back, as nobody knows its secret. */
+function useKeyRemoval(): (key: Key) => void {
+  const { t } = useTranslation();
+  const toasts = useToasts();
+  const confirm = useConfirm();
+  const { mutateAsync } = useRemoveKey();
+  return ({ id, name }) =>
+    confirm({
+      title: t('keys.removeTitle', { name }),
+      body: t('keys.removeHint'),
+      confirm: t('common.remove'),
+      onConfirm: () =>
+        void mutateAsync(id).then(() => toasts.done(t('keys.removed', { name })), toasts.failed),
+    });
 }

@@ -4,8 +4,8 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useCallback, useMemo } from 'react';
 import type { LogLine } from '../../../../src/admin/contract.ts';
 import { logHeadQuery, logPagesQuery } from '../../api/queries/logs.ts';
+import type { Tone } from '../../components/meter.tsx';
 import { useFollowingRows } from '../../components/use-following-rows.ts';
-import type { LogLevel } from './log-levels.ts';
 
 /** Lines have no name of their own: what they say makes one, with a number where they say the same. */
 export interface NumberedLine extends LogLine {
@@ -75,4 +75,22 @@ function numberLines(lines: readonly LogLine[]): readonly NumberedLine[] {
     counts.set(text, count + 1);
     return { ...line, id: `${count} ${text}` };
   });
+}
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
+
+const TONES: Readonly<Record<LogLevel, Tone>> = {
+  trace: 'idle',
+  debug: 'idle',
+  info: 'ok',
+  warn: 'warn',
+  error: 'bad',
+  fatal: 'bad',
+};
+
+/** A level of a newer gateway has no colour of its own. */
+export function toneOfLevel(level: string): Tone {
+  const known = LOG_LEVELS.find((one) => one === level);
+  return known === undefined ? 'idle' : TONES[known];
 }

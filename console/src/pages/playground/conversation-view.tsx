@@ -11,10 +11,9 @@ import type { MarkdownProps } from '../../components/markdown/markdown.tsx';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
 import type { AnswerPiece } from '../../wire/read-answer.ts';
 import type { Ending } from '../../wire/read-ending.ts';
-import type { ToolResult } from '../../wire/write-request.ts';
+import type { ToolCall, ToolResult } from '../../wire/write-request.ts';
 import { AnswerFoot } from './answer-foot.tsx';
 import { FileList } from './file-list.tsx';
-import { ToolResults } from './tool-results.tsx';
 import { callsOf, type Said, textOf } from './turns-of.ts';
 import type { Conversation, Trouble } from './use-conversation.ts';
 
@@ -280,4 +279,49 @@ function TroubleNote({ trouble }: { readonly trouble: Trouble }) {
 
 function extensionOf(url: string): string {
   return /^data:image\/(\w+)/.exec(url)?.[1] ?? 'png';
+}
+
+interface ToolResultsProps {
+  readonly calls: readonly ToolCall[];
+  /** As far as they are known already. */
+  readonly results: readonly ToolResult[] | undefined;
+  readonly onSend: (results: readonly ToolResult[]) => void;
+}
+
+function ToolResults({ calls, results = [], onSend }: ToolResultsProps) {
+  const { t } = useTranslation();
+  const [texts, setTexts] = useState<readonly string[]>(
+    // Where the protocol names no calls, by their place.
+    calls.map(
+      ({ id }, index) => (results.find((one) => one.id === id) ?? results[index])?.text ?? '',
+    ),
+  );
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    onSend(calls.map(({ id, name }, index) => ({ id, name, text: texts[index] ?? '' })));
+  };
+  return (
+    <form className="tool-results" onSubmit={submit}>
+      {calls.map(({ id, name }, index) => (
+        <Textarea
+          key={id}
+          label={t('playground.toolResult', { name })}
+          autosize
+          minRows={1}
+          maxRows={8}
+          classNames={{ input: 'mono' }}
+          spellCheck={false}
+          value={texts[index] ?? ''}
+          onChange={({ currentTarget: { value } }) =>
+            setTexts((known) => calls.map((_, at) => (at === index ? value : (known[at] ?? ''))))
+          }
+        />
+      ))}
+      <div>
+        <Button type="submit" size="xs" variant="default">
+          {t('playground.sendResults')}
+        </Button>
+      </div>
+    </form>
+  );
 }

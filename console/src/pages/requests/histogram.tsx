@@ -3,13 +3,13 @@
 import { Button } from '@mantine/core';
 import { IconZoomOut } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { type KeyboardEvent, type PointerEvent, useId, useState } from 'react';
+import { type KeyboardEvent, type PointerEvent, useId, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { RequestHistogram } from '../../../../src/admin/contract.ts';
 import { histogramQuery, type RequestQuery } from '../../api/queries/requests.ts';
 import { useFormat } from '../../components/use-format.ts';
+import { regionOf } from '../../i18n/region.ts';
 import { type Brush, endsOf, moveBrush, partAt } from './brush.ts';
-import { useSpanNames } from './use-span-names.ts';
 import './histogram.css';
 
 export interface HistogramProps {
@@ -168,4 +168,30 @@ function sumOf({ ok, error, cancelled }: Part): number {
 
 function sumBy(parts: readonly Part[], outcome: (typeof OUTCOMES)[number]): number {
   return parts.reduce((sum, part) => sum + part[outcome], 0);
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+interface SpanNames {
+  tick(at: number): string;
+  /** @param to not included */
+  span(from: number, to: number): string;
+}
+
+function useSpanNames(stepMs: number): SpanNames {
+  const { i18n } = useTranslation();
+  const { language } = i18n;
+  return useMemo(() => {
+    const format = new Intl.DateTimeFormat(regionOf(language), {
+      month: 'short',
+      day: 'numeric',
+      ...(stepMs < DAY_MS && { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
+      ...(stepMs < MINUTE_MS && { second: '2-digit' }),
+    });
+    return {
+      tick: (at) => format.format(at),
+      span: (from, to) => format.formatRange(from, to),
+    };
+  }, [language, stepMs]);
 }

@@ -2,9 +2,15 @@
 
 import { ActionIcon, Button, Menu, SegmentedControl, Skeleton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconDots, IconListSearch, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import {
+  IconColumns,
+  IconDots,
+  IconListSearch,
+  IconPlayerPause,
+  IconPlayerPlay,
+} from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { RequestRow } from '../../../../src/admin/contract.ts';
 import { withQuery } from '../../api/client.ts';
@@ -21,9 +27,7 @@ import { useConfirm } from '../../components/use-confirm.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { useStored } from '../../components/use-stored.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
-import { useWidth } from '../../components/use-width.ts';
-import { ColumnPicker } from './column-picker.tsx';
-import { readChoice } from './columns.ts';
+import { CHOICES, type Choice, readChoice, usualChoice } from './columns.ts';
 import { ErrorGroups } from './error-groups.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { countFilters, readFilters, writeQuery } from './filters.ts';
@@ -248,5 +252,63 @@ function NoRequests({ isFiltered }: { readonly isFiltered: boolean }) {
         </LinkButton>
       }
     />
+  );
+}
+
+/** In whole pixels; 0 while there is no such element. */
+function useWidth(element: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const { current } = element;
+    if (current === null) return undefined;
+    const measure = (): void => setWidth(Math.floor(current.getBoundingClientRect().width));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [element]);
+  return width;
+}
+
+interface ColumnPickerProps {
+  /** Undefined where nobody chose any. */
+  readonly chosen: readonly Choice[] | undefined;
+  readonly isShared: boolean;
+  /** Of the list. */
+  readonly width: number;
+  readonly onChange: (chosen: readonly Choice[] | undefined) => void;
+}
+
+function ColumnPicker({ chosen, isShared, width, onChange }: ColumnPickerProps) {
+  const { t } = useTranslation();
+  const shown = chosen ?? usualChoice(width, isShared);
+  const toggle = (id: Choice): void => {
+    const next = shown.includes(id) ? shown.filter((one) => one !== id) : [...shown, id];
+    onChange(CHOICES.filter((one) => next.includes(one)));
+  };
+  return (
+    <Menu position="bottom-end" closeOnItemClick={false}>
+      <Menu.Target>
+        <ActionIcon
+          className="column-picker"
+          variant="default"
+          size={36}
+          aria-label={t('requests.chooseColumns')}
+        >
+          <IconColumns size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {CHOICES.map((id) => (
+          <Menu.CheckboxItem key={id} checked={shown.includes(id)} onChange={() => toggle(id)}>
+            {t(`requests.columns.${id}`)}
+          </Menu.CheckboxItem>
+        ))}
+        <Menu.Divider />
+        <Menu.Item onClick={() => onChange(undefined)} disabled={chosen === undefined}>
+          {t('requests.usualColumns')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   );
 }

@@ -6,25 +6,28 @@ import {
   IconArrowUp,
   IconFileUnknown,
   IconMessageCode,
+  IconReceipt,
   IconTerminal2,
 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { RequestDetail } from '../../../../src/admin/contract.ts';
+import type { ReceiptLine, RequestDetail } from '../../../../src/admin/contract.ts';
 import { ApiError } from '../../api/client.ts';
 import { requestQuery } from '../../api/queries/requests.ts';
 import { CopyIcon } from '../../components/copy-button.tsx';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
+import type { Tone } from '../../components/meter.tsx';
 import { Restricted } from '../../components/restricted.tsx';
+import { StatusMark } from '../../components/status-mark.tsx';
 import { useActiveInView } from '../../components/use-active-in-view.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { useSentences } from '../../i18n/use-sentences.ts';
 import { Attempts } from './attempts.tsx';
 import { Bodies } from './bodies.tsx';
 import { Outcome } from './outcome.tsx';
-import { ReceiptEntries } from './receipt-entries.tsx';
 import { ReplayForm } from './replay-form.tsx';
 import { Summary } from './summary.tsx';
 import type { Neighbours } from './use-neighbours.ts';
@@ -183,5 +186,41 @@ function RequestTabs({ detail }: { readonly detail: RequestDetail }) {
         </Restricted>
       </Tabs.Panel>
     </Tabs>
+  );
+}
+
+const TONES: Readonly<Record<ReceiptLine['action'], Tone>> = {
+  dropped: 'bad',
+  approximated: 'warn',
+  capped: 'warn',
+  repaired: 'idle',
+};
+
+function ReceiptEntries({ detail }: { readonly detail: RequestDetail }) {
+  const { t } = useTranslation();
+  const say = useSentences();
+  const { receiptEntries: entries } = detail;
+  const wasSent = detail.attempts > 0;
+  if (entries.length === 0) {
+    return (
+      <EmptyNote
+        icon={<IconReceipt size={32} stroke={1.5} />}
+        title={t(wasSent ? 'requests.noReceipt' : 'requests.nothingSent')}
+        hint={t(wasSent ? 'requests.noReceiptHint' : 'requests.nothingSentHint')}
+      />
+    );
+  }
+  return (
+    <ul className="receipt">
+      {entries.map(({ action, path, reason }) => (
+        <li key={`${action} ${path} ${reason}`}>
+          <StatusMark tone={TONES[action]}>{t(`requests.receiptActions.${action}`)}</StatusMark>
+          <div>
+            <code className="mono wrap-anywhere">{path}</code>
+            <span className="sub-line wrap-anywhere">{say(reason)}</span>
+          </div>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -13,7 +13,6 @@ import { useFormat } from '../../components/use-format.ts';
 import { useRefusalWords } from '../../components/use-refusal-words.ts';
 import { useSentences } from '../../i18n/use-sentences.ts';
 import { shortSession } from './short-session.ts';
-import { Timings } from './timings.tsx';
 
 const ALERT_COLOURS = { ok: 'yellow', error: 'red', cancelled: 'gray' } as const;
 
@@ -274,5 +273,54 @@ function Cost({ detail }: { readonly detail: RequestDetail }) {
         </span>
       ))}
     </>
+  );
+}
+
+/** Where the time of a request went, as a bar. */
+function Timings({ detail }: { readonly detail: RequestDetail }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const { totalMs, timings, stream, firstEventMs } = detail;
+  // A request that failed before has no first token, and a whole answer comes with all of them.
+  const hasFirst = stream && firstEventMs !== undefined;
+  const firstMs = Math.min(firstEventMs ?? 0, totalMs);
+  const restMs = totalMs - firstMs;
+  const first = format.duration(firstMs);
+  const rest = format.duration(restMs);
+  const share = totalMs === 0 ? 100 : (firstMs / totalMs) * 100;
+  return (
+    <div className="timings">
+      <div className="timings-total">
+        <span>{t('requests.timings')}</span>
+        <strong>{format.duration(totalMs)}</strong>
+      </div>
+      {hasFirst && (
+        <div
+          className="timings-bar"
+          role="img"
+          aria-label={t('requests.timingsLabel', { first, rest })}
+        >
+          <span className="is-first" style={{ inlineSize: `${share}%` }} />
+          <span className="is-rest" style={{ inlineSize: `${100 - share}%` }} />
+        </div>
+      )}
+      <ul className="timings-legend">
+        {hasFirst && (
+          <li className="is-first">
+            {t('requests.firstEvent')} <strong>{first}</strong>
+          </li>
+        )}
+        {hasFirst && restMs > 0 && (
+          <li className="is-rest">
+            {t('requests.rest')} <strong>{rest}</strong>
+          </li>
+        )}
+        {timings.upstreamMs !== undefined && (
+          <li className="is-bare">
+            {t('requests.upstream')} <strong>{format.duration(timings.upstreamMs)}</strong>
+          </li>
+        )}
+      </ul>
+    </div>
   );
 }

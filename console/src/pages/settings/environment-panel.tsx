@@ -3,14 +3,15 @@
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { i18n } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { EnvironmentVariable } from '../../../../src/admin/contract.ts';
 import { environmentQuery } from '../../api/queries/environment.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Hint } from '../../components/hint.tsx';
 import { Panel } from '../../components/panel.tsx';
+import type { en } from '../../i18n/en.ts';
 import { placeOfVariable } from '../../settings/setting-places.ts';
-import { useVariableText } from './use-variable-text.ts';
 
 export function EnvironmentPanel() {
   const { t } = useTranslation();
@@ -112,4 +113,17 @@ function ChangeNote({ variable }: { readonly variable: EnvironmentVariable }) {
 /** Said by the environment or a flag, and so locked here. */
 function isGiven({ origin }: EnvironmentVariable): boolean {
   return origin === 'environment' || origin === 'flag';
+}
+
+type Known = keyof (typeof en)['environment']['about'];
+
+/** A variable that this console has no words for is told in the gateway's own. */
+function useVariableText(): (variable: EnvironmentVariable) => string {
+  const { t, i18n: texts } = useTranslation();
+  return ({ name, summary }) =>
+    isKnown(texts, name) ? t(`environment.about.${name}`) : summary.replaceAll('`', '');
+}
+
+function isKnown(texts: i18n, name: string): name is Known {
+  return texts.exists(`environment.about.${name}`);
 }

@@ -6,6 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { sectionQuery } from '../../api/queries/config.ts';
+import { EmptyNote } from '../../components/empty-note.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Restricted } from '../../components/restricted.tsx';
@@ -14,10 +15,10 @@ import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { GROUPS, type GroupId } from '../../settings/field-groups.ts';
 import type { Field } from '../../settings/fields.ts';
 import { SectionProblems } from '../../settings/section-problems.tsx';
+import { ACCESS_PLACE, FILTER_PLACE, WEB_PLACE } from '../../settings/setting-places.ts';
 import { SettingRow } from '../../settings/setting-row.tsx';
 import { AlertsPanel } from './alerts-panel.tsx';
 import { EnvironmentPanel } from './environment-panel.tsx';
-import { FoundSettings } from './found-settings.tsx';
 import { UpstreamsPanel } from './upstreams-panel.tsx';
 import './page.css';
 
@@ -150,4 +151,41 @@ function Elsewhere() {
       </Link>
     </section>
   );
+}
+
+/** The settings of every section that hold the words searched for, to be changed where they are found. */
+function FoundSettings({ search }: { readonly search: string }) {
+  const { t } = useTranslation();
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const isFound = ({ id, section, path, variable = '' }: Field): boolean => {
+    const name = t(`settings.fields.${id}.name`);
+    const hint = t(`settings.fields.${id}.hint`);
+    const text = `${name} ${hint} ${section}.${path.join('.')} ${variable}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
+  const groups = [
+    ...GROUPS.map(({ id, fields }) => ({ id, title: t(`settings.groups.${id}`), fields })),
+    {
+      id: 'security',
+      title: t('shell.pages.security'),
+      fields: [ACCESS_PLACE, FILTER_PLACE, WEB_PLACE].flatMap(({ fields }) => [...fields]),
+    },
+  ].map(({ id, title, fields }) => ({ id, title, found: fields.filter(isFound) }));
+  const shown = groups.filter(({ found }) => found.length > 0);
+  if (shown.length === 0) {
+    return (
+      <EmptyNote
+        icon={<IconSearch size={32} stroke={1.5} />}
+        title={t('settings.noneFound')}
+        hint={t('settings.noneFoundHint')}
+      />
+    );
+  }
+  return shown.map(({ id, title, found }) => (
+    <Panel key={id} title={title}>
+      {found.map((field) => (
+        <SettingRow key={field.id} field={field} />
+      ))}
+    </Panel>
+  ));
 }

@@ -17,6 +17,8 @@ import {
 } from '../../api/queries/usage.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { LatencyChart } from '../../components/latency-chart.tsx';
+import { LatencyFigures } from '../../components/latency-figures.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
 import { useNow } from '../../components/now.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
@@ -26,12 +28,12 @@ import { TimeZoneSelect } from '../../components/time-zone-select.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { GroupTable } from './group-table.tsx';
-import { LatencyPanel } from './latency-panel.tsx';
 import { ModelPanel } from './model-panel.tsx';
 import { Totals } from './totals.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import { PERIODS, readView, startOfPeriod, stepsOf, type UsageView } from './usage-view.ts';
 import { nameGroups } from './use-group-names.ts';
+import { useStepNames } from './use-step-names.ts';
 import { writeCsv } from './write-csv.ts';
 import './page.css';
 
@@ -237,5 +239,24 @@ function Download({ asked, period, isEmpty }: DownloadProps) {
     >
       {t('usage.download')}
     </Button>
+  );
+}
+
+interface LatencyPanelProps {
+  /** Undefined until it is there. */
+  readonly latency: Latency | undefined;
+  readonly view: UsageView;
+}
+
+function LatencyPanel({ latency, view }: LatencyPanelProps) {
+  const { t } = useTranslation();
+  const names = useStepNames(view);
+  return (
+    <Panel title={t('common.latency')} hint={t('common.latencyHint')}>
+      <div className="usage-latency">
+        <LatencyFigures figures={latency?.all} />
+        <LatencyChart spans={latency?.spans} titleOf={names.title} />
+      </div>
+    </Panel>
   );
 }
