@@ -10,7 +10,7 @@ import { asSentence, told } from '../../src/lib/localized-message.ts';
 import { loadPart, WHOLE } from './languages.ts';
 
 const SOURCE = resolve(import.meta.dirname, '../../src');
-const TOLD = /\btold`((?:\\.|[^`\\])*)`/gs;
+const TOLD = /(?<![\w-])told`((?:\\.|[^`\\])*)`/gs;
 const VALUE = /\$\{[^}]*\}/g;
 
 const codes = new Set(readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).flatMap(codesIn));
