@@ -22,7 +22,7 @@ import { createCallPrices, createUsedSince } from './compose/pricing.ts';
 import { openTraffic } from './compose/traffic.ts';
 import { configPath, type Settings } from './config/effective.ts';
 import { createId } from './lib/ids.ts';
-import { memoize } from './lib/once.ts';
+import { derived } from './lib/once.ts';
 import { type ProxyChoice, shownProxy } from './lib/outbound-proxy.ts';
 import type { LogFiles } from './monitor/log-files.ts';
 import { createAccountTransfer } from './oauth/imports.ts';
@@ -87,8 +87,7 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
   shareSettings(config, cluster);
   const foundation = await openFoundation(context);
   const traffic = await openTraffic(context, foundation);
-  const edgeSettings = memoize(toEdgeSettings);
-  const settings = () => edgeSettings(config.current());
+  const settings = derived(config.current, toEdgeSettings);
   const access = await openAccessControl({
     ...{ config, settings, clock, createId, cluster, log },
     isAlone: foundation.turns === undefined,

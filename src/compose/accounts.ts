@@ -13,7 +13,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { ExpiringStore } from '../lib/expiring-store.ts';
 import { createId } from '../lib/ids.ts';
 import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
-import { memoize } from '../lib/once.ts';
+import { derived } from '../lib/once.ts';
 import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import { createTokenSource, type TokenSourceOptions } from '../oauth/account-tokens.ts';
 import { createOAuthOutbound } from '../oauth/oauth-client.ts';
@@ -75,12 +75,11 @@ export async function openAccounts(options: AccountsOptions) {
     settings: () => current().quota,
   });
   config.subscribe(() => quota.reschedule());
-  const familiesOf = memoize(createFamilies);
-  const families = () => familiesOf(current().families);
+  const families = derived(current, (settings) => createFamilies(settings.families));
   const counters = new Counters({ bank: options.cluster.bank, clock });
   const pool = createPool({
     ...{ families, book, upstreams, tokens, isProtected, log, clock, random },
-    settings: () => current().pool,
+    settings: derived(current, (settings) => settings.pool),
     rulesVersion: current,
     concurrency: createConcurrencyLimits(current, (id) => book.find(id)?.record.upstreamId),
     ...watchQuota(options, book, quota),
@@ -128,8 +127,9 @@ function createConcurrencyLimits(
   current: () => Settings,
   upstreamOf: (accountId: string) => string | undefined,
 ): ConcurrencyLimits {
-  const limitsOf = memoize(
-    (upstreams: Settings['upstreams']) =>
+  const limits = derived(
+    current,
+    ({ upstreams }) =>
       new Map(
         upstreams.flatMap((one) => {
           const { id, maxConcurrency: all, maxConcurrencyPerAccount: each } = one;
@@ -137,9 +137,8 @@ function createConcurrencyLimits(
         }),
       ),
   );
-  const limits = () => limitsOf(current().upstreams);
   return {
-    isLimited: () => limitsOf(current().upstreams).size > 0,
+    isLimited: derived(limits, ({ size }) => size > 0),
     ofUpstream: (id) => limits().get(id)?.all,
     ofAccount: (id) => limits().get(upstreamOf(id) ?? '')?.each,
   };
@@ -233,17 +232,20 @@ function watchQuota(
   book: AccountBook,
   refresher: QuotaRefresher,
 ) {
-  const limitsOf = memoize(
-    (all: Settings['upstreams']) =>
+  const configured = derived(
+    config.current,
+    (settings) =>
       new Map(
-        all.flatMap(({ id, limits }) => (limits.length === 0 ? [] : [[id, limits] as const])),
+        settings.upstreams.flatMap(({ id, limits }) =>
+          limits.length === 0 ? [] : [[id, limits] as const],
+        ),
       ),
   );
   const { noteUse, noteRefusal, callLimitOf } = createQuotaEstimates({
     book,
     now: () => clock.now(),
     limitOf(upstreamId, asked) {
-      const limits = limitsOf(config.current().upstreams).get(upstreamId);
+      const limits = configured().get(upstreamId);
       if (limits === undefined) return undefined;
       const name = normalizeName(asked);
       return (

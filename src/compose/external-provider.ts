@@ -6,7 +6,7 @@ import type { LiveConfig } from '../config/live.ts';
 import { PROVIDER_ID } from '../config/upstreams.ts';
 import type { ExternalProvider, ProviderRule } from '../dispatch/call-setup.ts';
 import type { WarnLog } from '../lib/log.ts';
-import { memoize } from '../lib/once.ts';
+import { derived } from '../lib/once.ts';
 import type { SecretIndex } from '../lib/redact.ts';
 import type { UpstreamSettings } from '../upstreams/index.ts';
 
@@ -42,7 +42,7 @@ export function providerUpstream({ externalProvider }: Settings): UpstreamSettin
 
 /** How it takes part in requests, as the settings are now. */
 export function createProviderRule(current: () => Settings): () => ProviderRule {
-  const ruleOf = memoize((settings: ProviderSettings): ProviderRule => {
+  return derived(current, ({ externalProvider: settings }): ProviderRule => {
     const { dispatchMode: mode, modelMapping, models } = settings;
     // Where it looks at pictures alone, no name of a client leads to it.
     if (mode === 'off') return { upstreamId: PROVIDER_ID, mode };
@@ -53,7 +53,6 @@ export function createProviderRule(current: () => Settings): () => ProviderRule 
       modelFor: (asked) => providerModel(asked, { modelMapping, models }),
     };
   });
-  return () => ruleOf(current().externalProvider);
 }
 
 const OWN_PREFIX = `${PROVIDER_ID}/`;

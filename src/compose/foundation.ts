@@ -11,7 +11,7 @@ import { configPath } from '../config/effective.ts';
 import { gatewaySecrets, type LiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
-import { memoize } from '../lib/once.ts';
+import { derived } from '../lib/once.ts';
 import { makePrivate } from '../lib/private-file.ts';
 import { SecretIndex } from '../lib/redact.ts';
 import { createVault } from '../sealing/seal.ts';
@@ -58,7 +58,6 @@ export async function openFoundation({ config, cluster, shared, clock, log }: Ga
   const stores = shared?.stores ?? (await openStores());
   const isAlone = cluster.state().kind === 'memory' && shared === undefined;
   const turns = isAlone ? undefined : { leases: stores.leases, holder: cluster.replica };
-  const secretsOf = memoize(gatewaySecrets);
   return {
     secretKey,
     secrets,
@@ -72,7 +71,7 @@ export async function openFoundation({ config, cluster, shared, clock, log }: Ga
     /** Whether PostgreSQL answers; undefined where there is none. */
     reachability: shared?.reachability,
     /** Made anew only when the settings change: they are asked for with every request. */
-    secretList: (): readonly string[] => secretsOf(config.current()),
+    secretList: derived(config.current, gatewaySecrets),
   };
 }
 

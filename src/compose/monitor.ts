@@ -17,6 +17,7 @@ import { type Cluster, nameOfReplica } from '../cluster/cluster.ts';
 import type { Settings } from '../config/effective.ts';
 import { createId, createPseudonyms } from '../lib/ids.ts';
 import { isLoopbackHost } from '../lib/net.ts';
+import { derived } from '../lib/once.ts';
 import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import { createRedactors, type SecretIndex } from '../lib/redact.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
@@ -74,7 +75,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
     access.keys.get(id)?.key ?? (id.startsWith(CLIENT_KEY_PREFIX) ? GONE_KEY : undefined);
   const monitor = createMonitor({
     ...{ clock, log, createId, keyOf, store: stores.requests },
-    settings: () => current().monitor,
+    settings: derived(current, (settings) => settings.monitor),
     replica: parts.replicaName,
     sharing: parts.replicaName === undefined ? undefined : context,
     ...{ secrets: parts.secretList, accountSecrets: parts.accountSecrets },

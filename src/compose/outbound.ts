@@ -8,7 +8,7 @@ import { isLinkLocal } from '../config/values.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { withoutBrackets } from '../lib/net.ts';
-import { memoize } from '../lib/once.ts';
+import { derived } from '../lib/once.ts';
 import { createProxyChoice, type OutboundProxy, type ProxyChoice } from '../lib/outbound-proxy.ts';
 import { createProxyAgent } from '../lib/proxy-agent.ts';
 
@@ -22,7 +22,8 @@ interface OutboundOptions {
 /** The proxy for each call, as the settings are now. */
 export function createOutboundChoice(options: OutboundOptions): ProxyChoice {
   const { current, openCredential, log } = options;
-  const choiceOf = memoize(({ credential, ...proxies }: Settings['outbound']): ProxyChoice => {
+  const choice = derived(current, ({ outbound }): ProxyChoice => {
+    const { credential, ...proxies } = outbound;
     const { all } = proxies;
     if (all === undefined || credential === undefined) return createProxyChoice(proxies);
     try {
@@ -38,7 +39,7 @@ export function createOutboundChoice(options: OutboundOptions): ProxyChoice {
       return createProxyChoice(proxies);
     }
   });
-  return (url) => choiceOf(current().outbound)(url);
+  return (url) => choice()(url);
 }
 
 function withCredential(proxy: OutboundProxy, credential: string): OutboundProxy {

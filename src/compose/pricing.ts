@@ -10,7 +10,7 @@ import { NO_USAGE, type Usage } from '../canonical/usage.ts';
 import type { Settings } from '../config/effective.ts';
 import { type PriceSettings, RATES_SCHEMA, readSection } from '../config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
-import { memoize } from '../lib/once.ts';
+import { derived } from '../lib/once.ts';
 import type { RequestStore } from '../monitor/request-store.ts';
 import type { Pool } from '../pool/create-pool.ts';
 import {
@@ -38,29 +38,29 @@ interface PricingOptions {
 }
 
 export function createPricing({ current, book, isBuiltIn }: PricingOptions) {
-  const ownPrices = memoize(toOwnPrices);
-  const priceBook = memoize((prices: PriceSettings) => createPriceBook(ownPrices(prices)));
-  const sellers = memoize(
-    (upstreams: Settings['upstreams']) =>
+  const own = derived(current, ({ prices }) => toOwnPrices(prices));
+  const priceBook = derived(own, createPriceBook);
+  const sellers = derived(
+    current,
+    ({ upstreams }) =>
       new Map(upstreams.map((one) => [one.id, { profile: one.profile, seller: sellerOf(one) }])),
   );
   const sellerFor = (upstreamId: string): Seller => {
     if (isBuiltIn(upstreamId)) return { upstreamId, isLocal: true };
-    return sellers(current().upstreams).get(upstreamId)?.seller ?? { upstreamId };
+    return sellers().get(upstreamId)?.seller ?? { upstreamId };
   };
   const usualBilling = ({
     kind,
     upstreamId,
   }: Pick<AccountRecord, 'kind' | 'upstreamId'>): Billing =>
-    defaultBilling(kind, sellers(current().upstreams).get(upstreamId)?.profile);
+    defaultBilling(kind, sellers().get(upstreamId)?.profile);
   return {
     usualBilling,
-    own: (): OwnPrices => ownPrices(current().prices),
-    find: (upstreamId: string, modelId: string) =>
-      priceBook(current().prices).find(sellerFor(upstreamId), modelId),
+    own,
+    find: (upstreamId: string, modelId: string) => priceBook().find(sellerFor(upstreamId), modelId),
     /** What an answer costs and how it is billed; undefined where no price is known. */
     priceOf({ accountId, upstreamId, modelId }: ServedBy): AnswerPrice | undefined {
-      const price = priceBook(current().prices).find(sellerFor(upstreamId), modelId);
+      const price = priceBook().find(sellerFor(upstreamId), modelId);
       if (price === undefined) return undefined;
       const record = book.find(accountId)?.record;
       const usual = record === undefined ? 'metered' : usualBilling(record);

@@ -7,6 +7,7 @@ import { PROVIDER_ID } from '../config/upstreams.ts';
 import { createDispatcher } from '../dispatch/dispatch.ts';
 import { createId } from '../lib/ids.ts';
 import { told } from '../lib/localized-message.ts';
+import { derived } from '../lib/once.ts';
 import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import { createRedactors } from '../lib/redact.ts';
 import { createMcpServices } from '../mcp/services.ts';
@@ -87,7 +88,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     dispatcher: createDispatcher({
       ...{ router: { route }, pool, keeper, clock, random, createId, media },
       provider: createProviderRule(current),
-      thinkingMode: () => current().thinking,
+      thinkingMode: derived(current, (settings) => settings.thinking),
     }),
     mcp,
     responseStores: openResponseStores(context, stores),
@@ -148,7 +149,7 @@ function openMedia(
 ): MediaFetcher {
   return createMediaFetcher({
     ...{ clock, ...outbound },
-    isEnabled: () => config.current().fetchRemoteMedia,
+    isEnabled: derived(config.current, (settings) => settings.fetchRemoteMedia),
   });
 }
 
@@ -173,8 +174,8 @@ function createRouting(
 ) {
   const router = createRouter({
     ...{ families, offered: () => pool.offered },
-    mapping: () => current().customMapping,
-    targets: () => current().targets,
+    mapping: derived(current, (settings) => settings.customMapping),
+    targets: derived(current, (settings) => settings.targets),
   });
   return {
     router,

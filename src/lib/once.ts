@@ -20,6 +20,19 @@ export function memoize<Argument extends object, Result>(
   };
 }
 
+/** What is made of the settings in force: worked out once for each of them, as they are replaced as a whole. */
+export function derived<Settings extends object, Result>(
+  current: () => Settings,
+  derive: (settings: Settings) => Result,
+): () => Result {
+  let latest: { readonly settings: Settings; readonly result: Result } | undefined;
+  return () => {
+    const settings = current();
+    if (latest?.settings !== settings) latest = { settings, result: derive(settings) };
+    return latest.result;
+  };
+}
+
 /** Keeps results by text. Others choose the texts, so all are forgotten when there are `most`. */
 export function remember<Result>(
   most: number,

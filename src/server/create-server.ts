@@ -30,8 +30,6 @@ import { type TakeRequest, takesWebSocket, takeUpgrade } from './web-socket.ts';
 export type EdgeServer = ReturnType<typeof createServer>;
 
 export function createServer(options: EdgeOptions) {
-  const keyRing = memoize(createKeyRing);
-  const trustedProxies = memoize(readTrustedProxies);
   const edge: Edge = {
     ...options,
     runs: new BackgroundRuns({ clock: options.clock, cancelled, sharing: options.sharing }),
@@ -42,8 +40,8 @@ export function createServer(options: EdgeOptions) {
     bodies: options.bodies ?? createBodyBudget(options.clock),
     routes: createRouteTable(options.protocols.all, options.adminRoutes, options.services),
     activity: createActivity(options.clock),
-    keyRing: (settings) => keyRing(settings.apiKeys),
-    trustedProxies: (settings) => trustedProxies(settings.trustedProxies),
+    keyRing: memoize((settings) => createKeyRing(settings.apiKeys)),
+    trustedProxies: memoize((settings) => readTrustedProxies(settings.trustedProxies)),
     addressOf: remember(MAX_PEERS, (peer) =>
       readClientAddress({ peer, forwardedFor: undefined, trustedProxies: [] }),
     ),
