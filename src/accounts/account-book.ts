@@ -22,7 +22,13 @@ import {
   type StoredAccount,
   StoreError,
 } from './account-store.ts';
-import { type AccountStatus, HEALTHY, type HealthEvent, nextHealth } from './health.ts';
+import {
+  type AccountStatus,
+  HEALTHY,
+  type HealthEvent,
+  isUneventful,
+  nextHealth,
+} from './health.ts';
 import {
   type AccountLog,
   createStateSaver,
@@ -284,8 +290,8 @@ class Book {
   /** Puts an event through the account's state machine; unknown ids are ignored. */
   apply(id: string, event: HealthEvent): void {
     const account = this.#accounts.get(id);
-    if (account === undefined) return;
-    const { random, cleanModel } = this.#options;
+    const { clock, random, cleanModel } = this.#options;
+    if (account === undefined || isUneventful(account.health, event, clock.now())) return;
     // What a client named as its model may be a secret, and is kept with the account.
     const named = 'model' in event ? event.model : undefined;
     const model = named === undefined ? undefined : (cleanModel?.(named) ?? named);

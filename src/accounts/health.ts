@@ -276,6 +276,17 @@ const MAX_DETAIL_LENGTH = 200;
 /** Clients may name any model; only this many with trouble are remembered. */
 const MAX_MODELS = 256;
 
+/** True for a success that ends nothing and is noted already, as most are. */
+export function isUneventful(health: AccountHealth, event: HealthEvent, now: number): boolean {
+  const { status, refusals, revocations, servedAt, models } = health;
+  return (
+    event.kind === 'success' &&
+    status.kind === 'active' &&
+    refusals + revocations + models.size === 0 &&
+    Math.abs(now - servedAt) < SERVED_STEP_MS
+  );
+}
+
 /**
  * The health after an event; the same object when nothing changed.
  * What each kind of failure does is one row of `afterFailure`.
@@ -286,14 +297,8 @@ export function nextHealth(
   moment: HealthMoment,
 ): AccountHealth {
   switch (event.kind) {
-    case 'success': {
-      const { status, refusals, revocations, servedAt, models } = health;
-      const isClear = status.kind === 'active' && refusals + revocations === 0;
-      const isKnown = Math.abs(moment.now - servedAt) < SERVED_STEP_MS;
-      // Mostly there is nothing to end and nothing to note.
-      if (isClear && isKnown && !models.has(event.model)) return health;
-      return afterSuccess(health, event, moment);
-    }
+    case 'success':
+      return isUneventful(health, event, moment.now) ? health : afterSuccess(health, event, moment);
     case 'failure':
       return afterFailure(health, event, moment);
     case 'probed':

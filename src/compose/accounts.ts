@@ -228,7 +228,7 @@ function sayMissing(
 }
 
 function watchQuota(
-  { config, backend: { upstreams }, clock }: AccountsOptions,
+  { config, clock }: Pick<AccountsOptions, 'config' | 'clock'>,
   book: AccountBook,
   refresher: QuotaRefresher,
 ) {
@@ -244,6 +244,7 @@ function watchQuota(
   const { noteUse, noteRefusal, callLimitOf } = createQuotaEstimates({
     book,
     now: () => clock.now(),
+    isConfigured: derived(configured, ({ size }) => size > 0),
     limitOf(upstreamId, asked) {
       const limits = configured().get(upstreamId);
       if (limits === undefined) return undefined;
@@ -254,7 +255,12 @@ function watchQuota(
       );
     },
   });
-  const onOutcome = (accountId: string, modelId: string, outcome: LeaseOutcome): void => {
+  const onOutcome = (
+    accountId: string,
+    modelId: string,
+    outcome: LeaseOutcome,
+    draws: boolean,
+  ): void => {
     if (outcome.kind === 'success') noteUse(accountId, modelId, 1);
     if (outcome.kind === 'failure') {
       noteRefusal(accountId, modelId, outcome.failure);
@@ -263,8 +269,6 @@ function watchQuota(
       return;
     }
     // A drawing the client did not wait for may be counted like any other: only the upstream knows.
-    const upstream = upstreams.get(book.find(accountId)?.record.upstreamId ?? '');
-    const draws = upstream?.capabilities(modelId, undefined).drawsImages === true;
     if (draws) refresher.noteChanged(accountId);
   };
   const { note: onRateLimit } = createRateReadings({ book, now: () => clock.now() });

@@ -253,7 +253,7 @@ class AttemptRun {
     const bands = rivals.map(({ leaseRequest }) => {
       const look = this.#dependencies.pool.lease({ ...leaseRequest, isDryRun: true });
       if (look.kind === 'lease') look.lease.release({ kind: 'neutral' });
-      return look.kind === 'lease' ? look.lease.band : undefined;
+      return look.kind === 'lease' ? look.lease.band() : undefined;
     });
     const [own, ...later] = bands;
     return own === 2 && later.some((band) => band !== undefined && band < 2);

@@ -120,11 +120,11 @@ function recallAttempts(
 
 /** @param onChange told of accounts that have nothing left now, or have something again */
 function openReservations(
-  { book, upstreams, clock, sharing, callLimitOf }: PoolOptions,
+  { book, clock, sharing, callLimitOf }: PoolOptions,
   onChange: (account: Account) => void,
 ): QuotaReservations {
   return new QuotaReservations({
-    ...{ upstreams, sharing, limitOf: callLimitOf ?? (() => undefined) },
+    ...{ sharing, limitOf: callLimitOf ?? (() => undefined) },
     find: (id) => book.find(id),
     now: () => clock.now(),
     onChange(accountId) {

@@ -80,7 +80,7 @@ test('an account that was taken out of use meanwhile is not blamed, although it 
 });
 
 test('how each lease ended is told once, with its account and model', () => {
-  const told: (readonly [string, string, LeaseOutcome])[] = [];
+  const told: (readonly [string, string, LeaseOutcome, boolean])[] = [];
   const bench = createPoolBench({
     accounts: [{ id: 'a' }],
     onOutcome: (...ended) => told.push(ended),
@@ -90,8 +90,8 @@ test('how each lease ended is told once, with its account and model', () => {
   bench.use({ model: 'n' }, failure);
   bench.lease().release({ kind: 'neutral' });
   expect(told).toEqual([
-    ['a', 'm', { kind: 'success' }],
-    ['a', 'n', { kind: 'failure', failure }],
-    ['a', 'm', { kind: 'neutral' }],
+    ['a', 'm', { kind: 'success' }, false],
+    ['a', 'n', { kind: 'failure', failure }, false],
+    ['a', 'm', { kind: 'neutral' }, false],
   ]);
 });

@@ -244,7 +244,7 @@ export class Leasing {
     const { upstreams, overloads, reservations, book, tokens, clock, slots, labels } =
       this.#options;
     const { request, now: startedAt } = selection;
-    const { account, modelId, load } = choice.candidate;
+    const { account, modelId, draws, load } = choice.candidate;
     const { models } = account;
     const { id, upstreamId, label, kind, tier } = account.record;
     const upstream = upstreams.get(upstreamId);
@@ -262,7 +262,8 @@ export class Leasing {
     const place = { accountId: id, upstreamId };
     slots.take(place);
     const isCounted = request.isDryRun !== true;
-    const claim = isCounted ? reservations.reserve(account, modelId, startedAt) : undefined;
+    const claim =
+      isCounted && draws ? reservations.reserve(account, modelId, startedAt) : undefined;
     const window = isCounted ? overloads.noteStart(upstreamId, modelId, startedAt) : undefined;
     let isOpen = true;
     let hasAnswered = false;
@@ -274,7 +275,7 @@ export class Leasing {
       upstream,
       modelId,
       listedModel: models?.get(modelId),
-      band: this.#options.shares.bandOf(id, modelId, startedAt),
+      band: () => this.#options.shares.bandOf(id, modelId, startedAt),
       selectionLog,
       preferenceFollowed: wanted === undefined || labels.idsOf(wanted).has(id),
       canRefresh: kind !== 'api-key',
@@ -315,7 +316,7 @@ export class Leasing {
         else claim?.release();
         if (wasWithdrawn) return;
         this.#settle({ account, modelId, request, startedAt }, outcome);
-        this.#options.onOutcome?.(id, modelId, outcome);
+        this.#options.onOutcome?.(id, modelId, outcome, draws);
       },
     };
     return { kind: 'lease', lease };

@@ -173,7 +173,8 @@ export class ModelIndexes {
   readonly #indexes = new Map<string, ModelIndex>();
   readonly #loads = new Map<string, AccountLoad>();
   #version: unknown;
-  #newest: string | undefined;
+  /** What was asked for last, which is mostly asked for again. */
+  #newest: (Asked & { readonly index: ModelIndex }) | undefined;
 
   constructor(options: PoolOptions, ownIdOf: OwnId, reservations: QuotaReservations) {
     this.#options = options;
@@ -185,13 +186,22 @@ export class ModelIndexes {
   /** The accounts as a routed model sees them now. */
   of(request: Asked, now: number): ModelIndex {
     const latest = this.#options.rulesVersion();
-    if (latest !== this.#version) this.#indexes.clear();
+    if (latest !== this.#version) {
+      this.#indexes.clear();
+      this.#newest = undefined;
+    }
     this.#version = latest;
-    const place = placeOf(request);
-    const index = this.#indexes.get(place) ?? this.#build(request, now);
-    // The map is in the order of last use; mostly it is in that order already.
-    if (place !== this.#newest) touchLru(this.#indexes, [place, index], MAX_INDEXES);
-    this.#newest = place;
+    const { model, upstreamId } = request;
+    let newest = this.#newest;
+    if (newest?.model !== model || newest.upstreamId !== upstreamId) {
+      const place = placeOf(request);
+      const found = this.#indexes.get(place) ?? this.#build(request, now);
+      // The map is in the order of last use.
+      touchLru(this.#indexes, [place, found], MAX_INDEXES);
+      newest = { model, upstreamId, index: found };
+      this.#newest = newest;
+    }
+    const { index } = newest;
     if (index.expiries.soonest <= now) index.wake(now);
     return index;
   }
@@ -231,7 +241,10 @@ export class ModelIndexes {
       // A disabled account is no reason why a model nobody offers cannot be had.
       const isDisabled = account.health.status.kind === 'disabled';
       const eligibility: Eligibility = { kind: isDisabled ? 'not-offered' : 'unusable', verdict };
-      return { account, upstreamId, modelId: undefined, eligibility, load, place: undefined };
+      return {
+        ...{ account, upstreamId, modelId: undefined, draws: false },
+        ...{ eligibility, load, place: undefined },
+      };
     }
     const isAsked =
       asked.upstreamId === undefined
@@ -249,7 +262,8 @@ export class ModelIndexes {
         isProtected(account, { modelId, routedModel }),
       isReserved: modelId !== undefined && !this.#reservations.hasRoom(account, modelId, now),
     });
-    return { account, upstreamId, modelId, eligibility, load, place: undefined };
+    const draws = modelId !== undefined && upstream.capabilities(modelId, undefined).drawsImages;
+    return { account, upstreamId, modelId, draws, eligibility, load, place: undefined };
   }
 }
 

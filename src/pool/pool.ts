@@ -49,7 +49,7 @@ export interface PoolOptions {
   readonly concurrency?: ConcurrencyLimits | undefined;
   /** Told how each lease ended, whatever it ended in. */
   readonly onOutcome?:
-    | ((accountId: string, modelId: string, outcome: LeaseOutcome) => void)
+    | ((accountId: string, modelId: string, outcome: LeaseOutcome, draws: boolean) => void)
     | undefined;
   /** Told of every answer whose headers may speak of rate limits; `read` looks at them. */
   readonly onRateLimit?:
@@ -149,7 +149,7 @@ export interface Lease {
   readonly modelId: string;
   readonly listedModel: UpstreamModel | undefined;
   /** How well the account served the model lately. */
-  readonly band: HealthBand;
+  band(): HealthBand;
   readonly selectionLog: readonly SelectionLogEntry[];
   /** False when `X-Preferred-Account` was given and another account was chosen. */
   readonly preferenceFollowed: boolean;
@@ -224,6 +224,8 @@ export interface Candidate {
   readonly upstreamId: string;
   /** The account's own id of the model; undefined when it does not offer it. */
   readonly modelId: string | undefined;
+  /** Whether the model makes pictures: such calls are few and dear, and reserved. */
+  readonly draws: boolean;
   readonly eligibility: Eligibility;
   readonly load: AccountLoad;
   /** Where it stands while it is eligible. */

@@ -3,7 +3,6 @@
 import type { Account, QuotaReading } from '../accounts/account.ts';
 import type { ClusterState, Topic } from '../cluster/cluster.ts';
 import type { Counter, Counters, Taken } from '../cluster/counters.ts';
-import type { Upstream } from '../upstreams/upstream.ts';
 import { isExhausted, knownQuota } from './eligibility.ts';
 import type { CallLimit, ReservationSharing } from './pool.ts';
 import { type Claim, type KnownCount, QuotaLedger } from './quota-ledger.ts';
@@ -29,14 +28,11 @@ interface QuotaReservationsOptions {
   readonly sharing?: ReservationSharing | undefined;
   readonly find: (accountId: string) => Account | undefined;
   readonly now: () => number;
-  readonly upstreams: { get(id: string): Pick<Upstream, 'capabilities'> | undefined };
   /** The operator's figure or a learned one, for upstreams that do not count to the call. */
   readonly limitOf: CallLimit;
   /** Told when a reservation leaves an account nothing, and when one that did is given back. */
   readonly onChange: (accountId: string) => void;
 }
-
-const MAX_MODELS = 1000;
 
 /**
  * Only models that draw: their quotas are of few calls, and each call is dear. They live in memory
@@ -50,9 +46,6 @@ export class QuotaReservations {
   readonly #options: QuotaReservationsOptions;
   /** By account and model. */
   readonly #ledgers = new Map<string, Map<string, AccountLedger>>();
-  /** What a model can do is asked once: the answer stays as long as the upstream object does. */
-  readonly #drawing = new WeakMap<object, Map<string, boolean>>();
-
   /** What others have reserved, by their process. */
   readonly #foreign = new Map<string, Map<number, Claim>>();
   readonly #ends: readonly (() => void)[];
@@ -81,13 +74,9 @@ export class QuotaReservations {
     return ledger === undefined || ledger.at(account, now).room !== 0;
   }
 
-  /** Undefined for models whose calls are not reserved. */
-  reserve(account: Account, modelId: string, now: number): Reservation | undefined {
-    const { id, upstreamId } = account.record;
-    const upstream = this.#options.upstreams.get(upstreamId);
-    const draws =
-      upstream && (this.#drawing.get(upstream)?.get(modelId) ?? this.#ask(upstream, modelId));
-    if (draws !== true) return undefined;
+  /** For a call of a model that draws. */
+  reserve(account: Account, modelId: string, now: number): Reservation {
+    const { id } = account.record;
     const ledger = this.#ledgerOf(account, modelId);
     const claim = this.#reserve(account, ledger, now);
     const { sharing } = this.#options;
@@ -163,16 +152,6 @@ export class QuotaReservations {
 
   forget(accountId: string): void {
     this.#ledgers.delete(accountId);
-  }
-
-  #ask(upstream: Pick<Upstream, 'capabilities'>, modelId: string): boolean {
-    const models = this.#drawing.get(upstream) ?? new Map<string, boolean>();
-    this.#drawing.set(upstream, models);
-    const draws = upstream.capabilities(modelId, undefined).drawsImages;
-    // Clients may name any model.
-    if (models.size >= MAX_MODELS) models.clear();
-    models.set(modelId, draws);
-    return draws;
   }
 }
 

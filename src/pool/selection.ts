@@ -112,6 +112,8 @@ export class Selection {
   readonly #sources: SelectionSources;
   /** A look waits for nothing. */
   readonly #mindsSlots: boolean;
+  /** With one group there is none that would lose less than another. */
+  readonly #hasGroups: boolean;
   /** Accounts of lower bands than this are left aside. */
   lowestBand: HealthBand = 2;
   /** Whether a group is throttled is decided once a request. */
@@ -125,7 +127,8 @@ export class Selection {
     this.index = index;
     this.now = now;
     this.#sources = sources;
-    this.#mindsSlots = request.isDryRun !== true && sources.slots.isLimited;
+    this.#mindsSlots = request.isDryRun !== true && sources.slots.isLimited();
+    this.#hasGroups = index.groups.length > 1;
   }
 
   /** `boundAccountIds` are those of the session, best first. */
@@ -189,7 +192,7 @@ export class Selection {
     const waitMs = this.overloadMs(candidate);
     if (waitMs > 0) return { kind: 'overloaded', verdict: OVERLOADED, waitMs };
     if (this.request.exclude?.has(account.record.id) === true) return TRIED;
-    return this.#isFull(candidate) ? BUSY : eligibility;
+    return this.#mindsSlots && this.#isFull(candidate) ? BUSY : eligibility;
   }
 
   /** Those that could serve it but for the calls they have under way. */
@@ -210,13 +213,14 @@ export class Selection {
 
   #isFull({ account, upstreamId }: Candidate): boolean {
     const place = { accountId: account.record.id, upstreamId };
-    return this.#mindsSlots && this.#sources.slots.isFull(place, this.request.admitted);
+    return this.#sources.slots.isFull(place, this.request.admitted);
   }
 
   /** Not tried by this request, not full, and of a band that is looked at now. */
   isLeft(candidate: Candidate): boolean {
     const { exclude } = this.request;
-    if (exclude?.has(candidate.account.record.id) === true || this.#isFull(candidate)) return false;
+    if (exclude?.has(candidate.account.record.id) === true) return false;
+    if (this.#mindsSlots && this.#isFull(candidate)) return false;
     return this.lowestBand === 2 || this.#bandOf(candidate) <= this.lowestBand;
   }
 
@@ -252,7 +256,7 @@ export class Selection {
 
   /** The groups that would lose least of the request, of those with an account left. */
   #fittingGroups(): readonly CandidateGroup[] {
-    const losses = this.#lossByGroup();
+    const losses = this.#hasGroups ? this.#lossByGroup() : undefined;
     if (losses === undefined) return this.index.groups;
     const band = this.lowestBand;
     if (this.#fitting?.band === band) return this.#fitting.groups;
@@ -281,7 +285,7 @@ export class Selection {
   #findLosses(): ReadonlyMap<CandidateGroup, NeedSet> | undefined {
     const { needs } = this.request;
     const { groups } = this.index;
-    if (needs === undefined || groups.length < 2) return undefined;
+    if (needs === undefined) return undefined;
     const lacking = lackingByGroup(groups, this.request, this.#sources.upstreams);
     if (areAlike([...lacking.values()])) return undefined;
     const needed = needs.read();
@@ -337,7 +341,8 @@ export class Selection {
     let [bestPriority, bestGuess, bestTier] = [Number.NEGATIVE_INFINITY, 0, 0];
     for (const group of this.#fittingGroups()) {
       if (group.size === 0 || this.overloadMs(group) > 0) continue;
-      const guess = isGuess(group) ? 1 : 0;
+      // Where no list of its accounts names the model, that the upstream has it is a guess.
+      const guess = group.listed === 0 ? 1 : 0;
       for (const tier of tiers) {
         const rank = this.#firstLeft(group.tiers[tier]);
         if (rank === undefined) continue;
@@ -422,14 +427,14 @@ export class Selection {
 
   #whyNot(candidate: Candidate, choice: Choice | undefined): string {
     if (this.lowestBand < 2 && this.#bandOf(candidate) > this.lowestBand) return LOWERED;
-    const lost = this.#moreLost(candidate.place?.group, choice);
+    const lost = this.#hasGroups ? this.#moreLost(candidate.place?.group, choice) : undefined;
     if (lost !== undefined) return LOSING[lost];
     if (choice?.by !== 'most-room') return PASSED_OVER;
     const { priority, tier } = candidate.account.record;
     const winner = choice.candidate.account.record;
     if (priority < winner.priority) return 'has a lower priority';
     const [group, chosen] = [candidate.place?.group, choice.candidate.place?.group];
-    if (group && chosen && isGuess(group) && !isGuess(chosen)) return 'may not have the model';
+    if (group?.listed === 0 && chosen && chosen.listed > 0) return 'may not have the model';
     const isLower = TIERS_BY_ROOM.indexOf(tier) > TIERS_BY_ROOM.indexOf(winner.tier);
     return isLower ? 'is of a lower tier' : PASSED_OVER;
   }
@@ -485,11 +490,6 @@ function logGroups(
     }
   }
   return [{ count, verdict, accountIds }];
-}
-
-/** True where no list of its accounts says that the upstream has the model. */
-function isGuess({ listed }: CandidateGroup): boolean {
-  return listed === 0;
 }
 
 /** Of the groups with an account that is eligible. */

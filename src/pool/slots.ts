@@ -47,6 +47,8 @@ const MAX_WAITING = 64;
  */
 export class Slots {
   readonly #limits: ConcurrencyLimits;
+  /** False while nothing has a limit. */
+  readonly isLimited: () => boolean;
   readonly #clock: Clock;
   readonly #inFlight = new Map<string, number>();
   /** Slots that are kept for requests whose turn has come. */
@@ -56,20 +58,17 @@ export class Slots {
 
   constructor(limits: ConcurrencyLimits, clock: Clock) {
     this.#limits = limits;
+    this.isLimited = limits.isLimited;
     this.#clock = clock;
-  }
-
-  /** False while nothing has a limit. */
-  get isLimited(): boolean {
-    return this.#limits.isLimited();
   }
 
   /** @param admitted the place that keeps a slot for the request that asks */
   isFull({ accountId, upstreamId }: Place, admitted?: Place): boolean {
-    if (!this.#limits.isLimited()) return false;
-    const isTaken = (name: string, limit: number | undefined, isOwn: boolean): boolean =>
-      limit !== undefined &&
-      countOf(this.#inFlight, name) + countOf(this.#kept, name) - (isOwn ? 1 : 0) >= limit;
+    if (!this.isLimited()) return false;
+    const isTaken = (name: string, limit: number | undefined, isOwn: boolean): boolean => {
+      const taken = (this.#inFlight.get(name) ?? 0) + (this.#kept.get(name) ?? 0);
+      return limit !== undefined && taken - (isOwn ? 1 : 0) >= limit;
+    };
     const ofAccount = this.#limits.ofAccount(accountId);
     const ofUpstream = this.#limits.ofUpstream(upstreamId);
     return (
@@ -84,7 +83,7 @@ export class Slots {
 
   release(place: Place): void {
     addTo(this.#inFlight, place, -1);
-    this.#admitNext(place.upstreamId);
+    if (this.#queues.size > 0) this.#admitNext(place.upstreamId);
   }
 
   /**
@@ -194,13 +193,9 @@ export class Slots {
   }
 }
 
-function countOf(counts: ReadonlyMap<string, number>, name: string): number {
-  return counts.get(name) ?? 0;
-}
-
 function addTo(counts: Map<string, number>, { accountId, upstreamId }: Place, step: 1 | -1): void {
   for (const name of [`a ${accountId}`, `u ${upstreamId}`]) {
-    const count = countOf(counts, name) + step;
+    const count = (counts.get(name) ?? 0) + step;
     if (count > 0) counts.set(name, count);
     else counts.delete(name);
   }

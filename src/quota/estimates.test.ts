@@ -15,7 +15,12 @@ function setUp(
 ) {
   const time = { now: NOW };
   const book = createFakeBook([createAccount('a', { quotas })]);
-  const estimates = createQuotaEstimates({ book, limitOf: () => limit, now: () => time.now });
+  const estimates = createQuotaEstimates({
+    book,
+    limitOf: () => limit,
+    isConfigured: () => limit !== undefined,
+    now: () => time.now,
+  });
   return { time, estimates, reading: () => book.find('a')?.quotas.get('m') };
 }
 

@@ -17,6 +17,8 @@ interface QuotaEstimatesOptions {
   readonly book: AccountBook;
   /** The operator's own figure for a model; undefined when none is configured. */
   readonly limitOf: (upstreamId: string, modelId: string) => QuotaLimit | undefined;
+  /** False while no model has one. */
+  readonly isConfigured: () => boolean;
   readonly now: () => number;
 }
 
@@ -24,7 +26,7 @@ const MAX_LEARNED = 10_000;
 
 /** Figures the upstream reports itself are never overwritten. */
 export function createQuotaEstimates(options: QuotaEstimatesOptions) {
-  const { book, limitOf, now } = options;
+  const { book, limitOf, isConfigured, now } = options;
   const learned = new Map<string, QuotaLimit>();
   const write = (account: Account, modelId: string, reading: QuotaReading): void =>
     book.setQuotas(account.record.id, new Map([[modelId, reading]]));
@@ -34,6 +36,7 @@ export function createQuotaEstimates(options: QuotaEstimatesOptions) {
   return {
     /** Counts calls that the upstream answered. */
     noteUse(accountId: string, modelId: string, calls: number): void {
+      if (learned.size === 0 && !isConfigured()) return;
       const account = book.find(accountId);
       const reading = account?.quotas.get(modelId);
       if (account === undefined || reading?.source === 'upstream') return;
