@@ -71,6 +71,7 @@ interface FallbackRecord {
 
 export interface AttemptRecord {
   readonly accountId: string;
+  readonly upstreamId?: string | undefined;
   readonly modelId: string;
   /** Which of several upstream calls, from 1. */
   readonly upstreamCall?: number | undefined;

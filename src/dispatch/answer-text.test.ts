@@ -63,6 +63,7 @@ class Repeated extends AnswerText {
 /** Writes each word twice more, when it is asked for more. */
 class Long extends Repeated {
   readonly left: string[] = [];
+  protected override more = (): string => this.left.shift() ?? '';
 
   protected override push(frame: Frame): void {
     super.push(frame);
@@ -71,10 +72,6 @@ class Long extends Repeated {
 
   protected override fail({ message }: GatewayError): void {
     this.left.push(`<${message}>`);
-  }
-
-  protected override more(): string {
-    return this.left.shift() ?? '';
   }
 }
 

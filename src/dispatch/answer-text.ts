@@ -45,9 +45,7 @@ export abstract class AnswerText implements AnswerChunks {
   /** Writes a failure behind the commit point, which ends the answer. */
   protected abstract fail(error: GatewayError): void;
   /** Where not all is written at once: the next piece of what comes behind `text`, '' when nothing is left. */
-  protected more(): string {
-    return '';
-  }
+  protected more: (() => string) | undefined;
 
   /** Comes first; resolves at the commit point. `onEnd` is called once, when all is read or given up. */
   async begin(onEnd: () => void): Promise<void> {
@@ -86,7 +84,7 @@ export abstract class AnswerText implements AnswerChunks {
 
   #takeText(): string {
     const { text } = this;
-    if (text === '') return this.more();
+    if (text === '') return this.more?.() ?? '';
     this.text = '';
     return text;
   }

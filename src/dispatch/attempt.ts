@@ -22,7 +22,7 @@ import { createNameMatcher } from '../transforms/answer/calls.ts';
 import { type AnswerRules, createAnswerRules, noteFewer } from '../transforms/answer/index.ts';
 import type { AccountAccess, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
-import { noteCommit, servedBy } from './commit-point.ts';
+import { noteCommit } from './commit-point.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
 import {
   type LaneInput,
@@ -78,6 +78,7 @@ export class GenerateAttempt {
   constructor(input: GenerateAttemptInput) {
     this.#input = input;
     const { call, context, lease, options, prepared } = input;
+    const { id: accountId, upstreamId } = lease.account;
     this.#relayed = prepared.lane === 'relay' ? call.relay : undefined;
     const isRelayed = this.#relayed !== undefined;
     this.#watch = new StreamObserver({
@@ -85,7 +86,7 @@ export class GenerateAttempt {
       scope: context.clientKeyId,
       asked: isRelayed ? undefined : () => whatIsAsked(call),
       transcript: context.record.keepsAnswers ? new AnswerTranscript() : undefined,
-      servedBy: servedBy(lease),
+      servedBy: { accountId, upstreamId, modelId: lease.modelId },
       estimator: options.estimator,
       estimatePrompt: this.#estimatePrompt,
     });
@@ -208,19 +209,22 @@ export class GenerateAttempt {
   /** Calls go back under the name they have here: what is remembered of one goes by it. */
   #relayEdit(relay: RelayCall): (value: JsonObject) => JsonObject {
     const { receipt } = this.#input.context;
+    const declared = once(() => relay.declaredNames());
     const known = once(() => {
-      const declared = [...relay.declaredNames()];
-      const sent = acceptedNames(() => declared, 'plain');
+      const names = [...declared()];
+      const sent = acceptedNames(() => names, 'plain');
       return {
         match: createNameMatcher(
-          declared.map((name) => ({ name })),
+          names.map((name) => ({ name })),
           receipt,
         ),
         ownNames: new Map(Array.from(sent, ([name, accepted]) => [accepted, name])),
       };
     });
-    const rename = (name: string): string => known().ownNames.get(name) ?? known().match(name);
-    return (value) => relay.renameCalls(value, rename);
+    const rename = (name: string): string =>
+      declared().has(name) ? name : (known().ownNames.get(name) ?? known().match(name));
+    // Where none is declared there is no name to lead a call back to.
+    return (value) => (declared().size === 0 ? value : relay.renameCalls(value, rename));
   }
 
   /** Tells the pool how the stream ended. */
@@ -278,7 +282,7 @@ export class GenerateAttempt {
     return createAnswerRules({
       request,
       receipt,
-      typed: lease.upstream.typedValues(prepared.body),
+      typed: () => lease.upstream.typedValues(prepared.body),
       callIdPrefix,
       createId: options.createId,
       isSearchNamed: prepared.isSearchNamed,

@@ -86,6 +86,7 @@ class AttemptRun {
   readonly #request: AttemptRequest;
   readonly #dependencies: AttemptDependencies;
   readonly #startedAt: number;
+  readonly #client: string;
   /** In the order they are tried. */
   readonly #routes: RouteChoice[];
   /** Which of the routes is tried. */
@@ -124,17 +125,24 @@ class AttemptRun {
 
   constructor(request: AttemptRequest, dependencies: AttemptDependencies) {
     this.#request = request;
+    const [first] = request.routes;
     this.#routes = [...request.routes];
-    this.#choice = request.routes[0];
+    this.#choice = first;
+    this.#client = first.leaseRequest.clientKeyId;
     this.#dependencies = dependencies;
     this.#startedAt = dependencies.clock.monotonic();
   }
 
   async run<Result>(attempt: Attempt<Result>): Promise<Result> {
-    const { clock } = this.#dependencies;
+    const { clock, budgetOf } = this.#dependencies;
     for (;;) {
       const lease = await this.#nextLease();
-      this.#enterBudget(lease);
+      const budget = budgetOf(lease);
+      // A request counts once for each model it asks.
+      if (!this.#budgets.includes(budget)) {
+        this.#budgets.push(budget);
+        budget.noteRequest(this.#client);
+      }
       // No other kept connection is trusted any more.
       this.#changes = this.#lostConnections > 0 ? new Set(['fresh-connection']) : undefined;
       for (let isSame = true; isSame; ) {
@@ -159,18 +167,6 @@ class AttemptRun {
         }
       }
     }
-  }
-
-  get #client(): string {
-    return this.#choice.leaseRequest.clientKeyId;
-  }
-
-  /** A request counts once for each model it asks. */
-  #enterBudget(lease: Lease): void {
-    const budget = this.#dependencies.budgetOf(lease);
-    if (this.#budgets.includes(budget)) return;
-    this.#budgets.push(budget);
-    budget.noteRequest(this.#client);
   }
 
   async #nextLease(): Promise<Lease> {
@@ -283,34 +279,33 @@ class AttemptRun {
     return result.kind === 'none' && result.reason === 'all-tried' ? nothing : result;
   }
 
-  #lease(admitted?: Place): LeaseResult {
-    const { leaseRequest } = this.#choice;
-    const { pool } = this.#dependencies;
-    if (this.#tried === undefined && this.#waitedMs === 0 && admitted === undefined) {
-      return pool.lease(leaseRequest);
-    }
-    const exclude = new Set(this.#tried?.keys());
-    return pool.lease({ ...leaseRequest, exclude, waitedMs: this.#waitedMs, admitted });
-  }
-
   /** Waits for the session's account, and for a slot; the pool itself bounds how long in all. */
   async #leaseInTurn(): Promise<LeaseOrNothing> {
-    let result = this.#lease();
-    while (result.kind === 'wait' || result.kind === 'busy') {
+    const { pool } = this.#dependencies;
+    const { leaseRequest } = this.#choice;
+    let admitted: Place | undefined;
+    for (;;) {
+      const isFirst = this.#tried === undefined && this.#waitedMs === 0 && admitted === undefined;
+      const result = pool.lease(
+        isFirst
+          ? leaseRequest
+          : {
+              ...{ ...leaseRequest, waitedMs: this.#waitedMs, admitted },
+              exclude: new Set(this.#tried?.keys()),
+            },
+      );
+      admitted = undefined;
       if (result.kind === 'wait') {
         const { waitMs } = result;
         await this.#sleep([waitMs, waitMs]);
         this.#waitedMs += waitMs;
-        result = this.#lease();
-      } else {
-        const slot = await this.#waitForSlot(result.places);
-        if (slot === undefined) {
+      } else if (result.kind === 'busy') {
+        admitted = await this.#waitForSlot(result.places);
+        if (admitted === undefined) {
           return { kind: 'none', reason: 'busy', selectionLog: result.selectionLog };
         }
-        result = this.#lease(slot);
-      }
+      } else return result;
     }
-    return result;
   }
 
   /** Undefined where none becomes free in time. */
@@ -497,6 +492,7 @@ class AttemptRun {
     const { record, upstreamCall } = this.#request.context;
     record.attempts.push({
       accountId: lease.account.id,
+      upstreamId: lease.account.upstreamId,
       accountLabel: lease.account.label,
       modelId: lease.modelId,
       upstreamCall,

@@ -2,7 +2,7 @@
 
 import { createHash, hash as digest } from 'node:crypto';
 import { clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
-import type { ModelTask, ModelVariant } from '../canonical/model.ts';
+import type { ModelTask } from '../canonical/model.ts';
 import {
   areAlike,
   type CallNeeds,
@@ -18,7 +18,6 @@ import { bodyName, headerName, textName } from '../canonical/session-name.ts';
 import { nextTurn } from '../lib/chunked-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import { once } from '../lib/once.ts';
 import type { Pool } from '../pool/create-pool.ts';
 import type { Lease, LeaseRequest, LeaseResult } from '../pool/pool.ts';
 import type { GenerateCall, ProtocolName } from '../protocols/protocol.ts';
@@ -62,11 +61,9 @@ interface AskedCall {
 
 interface NamedCall extends Pick<AskedCall, 'model'> {
   readonly session: string | undefined;
-  readonly needs: NeedsOfCall;
+  /** What it needs of a model, but for what the name of that asks for. */
+  readonly needs: CallNeeds;
 }
-
-/** What a call needs of a model, with what the name of that asks for. */
-type NeedsOfCall = (variant: ModelVariant) => CallNeeds;
 
 /** A model that may serve a call, and what the call asks of the pool for it. */
 export interface RouteChoice {
@@ -95,7 +92,9 @@ export async function routeCall(
   if (lists !== undefined) await lists;
   if (context.isLarge === true) await nextTurn();
   const wire = call.relay?.wire;
-  const named = { model: call.model, session, needs: needsOfCall(call) };
+  let read: NeedSet | undefined;
+  const needs = { wire, read: () => (read ??= readNeeds(call)) };
+  const named = { model: call.model, session, needs };
   let routes: RoutedCall;
   try {
     routes = findRoutes(named, call.protocol, { context, routing });
@@ -118,14 +117,6 @@ function faultIn(call: AskedCall): unknown {
     return isOfWire && call.relay !== undefined ? undefined : error;
   }
   return undefined;
-}
-
-function needsOfCall(call: AskedCall): NeedsOfCall {
-  const read = once(() => readNeeds(call));
-  return (variant) => ({
-    wire: call.relay?.wire,
-    read: () => read() | variantNeeds(variant),
-  });
 }
 
 function readNeeds(call: AskedCall): NeedSet {
@@ -202,8 +193,7 @@ function ofUpstream(
   { clientKeyId }: CallContext,
 ): RouteChoice {
   const route = { target: model, upstreamId, webSearch: false };
-  const leaseRequest = { model, upstreamId, clientKeyId, session, needs: needs(route) };
-  return { route, leaseRequest };
+  return { route, leaseRequest: { model, upstreamId, clientKeyId, session, needs } };
 }
 
 /** Of new sessions the provider gets its share as one account among the others; a session stays where it is. */
@@ -230,14 +220,18 @@ function routeWithin(
     leaseRequest: {
       model: one.target,
       upstreamId: one.upstreamId,
-      needs: needs(one),
+      needs: { wire: needs.wire, read: () => needs.read() | variantNeeds(one) },
       ...wishes,
     },
   });
   const { chain } = route;
+  const closed = provider?.mode === 'off' ? provider.upstreamId : undefined;
+  // Mostly a name leads to one model.
+  if (chain === undefined && (closed === undefined || route.upstreamId !== closed)) {
+    return [choose(route)];
+  }
   const luck = (name: string): number =>
     session === undefined ? 1 - random() : share(session, name);
-  const closed = provider?.mode === 'off' ? provider.upstreamId : undefined;
   const open = (routes: readonly RoutedModel[]): readonly RouteChoice[] =>
     routes.filter(({ upstreamId }) => closed === undefined || upstreamId !== closed).map(choose);
   const [first, ...others] =
@@ -349,8 +343,7 @@ export function nameSession(
   context: Pick<CallContext, 'headerSession'>,
 ): string | undefined {
   const { bodySession, relay } = call;
-  const named = headerSession(context);
-  if (named !== undefined) return named;
+  if (context.headerSession !== undefined) return headerName(context.headerSession);
   if (bodySession !== undefined) return bodyName(bodySession);
   const beginning = relay === undefined ? openingText(call.request) : relay.openingText();
   return beginning === undefined ? undefined : textName(digest('sha256', beginning, 'base64url'));

@@ -1,8 +1,7 @@
 // The commit point of an answer: from there on it is the client’s, and no other account is tried.
 
-import type { AnswerFigures, CallRecord, ServedBy } from '../canonical/call-record.ts';
+import type { AnswerFigures, CallRecord } from '../canonical/call-record.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
-import type { Lease } from '../pool/pool.ts';
 
 /**
  * The commit point: true for events that carry content or end the answer. A start, usage figures, or a text block
@@ -25,9 +24,4 @@ export function noteCommit(record: CallRecord, figures: AnswerFigures, committed
   record.committedAt ??= committedAt;
   record.answers ??= [];
   record.answers.push(figures);
-}
-
-/** Who gives the answers of a lease. */
-export function servedBy({ account, modelId }: Pick<Lease, 'account' | 'modelId'>): ServedBy {
-  return { accountId: account.id, upstreamId: account.upstreamId, modelId };
 }

@@ -10,6 +10,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import {
   type CountTokensCall,
+  choicesOf,
   type EmbedCall,
   type GenerateCall,
   understood,
@@ -35,7 +36,7 @@ import { countTokens } from './count-tokens.ts';
 import type { CallContext, CallExplanation, Dispatcher, GenerateAnswer } from './dispatcher.ts';
 import { embed } from './embed.ts';
 import { exhaustedError } from './exhausted.ts';
-import { askApart, asksForSeveral, generateSeveral } from './fan-out.ts';
+import { askApart, generateSeveral } from './fan-out.ts';
 import { isNativeErrorReply } from './lanes.ts';
 import { CallBodies } from './prepare.ts';
 import { TokenEstimator } from './stream-observer.ts';
@@ -67,7 +68,7 @@ class Dispatch implements Dispatcher {
   }
 
   async generate(asked: GenerateCall, context: CallContext): Promise<GenerateAnswer> {
-    const call = asksForSeveral(asked) ? await askApart(asked, context, this.#options) : asked;
+    const call = choicesOf(asked) > 1 ? await askApart(asked, context, this.#options) : asked;
     const { fanOut, model } = call;
     if (fanOut === undefined) return this.#generateOne(call, context);
     const { createId, clock } = this.#options;
@@ -116,7 +117,7 @@ class Dispatch implements Dispatcher {
 
   /** Leases, prepares and gives back: nothing is sent and nothing held against the account. */
   async explain(asked: GenerateCall, context: CallContext): Promise<CallExplanation> {
-    const call = asksForSeveral(asked) ? await askApart(asked, context, this.#options) : asked;
+    const call = choicesOf(asked) > 1 ? await askApart(asked, context, this.#options) : asked;
     const { model } = call;
     const routes = await routeCall(call, context, this.#options);
     const bodies = new CallBodies(call, context, this.#options);

@@ -12,7 +12,7 @@ import type { EmbedCall, EmbedRelay } from '../protocols/protocol.ts';
 import type { RoutedModel } from '../routing/router.ts';
 import { type AttemptDependencies, type AttemptPlan, runAttempts } from './attempts.ts';
 import { noteLease, type RoutedCall, requireTask } from './call-setup.ts';
-import { noteCommit, servedBy } from './commit-point.ts';
+import { noteCommit } from './commit-point.ts';
 import type { CallContext } from './dispatcher.ts';
 import { refuseLosses } from './prepare.ts';
 import type { TokenEstimator } from './stream-observer.ts';
@@ -41,7 +41,8 @@ export async function embed(
       const startedAt = dependencies.clock.monotonic();
       await embedOn(lease, { call, context, plan, progress, isKnown });
       record.timings.upstreamMs = dependencies.clock.monotonic() - startedAt;
-      server = servedBy(lease);
+      const { id: accountId, upstreamId } = lease.account;
+      server = { accountId, upstreamId, modelId: lease.modelId };
     },
     dependencies,
   );

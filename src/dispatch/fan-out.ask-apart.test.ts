@@ -6,8 +6,9 @@ import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { ModelCapabilities } from '../canonical/model.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { choicesOf } from '../protocols/protocol.ts';
 import { callOf, contextOf } from './dispatch.test-support.ts';
-import { askApart, asksForSeveral } from './fan-out.ts';
+import { askApart } from './fan-out.ts';
 
 function routingOf(capabilities: Partial<ModelCapabilities>, ids = ['a']) {
   const upstream = {
@@ -27,7 +28,7 @@ const asking = (fields: Partial<CanonicalRequest>) => callOf({ request: requestO
 
 test('of a model that gives one answer at a time each is asked for by itself, with a seed of its own', async () => {
   const call = asking({ choices: 3, sampling: { temperature: 1, seed: 7 } });
-  expect(asksForSeveral(call)).toBe(true);
+  expect(choicesOf(call)).toBeGreaterThan(1);
   const apart = await askApart(call, contextOf(), routingOf({ severalAnswers: false }));
   expect(apart.fanOut).toMatchObject({
     takesPartial: true,
@@ -53,7 +54,7 @@ test('a call stays one where its model gives several, and where no account is le
 });
 
 test('one answer is one request, and more than eight of them are refused', async () => {
-  expect(asksForSeveral(asking({}))).toBe(false);
+  expect(choicesOf(asking({}))).toBe(1);
   const asked = askApart(asking({ choices: 9 }), contextOf(), routingOf({ severalAnswers: false }));
   await expect(asked).rejects.toThrow('n: at most 8 answers are possible.');
 });

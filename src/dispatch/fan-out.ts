@@ -5,7 +5,12 @@ import { type Reply, type ReplyChoice, unfold } from '../canonical/fold.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { CacheWrites, Usage } from '../canonical/usage.ts';
 import { told } from '../lib/localized-message.ts';
-import type { FanOut, GenerateCall, ReplyContext } from '../protocols/protocol.ts';
+import {
+  choicesOf,
+  type FanOut,
+  type GenerateCall,
+  type ReplyContext,
+} from '../protocols/protocol.ts';
 import { AsyncBatchQueue } from '../stream/queue.ts';
 import { abortError } from './attempts.ts';
 import { lookForLease, type Routing, routeCall } from './call-setup.ts';
@@ -210,15 +215,6 @@ function addCacheWrites(
   const isTold = one.hourTokens !== undefined && other.hourTokens !== undefined;
   if (!isTold) return { cacheWrites: { tokens } };
   return { cacheWrites: { tokens, hourTokens: one.hourTokens + other.hourTokens } };
-}
-
-/** A native body says it itself: it need not be read for that. */
-function choicesOf(call: GenerateCall): number {
-  return (call.relay ?? call.request).choices ?? 1;
-}
-
-export function asksForSeveral(call: GenerateCall): boolean {
-  return choicesOf(call) > 1;
 }
 
 /** As many as the models give that give several. */

@@ -24,16 +24,6 @@ interface TranslateRules {
   readonly isComplete?: (() => boolean) | undefined;
 }
 
-/** Of the decoder's events those that the client is to see. */
-function shownEvents(
-  decoded: readonly CanonicalEvent[],
-  watch: StreamObserver,
-  { transform }: TranslateRules,
-): readonly CanonicalEvent[] {
-  watch.count(decoded);
-  return watch.withUsage(transform(decoded));
-}
-
 /** The whole answer at once. @throws GatewayError */
 export async function translateReply(
   { frames, decoder, watch }: LaneInput,
@@ -41,7 +31,7 @@ export async function translateReply(
 ): Promise<Reply> {
   const events: CanonicalEvent[] = [];
   const take = (decoded: readonly CanonicalEvent[]): void => {
-    for (const event of shownEvents(decoded, watch, rules)) {
+    for (const event of watch.take(decoded, rules.transform(decoded))) {
       watch.onEvent(event);
       events.push(event);
     }
@@ -69,6 +59,7 @@ export class TranslatedText extends AnswerText {
     this.#decoder = input.decoder;
     this.#rules = rules;
     this.#writer = writer;
+    this.more = writer.more?.bind(writer);
   }
 
   protected push(frame: Frame): void {
@@ -88,13 +79,9 @@ export class TranslatedText extends AnswerText {
     this.#take([{ kind: 'error', error }]);
   }
 
-  protected override more(): string {
-    return this.#writer.more?.() ?? '';
-  }
-
   #take(decoded: readonly CanonicalEvent[]): void {
     const { watch } = this;
-    for (const event of shownEvents(decoded, watch, this.#rules)) {
+    for (const event of watch.take(decoded, this.#rules.transform(decoded))) {
       watch.onEvent(event);
       if (event.kind === 'error' && !watch.isCommitted) throw event.error;
       this.text += this.#writer.write(event);

@@ -21,8 +21,7 @@ function estimateOf(usage: Usage, ...events: readonly CanonicalEvent[]): Usage |
     estimatePrompt: () => 7,
   });
   watch.decoder = { usage, push: () => [], end: () => [] };
-  watch.count(events);
-  const [first] = watch.withUsage([{ kind: 'finish', choices: [] }]);
+  const [first] = watch.take(events, [{ kind: 'finish', choices: [] }]);
   return first?.kind === 'usage' ? first.usage : undefined;
 }
 

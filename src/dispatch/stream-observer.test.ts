@@ -90,7 +90,7 @@ test('of an answer that failed its usage is estimated, of a whole one what it to
   const words = { kind: 'block-delta', index: 0, delta: { kind: 'text', text } } as const;
   const usageOf = (...events: readonly CanonicalEvent[]) => {
     const { seen } = watch(events);
-    seen.count([words]);
+    seen.take([words], []);
     return seen.usage;
   };
   const told = { kind: 'usage', usage: prompt } as const;

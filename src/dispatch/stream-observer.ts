@@ -75,14 +75,19 @@ export class StreamObserver implements AnswerFigures {
     return this.#estimate() ?? this.decoder?.usage ?? this.#usage;
   }
 
-  /** As `count` and `see`, where the client is shown what was decoded. */
+  /** As `take` and `onEvent`, where the client is shown what was decoded. */
   observe(decoded: readonly CanonicalEvent[]): void {
-    this.count(decoded);
-    for (const event of this.withUsage(decoded)) this.onEvent(event);
+    for (const event of this.take(decoded, decoded)) this.onEvent(event);
   }
 
-  /** Call with every event of the decoder in order: what is kept from the client was paid for too. */
-  count(decoded: readonly CanonicalEvent[]): void {
+  /**
+   * Call with every event of the decoder in order: what is kept from the client was paid for too. Gives what is shown
+   * of them, and in front of a finish, which is the last one, the usage that nobody told.
+   */
+  take(
+    decoded: readonly CanonicalEvent[],
+    shown: readonly CanonicalEvent[],
+  ): readonly CanonicalEvent[] {
     for (const event of decoded) {
       if (event.kind === 'block-start' && event.block.kind !== 'text') {
         this.#answerSize += textTokens(openingWords(event.block));
@@ -92,13 +97,9 @@ export class StreamObserver implements AnswerFigures {
       if (delta.kind === 'thinking') this.#thoughtSize += textTokens(delta.text);
       else this.#answerSize += textTokens(delta.kind === 'text' ? delta.text : delta.json);
     }
-  }
-
-  /** The events, and in front of a finish, which is the last one, the usage that nobody told. */
-  withUsage(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {
-    if (events.at(-1)?.kind !== 'finish') return events;
+    if (shown.at(-1)?.kind !== 'finish') return shown;
     const usage = this.#estimate();
-    return usage === undefined ? events : events.toSpliced(-1, 0, { kind: 'usage', usage });
+    return usage === undefined ? shown : shown.toSpliced(-1, 0, { kind: 'usage', usage });
   }
 
   /** What was told, with estimates for what was not; undefined when nothing is missing. */

@@ -255,14 +255,19 @@ export function understood(
   }
 }
 
+/** How many answers are asked for. A native body says it itself: it need not be read for that. */
+export function choicesOf(call: Pick<GenerateCall, 'request' | 'relay'>): number {
+  return (call.relay ?? call.request).choices ?? 1;
+}
+
 export interface RelayCall extends RelayBody {
   /** How many answers the body asks for; absent for one. */
   readonly choices?: number | undefined;
   /** The system text and the first user text of at least ten characters, for session affinity. */
   openingText(): string | undefined;
   /**
-   * An upstream's frame or body with the names of its calls as `rename` has them, for those that the
-   * request declares no tool of; the same object when nothing changes.
+   * An upstream's frame or body with the names of its calls as `rename` has them; the same object when nothing
+   * changes.
    */
   renameCalls(frame: JsonObject, rename: (name: string) => string): JsonObject;
   /** Of the tools the body declares, read from it as it came. */
@@ -275,19 +280,6 @@ export interface RelayCall extends RelayBody {
   isPiece?(frame: JsonObject): boolean;
   /** Mostly one body. */
   writeReply(upstreamBodies: readonly JsonObject[], context: ReplyContext): JsonObject;
-}
-
-type RenameCalls = RelayCall['renameCalls'];
-
-/** Renames the calls of frames but for those of declared tools; nothing where none is declared. */
-export function renameUndeclared(
-  declared: () => ReadonlySet<string>,
-  renameCalls: RenameCalls,
-): RenameCalls {
-  return (frame, rename) =>
-    declared().size === 0
-      ? frame
-      : renameCalls(frame, (name) => (declared().has(name) ? name : rename(name)));
 }
 
 export interface ReplyContext {

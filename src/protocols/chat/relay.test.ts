@@ -325,12 +325,13 @@ test('names of calls are led back to declared ones, in chunks and in whole answe
     choices: [{ [key]: { tool_calls: [{ id: 'a', function: { name, arguments: '{}' } }] } }],
   });
   const rename = () => 'read_file';
+  expect([...relay.declaredNames()]).toEqual(['read_file']);
   expect(relay.renameCalls(answer('delta', 'readFile'), rename)).toEqual(
     answer('delta', 'read_file'),
   );
   expect(relay.renameCalls(answer('message', 'x'), rename)).toEqual(answer('message', 'read_file'));
   const known = answer('delta', 'read_file');
-  expect(relay.renameCalls(known, () => 'other')).toBe(known);
+  expect(relay.renameCalls(known, rename)).toBe(known);
   const unread = relayOf({ tools: [...tools, { type: 'new' }], n: 'x' });
   expect([...unread.relay.declaredNames()]).toEqual(['read_file']);
 });

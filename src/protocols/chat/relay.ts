@@ -4,18 +4,11 @@ import type { GatewayError } from '../../canonical/error.ts';
 import type { ReceiptEntry } from '../../canonical/receipt.ts';
 import { openingText } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
-import { once } from '../../lib/once.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import { CHAT_WIRE, DONE, isUsageAlone, thoughtIn } from '../../wire/chat.ts';
 import { PartialCalls } from '../../wire/chat-calls.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
-import {
-  type RelayCall,
-  type RelayWriter,
-  type ReplyContext,
-  type RouteInput,
-  renameUndeclared,
-} from '../protocol.ts';
+import type { RelayCall, RelayWriter, ReplyContext, RouteInput } from '../protocol.ts';
 import { writeErrorBody } from './errors.ts';
 
 /** Of the body only what the relay needs is looked at. `readLosses` gives what is lost where it is translated. */
@@ -23,20 +16,19 @@ export function createRelayCall(
   { body, headers }: Pick<RouteInput, 'body' | 'headers'>,
   readLosses: () => readonly ReceiptEntry[],
 ): RelayCall {
-  const declared = once(() => declaredNames(body));
   return {
     wire: CHAT_WIRE,
     body,
-    headers: forwardedHeaders(headers),
+    get headers() {
+      return forwardedHeaders(headers);
+    },
     get losses() {
       return readLosses();
     },
     choices: readNumber(body.n),
     openingText: () => readOpeningText(body),
-    declaredNames: declared,
-    renameCalls: renameUndeclared(declared, (frame, rename) =>
-      mapCalls(frame, (call) => renameCall(call, rename)),
-    ),
+    declaredNames: () => declaredNames(body),
+    renameCalls: (frame, rename) => mapCalls(frame, (call) => renameCall(call, rename)),
     createStreamWriter: (context) => new ChunkRelay(askedOf(body), context),
     isPiece: ({ choices }) =>
       Array.isArray(choices) && !objectsIn(choices).some(({ message }) => isJsonObject(message)),

@@ -2,14 +2,8 @@
 
 import { type ErrorKind, upstreamError } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
-import { once } from '../../lib/once.ts';
 import { GENERATE_WIRE } from '../../wire/generate.ts';
-import {
-  type LateReading,
-  type RelayCall,
-  type RelayWriter,
-  renameUndeclared,
-} from '../protocol.ts';
+import type { LateReading, RelayCall, RelayWriter } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import type { GenerateBody } from './normalize-body.ts';
 import { objectsIn } from './schema.ts';
@@ -102,7 +96,6 @@ export function createRelayCall(
   framing: FramingKind,
   reading: LateReading,
 ): RelayCall {
-  const declared = once(() => declaredNames(body));
   return {
     wire: GENERATE_WIRE,
     body,
@@ -111,8 +104,8 @@ export function createRelayCall(
     get losses() {
       return reading.losses;
     },
-    declaredNames: declared,
-    renameCalls: renameUndeclared(declared, renameCalls),
+    declaredNames: () => declaredNames(body),
+    renameCalls,
     createStreamWriter: () => createRelayWriter(framing),
     writeReply: (upstreamBodies) => repairAnswer(joinAnswers(upstreamBodies)),
   };

@@ -82,7 +82,7 @@ test('a whole answer goes out as it came', () => {
   expect(relayOf().writeReply([answer], replyContext())).toBe(answer);
 });
 
-test('calls of tools nobody declared are renamed, and nothing else is touched', () => {
+test('calls are renamed, and nothing else is touched', () => {
   const relay = relayOf({ tools: [{ name: 'read_file', input_schema: { type: 'object' } }] });
   const rename = (): string => 'read_file';
   const opening = (name: string): JsonObject => ({
@@ -91,7 +91,7 @@ test('calls of tools nobody declared are renamed, and nothing else is touched', 
   });
   expect(relay.renameCalls(opening('readFile'), rename)).toEqual(opening('read_file'));
   const known = opening('read_file');
-  expect(relay.renameCalls(known, () => 'other')).toBe(known);
+  expect(relay.renameCalls(known, rename)).toBe(known);
   const whole = { type: 'message', content: [{ type: 'tool_use', id: 'a', name: 'readFile' }] };
   expect(relay.renameCalls(whole, rename)).toMatchObject({ content: [{ name: 'read_file' }] });
   const text = { type: 'message', content: [{ type: 'text', text: 'readFile' }] };

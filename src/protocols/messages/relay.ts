@@ -1,18 +1,10 @@
 // The relay lane: frames of an upstream of the same wire, forwarded as they came.
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
-import { once } from '../../lib/once.ts';
 import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
-import {
-  type LateReading,
-  type RelayBody,
-  type RelayCall,
-  type RelayWriter,
-  type RouteInput,
-  renameUndeclared,
-} from '../protocol.ts';
+import type { LateReading, RelayBody, RelayCall, RelayWriter, RouteInput } from '../protocol.ts';
 import { writeStreamError } from './errors.ts';
 import type { Body } from './schema.ts';
 import { PING } from './write-events.ts';
@@ -37,7 +29,6 @@ export function createRelayCall(
   checked: Body,
   reading: LateReading,
 ): RelayCall {
-  const declared = once(() => declaredNames(body.tools));
   return {
     wire: MESSAGES_WIRE,
     body,
@@ -48,8 +39,8 @@ export function createRelayCall(
     get losses() {
       return reading.losses;
     },
-    declaredNames: declared,
-    renameCalls: renameUndeclared(declared, renameCalls),
+    declaredNames: () => declaredNames(body.tools),
+    renameCalls,
     createStreamWriter: createRelayWriter,
     isPiece: ({ type }) => type === 'message_start',
     writeReply: ([answer = {}]) => answer,
@@ -67,10 +58,11 @@ function readOpeningText({ system, messages }: Body): string | undefined {
   for (const { role, content } of messages) {
     if (role !== 'user') continue;
     const texts = typeof content === 'string' ? [content] : content.map(textIn);
-    const text = texts.find((one) => one.length >= MIN_TEXT_LENGTH);
-    if (text === undefined) continue;
-    const before = typeof system === 'string' ? [system] : (system ?? []).map(textIn);
-    return `${before.join('\n').slice(0, MAX_TEXT_LENGTH)}\n${text.slice(0, MAX_TEXT_LENGTH)}`;
+    for (const text of texts) {
+      if (text.length < MIN_TEXT_LENGTH) continue;
+      const before = typeof system === 'string' ? [system] : (system ?? []).map(textIn);
+      return `${before.join('\n').slice(0, MAX_TEXT_LENGTH)}\n${text.slice(0, MAX_TEXT_LENGTH)}`;
+    }
   }
   return undefined;
 }

@@ -27,7 +27,7 @@ interface AnswerRulesOptions {
   /** As the client asked: tools with the schemas it declared. */
   readonly request: CanonicalRequest;
   /** What the upstream was asked for in its own types; the rest may come as texts. */
-  readonly typed?: TypedValues | undefined;
+  readonly typed?: (() => TypedValues) | undefined;
   /** Paths of its entries begin with `tool_calls.<name>` or `answer`. */
   readonly receipt: Receipt;
   /** Of the ids that calls get in place of ones the client cannot use; `call_` where it is not said. */
@@ -73,14 +73,18 @@ export function createAnswerRules(options: AnswerRulesOptions) {
       for (const step of steps) shown = step(shown);
       return shown;
     },
-    /** True when the client needs nothing more of the upstream's answer. */
-    isComplete: (): boolean => !citesLate && (stops?.isDone === true || limit?.isDone === true),
+    /** True when the client needs nothing more of the upstream's answer; absent where that is never before its end. */
+    isComplete:
+      citesLate || (stops === undefined && limit === undefined)
+        ? undefined
+        : (): boolean => stops?.isDone === true || limit?.isDone === true,
   };
 }
 
 /** In order; those alone that the request can need. */
 function stepsOf(options: AnswerRulesOptions): AnswerTransform[] {
-  const { request, receipt, typed = NOTHING_TYPED } = options;
+  const { request, receipt } = options;
+  const typed = options.typed?.() ?? NOTHING_TYPED;
   const { tools, outputFormat } = request;
   const steps: AnswerTransform[] = [];
   if (outputFormat.kind !== 'text' && tools.some(({ kind }) => kind === 'code-execution')) {

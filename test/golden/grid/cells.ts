@@ -3,9 +3,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asGatewayError } from '../../../src/canonical/error.ts';
 import { createReceipt, type ReceiptEntry } from '../../../src/canonical/receipt.ts';
-import { asksForSeveral } from '../../../src/dispatch/fan-out.ts';
 import { translateRequest } from '../../../src/dispatch/translate-request.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
+import { choicesOf } from '../../../src/protocols/protocol.ts';
 import { createChatUpstream } from '../../../src/upstreams/chat/index.ts';
 import {
   createCompatibleProfile,
@@ -95,7 +95,7 @@ function send(client: ClientName, body: JsonObject, target: GridTarget): Sent | 
     const { request } = call;
     for (const { action, path, reason } of call.relay?.losses ?? [])
       receipt.add(action, path, reason);
-    const isApart = asksForSeveral(call) && !capabilities.severalAnswers;
+    const isApart = choicesOf(call) > 1 && !capabilities.severalAnswers;
     const requests = isApart
       ? Array.from({ length: request.choices }, () => ({ ...request, choices: 1 }))
       : [request];
