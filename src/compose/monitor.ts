@@ -203,7 +203,6 @@ function createFigures(
       return counts;
     },
     quota: () => sumFamilies(facts),
-    upstreamOf: (id: string) => book.find(id)?.record.upstreamId ?? '',
     nameOf: (id: string) =>
       namesAccounts() ? (book.find(id)?.record.label ?? id) : pseudonymOf(id),
   };

@@ -37,6 +37,8 @@ interface PricingOptions {
   readonly isBuiltIn: (upstreamId: string) => boolean;
 }
 
+const MAX_KNOWN = 2000;
+
 export function createPricing({ current, book, isBuiltIn }: PricingOptions) {
   const own = derived(current, ({ prices }) => toOwnPrices(prices));
   const priceBook = derived(own, createPriceBook);
@@ -45,9 +47,20 @@ export function createPricing({ current, book, isBuiltIn }: PricingOptions) {
     ({ upstreams }) =>
       new Map(upstreams.map((one) => [one.id, { profile: one.profile, seller: sellerOf(one) }])),
   );
+  /** By upstream and model. Clients may name any model. */
+  const known = derived(current, () => new Map<string, Price | undefined>());
   const sellerFor = (upstreamId: string): Seller => {
     if (isBuiltIn(upstreamId)) return { upstreamId, isLocal: true };
     return sellers().get(upstreamId)?.seller ?? { upstreamId };
+  };
+  const find = (upstreamId: string, modelId: string): Price | undefined => {
+    const prices = known();
+    const key = `${upstreamId}\n${modelId}`;
+    if (prices.has(key)) return prices.get(key);
+    if (prices.size >= MAX_KNOWN) prices.clear();
+    const price = priceBook().find(sellerFor(upstreamId), modelId);
+    prices.set(key, price);
+    return price;
   };
   const usualBilling = ({
     kind,
@@ -57,10 +70,10 @@ export function createPricing({ current, book, isBuiltIn }: PricingOptions) {
   return {
     usualBilling,
     own,
-    find: (upstreamId: string, modelId: string) => priceBook().find(sellerFor(upstreamId), modelId),
+    find,
     /** What an answer costs and how it is billed; undefined where no price is known. */
     priceOf({ accountId, upstreamId, modelId }: ServedBy): AnswerPrice | undefined {
-      const price = priceBook().find(sellerFor(upstreamId), modelId);
+      const price = find(upstreamId, modelId);
       if (price === undefined) return undefined;
       const record = book.find(accountId)?.record;
       const usual = record === undefined ? 'metered' : usualBilling(record);

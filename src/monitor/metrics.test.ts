@@ -17,7 +17,6 @@ function openMetrics() {
       { kind: 'account-out', severity: 'warning' },
       { kind: 'account-out', severity: 'warning' },
     ],
-    upstreamOf: (id) => (id.startsWith('b') ? 'second' : 'first'),
     nameOf: (id) => `name of ${id}`,
     startedAt: 6_000,
   });
@@ -94,8 +93,8 @@ test('requests have upstream, family and reason, attempts their account, and add
     firstEventMs: 50,
   });
   const attempts = [
-    { accountId: 'a1', outcome: 'path', durationMs: 20 },
-    { accountId: 'b1', outcome: 'ok', durationMs: 27 },
+    { accountId: 'a1', upstreamId: 'first', outcome: 'path', durationMs: 20 },
+    { accountId: 'b1', upstreamId: 'second', outcome: 'ok', durationMs: 27 },
   ];
   metrics.add({ row, details }, { attempts, firstEventMs: 50 });
   const failed = {

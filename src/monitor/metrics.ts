@@ -1,6 +1,7 @@
 // The figures of the process for Prometheus; nothing in them names a person, a key or a prompt.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { AttemptRecord } from '../canonical/call-record.ts';
 import { groupOfModel } from '../canonical/model.ts';
 import { toDollars } from '../pricing/cost.ts';
 import { createMetricsText } from './metrics-text.ts';
@@ -16,7 +17,6 @@ export interface MetricsSources {
   readonly quota?: (() => readonly QuotaLeft[]) | undefined;
   /** What needs attention, each kind once for each time it does. */
   readonly attention?: (() => readonly NeededAttention[]) | undefined;
-  readonly upstreamOf?: ((accountId: string) => string) | undefined;
   /** A pseudonym, unless names are allowed. */
   readonly nameOf?: ((accountId: string) => string) | undefined;
   readonly budgets?: (() => readonly BudgetFigures[]) | undefined;
@@ -45,13 +45,11 @@ interface NeededAttention {
   readonly severity: string;
 }
 
+type MeasuredAttempt = Pick<AttemptRecord, 'accountId' | 'upstreamId' | 'outcome' | 'durationMs'>;
+
 /** Of a request that ended, what its record has in whole milliseconds. */
 interface MeasuredEnd {
-  readonly attempts: readonly {
-    readonly accountId: string;
-    readonly outcome: string;
-    readonly durationMs?: number | undefined;
-  }[];
+  readonly attempts: readonly MeasuredAttempt[];
   /** How many upstream calls it was, where it was several at once. */
   readonly upstreamCalls?: number | undefined;
   readonly firstEventMs: number | undefined;
@@ -144,7 +142,6 @@ export function createMetrics(sources: MetricsSources) {
   addGauges(text, sources);
   const modelOf = bounded(MAX_MODELS);
   const familyOf = bounded(MAX_FAMILIES);
-  const { upstreamOf = () => '' } = sources;
   const countAttempt = createAttemptCounts(families, sources);
   const makeSeries = ({ protocol, model, upstream, outcome, reason }: Counted) => {
     const at = { protocol, upstream, family: familyOf(groupOfModel(model).family) };
@@ -165,15 +162,14 @@ export function createMetrics(sources: MetricsSources) {
   return {
     add({ row, details }: Pick<RequestRecord, 'row' | 'details'>, ended: MeasuredEnd): void {
       const model = modelOf(usageModel(row));
-      const lastId = ended.attempts.at(-1)?.accountId;
-      const upstream = lastId === undefined ? '' : upstreamOf(lastId);
+      const upstream = ended.attempts.at(-1)?.upstreamId ?? '';
       const { protocol, outcome } = row;
       const reason = outcome === 'ok' ? '' : (details.errorKind ?? '');
       const key = `${protocol} ${outcome} ${reason} ${upstream} ${model}`;
       const series = known.get(key) ?? makeSeries({ protocol, model, upstream, outcome, reason });
       known.set(key, series);
       series.requests.value += 1;
-      for (const attempt of ended.attempts) countAttempt(attempt.accountId, attempt.outcome);
+      for (const attempt of ended.attempts) countAttempt(attempt);
       series.duration.observe(row.totalMs);
       const { stream, firstEventMs } = row;
       if (stream && firstEventMs !== undefined) series.firstToken.observe(firstEventMs);
@@ -208,18 +204,15 @@ function countRest(
   if (row.cacheSavingsNanos) savings({ model }).value += toDollars(row.cacheSavingsNanos);
 }
 
-function createAttemptCounts(
-  { attempts }: Families,
-  { upstreamOf = () => '', nameOf = () => '' }: MetricsSources,
-) {
+function createAttemptCounts({ attempts }: Families, { nameOf = () => '' }: MetricsSources) {
   const accountOf = bounded(MAX_ACCOUNTS);
   const known = new Map<string, ReturnType<typeof attempts>>();
-  return (accountId: string, reason: string): void => {
+  return ({ accountId, upstreamId = '', outcome: reason }: MeasuredAttempt): void => {
     const key = `${accountId} ${reason}`;
     let series = known.get(key);
     if (series === undefined) {
       const account = accountOf(nameOf(accountId));
-      series = attempts({ upstream: upstreamOf(accountId), account, reason });
+      series = attempts({ upstream: upstreamId, account, reason });
       if (known.size < MAX_KNOWN) known.set(key, series);
     }
     series.value += 1;
@@ -237,7 +230,8 @@ interface Counted {
 /** Undefined where no upstream was asked, or several at once. */
 function ownTimeOf({ attempts, upstreamCalls = 1, firstEventMs }: MeasuredEnd): number | undefined {
   if (attempts.length === 0 || upstreamCalls > 1 || firstEventMs === undefined) return undefined;
-  const away = attempts.reduce((sum, { durationMs = 0 }) => sum + durationMs, 0);
+  let away = 0;
+  for (const { durationMs = 0 } of attempts) away += durationMs;
   return Math.max(0, firstEventMs - away);
 }
 

@@ -56,10 +56,7 @@ export interface MonitorOptions {
   /** Called once with how the accounts did in the day before the start. */
   readonly onRecalledAttempts?: (sums: readonly AttemptSum[]) => void;
   /** What the metrics show of accounts, and of the whole. */
-  readonly figures: Pick<
-    MetricsSources,
-    'accounts' | 'quota' | 'attention' | 'budgets' | 'upstreamOf' | 'nameOf'
-  >;
+  readonly figures: Pick<MetricsSources, 'accounts' | 'quota' | 'attention' | 'budgets' | 'nameOf'>;
   readonly createId: (prefix: string) => string;
   /** What else was given up, by what it is, for the metrics. */
   readonly dropped?: (() => Readonly<Record<string, number>>) | undefined;

@@ -2,6 +2,7 @@
 
 import type { CallRecord, ServedBy } from '../canonical/call-record.ts';
 import type { FinishReason } from '../canonical/event.ts';
+import { plainModelName } from '../canonical/model.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { KeptText, TranscriptBlock } from '../canonical/transcript.ts';
 import { cacheWriteTokens, inputTokens, outputTokens } from '../canonical/usage.ts';
@@ -16,6 +17,7 @@ import {
   errorGroup,
   type ReceiptCounts,
   type RequestBodies,
+  type RequestDetails,
   type RequestOutcome,
   type RequestRecord,
   type RequestRow,
@@ -65,10 +67,16 @@ export function writeRecord(
   keepsBodies: boolean,
 ): RequestRecord {
   const key = context.keyOf(ended.clientKeyId) ?? {};
-  const { recording } = key;
-  const keeps = keepsBodies && recording === undefined;
-  const record = writeAll(ended, { context, key, keepsBodies: keeps });
-  return recording === 'counts' ? withoutWords(record) : record;
+  const redactor = context.redactorFor(ended.credentials);
+  const { facts } = ended;
+  const answers = sumAnswers(facts.answers);
+  const charge = facts.answers && chargeAnswers(facts.answers, context.priceOf);
+  const record = {
+    row: writeRow(ended, { context, key, redactor, answers, charge }),
+    details: writeDetails(ended, { redactor, answers, charge }),
+    bodies: keepsBodies && key.recording === undefined ? writeBodies(ended, redactor) : undefined,
+  };
+  return key.recording === 'counts' ? withoutWords(record) : record;
 }
 
 function withoutWords({ row, details }: RequestRecord): RequestRecord {
@@ -95,20 +103,17 @@ function withoutWords({ row, details }: RequestRecord): RequestRecord {
   };
 }
 
-interface RecordSources {
-  readonly context: RecordContext;
-  readonly key: RecordedKey;
-  readonly keepsBodies: boolean;
+interface DetailSources {
+  readonly redactor: Redactor;
+  readonly answers: ReturnType<typeof sumAnswers>;
+  readonly charge: RequestCharge | undefined;
 }
 
-function writeAll(
+function writeDetails(
   ended: EndedRequest,
-  { context, key, keepsBodies }: RecordSources,
-): RequestRecord {
-  const redactor = context.redactorFor(ended.credentials);
+  { redactor, answers, charge }: DetailSources,
+): RequestDetails {
   const { facts, receipt } = ended;
-  const answers = sumAnswers(facts.answers);
-  const charge = facts.answers && chargeAnswers(facts.answers, context.priceOf);
   const attemptsList: AttemptEntry[] = [];
   for (const attempt of facts.attempts) {
     if (attemptsList.length === MAX_LISTED) break;
@@ -120,39 +125,35 @@ function writeAll(
       upstreamCall,
       outcome,
       status,
-      detail: cleanSentence(detail, redactor),
+      detail: detail && cleanSentence(detail, redactor),
       considered: considered.length > MAX_LISTED ? considered.slice(0, MAX_LISTED) : considered,
       ms: durationMs && Math.round(durationMs),
     });
   }
   const { upstreamMs } = facts.timings;
   return {
-    row: writeRow(ended, { context, key, redactor, answers, charge }),
-    details: {
-      route: ended.route,
-      pathModel: clean(ended.pathModel, redactor),
-      errorKind: facts.error?.kind,
-      modelVersion: clean(facts.answers?.[0]?.modelVersion, redactor),
-      finishReasons: answers?.finishReasons,
-      // Counted tokens, or the usage of an answer that ended before it was told.
-      isEstimate: facts.isEstimate === true || answers?.isEstimate === true || undefined,
-      charges: charge?.charges.slice(0, MAX_LISTED).map((one) => ({
-        ...one,
-        model: clean(one.model, redactor),
-      })),
-      attemptsList,
-      fallbacks: facts.fallbacks?.slice(0, MAX_LISTED).map(({ from, to, ...why }) => ({
-        ...why,
-        from: clean(from, redactor),
-        to: clean(to, redactor),
-      })),
-      upstreamCalls: facts.upstreamCalls,
-      passedOver: facts.passedOver,
-      receiptEntries: receipt.length === 0 ? receipt : cleanReceipt(receipt, redactor),
-      userAgent: clean(ended.userAgent, redactor),
-      timings: { upstreamMs: upstreamMs && Math.round(upstreamMs) },
-    },
-    bodies: keepsBodies ? writeBodies(ended, redactor) : undefined,
+    route: ended.route,
+    pathModel: clean(ended.pathModel, redactor),
+    errorKind: facts.error?.kind,
+    modelVersion: clean(facts.answers?.[0]?.modelVersion, redactor),
+    finishReasons: answers?.finishReasons,
+    // Counted tokens, or the usage of an answer that ended before it was told.
+    isEstimate: facts.isEstimate === true || answers?.isEstimate === true || undefined,
+    charges: charge?.charges.slice(0, MAX_LISTED).map((one) => ({
+      ...one,
+      model: clean(one.model, redactor),
+    })),
+    attemptsList,
+    fallbacks: facts.fallbacks?.slice(0, MAX_LISTED).map(({ from, to, ...why }) => ({
+      ...why,
+      from: clean(from, redactor),
+      to: clean(to, redactor),
+    })),
+    upstreamCalls: facts.upstreamCalls,
+    passedOver: facts.passedOver,
+    receiptEntries: receipt.length === 0 ? receipt : cleanReceipt(receipt, redactor),
+    userAgent: clean(ended.userAgent, redactor),
+    timings: { upstreamMs: upstreamMs && Math.round(upstreamMs) },
   };
 }
 
@@ -164,10 +165,9 @@ function outcomeOf({ facts, status }: EndedRequest): RequestOutcome {
   return status >= 400 ? 'error' : 'ok';
 }
 
-interface RowSources extends Pick<RecordSources, 'context' | 'key'> {
-  readonly redactor: Redactor;
-  readonly answers: ReturnType<typeof sumAnswers>;
-  readonly charge: RequestCharge | undefined;
+interface RowSources extends DetailSources {
+  readonly context: RecordContext;
+  readonly key: RecordedKey;
 }
 
 function writeRow(
@@ -177,10 +177,11 @@ function writeRow(
   const { facts, call, status, requestId, isIdGiven, firstEventMs, bodyModel = '' } = ended;
   const { error, attempts } = facts;
   // The path goes before the body, as it does where requests are read.
-  const model = call?.model ?? (ended.pathModel === '' ? bodyModel : ended.pathModel);
+  const model = call?.model ?? (ended.pathModel || plainModelName(bodyModel));
   const outcome = outcomeOf(ended);
   const stopped = facts.stoppedBy && told`Stopped by ${facts.stoppedBy}.`;
-  const said = cleanSentence(stopped || (error?.sentence ?? answers?.withheld), redactor);
+  const sentence = stopped || (error?.sentence ?? answers?.withheld);
+  const said = sentence && cleanSentence(sentence, redactor);
   const { name: keyName, owner, team, tags = [] } = key;
   return {
     id: isIdGiven ? context.createId('req_') : requestId,
@@ -351,10 +352,8 @@ function cleanBlock(block: TranscriptBlock, { text }: Redactor): TranscriptBlock
   }
 }
 
-function cleanSentence(sentence: Sentence, redactor: Redactor): Sentence;
-function cleanSentence(sentence: Sentence | undefined, redactor: Redactor): Sentence | undefined;
-function cleanSentence(sentence: Sentence | undefined, redactor: Redactor): Sentence | undefined {
-  return sentence && changeTexts(sentence, (text) => clean(text, redactor, MAX_TEXT));
+function cleanSentence(sentence: Sentence, redactor: Redactor): Sentence {
+  return changeTexts(sentence, (text) => clean(text, redactor, MAX_TEXT));
 }
 
 function clean(text: string, redactor: Redactor, maxCharacters?: number): string;

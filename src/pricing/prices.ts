@@ -82,9 +82,6 @@ function readListed({
   return { rates, basis: 'listed', model, models, provider, source, date: table.date };
 }
 
-/** Names that were asked for are remembered up to here. */
-const MAX_KNOWN = 2000;
-
 /** @param own of the operator: they replace a public price as a whole */
 export function createPriceBook(own: OwnPrices = {}) {
   const exact = new Map<string, Price>();
@@ -103,23 +100,13 @@ export function createPriceBook(own: OwnPrices = {}) {
     }
     return patterns.find(({ wildcard }) => names.some((name) => wildcard.matches(name)))?.price;
   };
-  const known = new Map<string, Price | undefined>();
-  const find = (seller: Seller, modelId: string): Price | undefined => {
-    const name = plainName(modelId);
-    const upstream = foldCase(seller.upstreamId);
-    const mine = findOwn([`${upstream}/${name}`, `${upstream}/${foldCase(modelId)}`, name]);
-    return mine ?? (seller.isLocal === true ? undefined : findListed(seller.provider, name));
-  };
   return {
     /** Undefined for a model without a known price: it has no cost, which is not a cost of 0. */
     find(seller: Seller, modelId: string): Price | undefined {
-      const { upstreamId, provider = '', isLocal = false } = seller;
-      const key = `${upstreamId}\n${provider}\n${isLocal}\n${modelId}`;
-      if (known.has(key)) return known.get(key);
-      if (known.size >= MAX_KNOWN) known.clear();
-      const price = find(seller, modelId);
-      known.set(key, price);
-      return price;
+      const name = plainName(modelId);
+      const upstream = foldCase(seller.upstreamId);
+      const mine = findOwn([`${upstream}/${name}`, `${upstream}/${foldCase(modelId)}`, name]);
+      return mine ?? (seller.isLocal === true ? undefined : findListed(seller.provider, name));
     },
   };
 }

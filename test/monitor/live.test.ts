@@ -62,7 +62,7 @@ test('with the monitor off nothing is recorded, and figures go on', async () => 
   await (await gateway.ask(CHAT, ASKED)).text();
   await expect
     .poll(async () => (await gateway.admin('/metrics')).text)
-    .toContain('isthmus_attempts_total{upstream="",account="",reason="ok"} 1');
+    .toContain('isthmus_attempts_total{upstream="sandbox",account="",reason="ok"} 1');
   expect((await gateway.admin('/api/requests')).body).toEqual({ requests: [], total: 0 });
 });
 

@@ -367,10 +367,10 @@ test('usage and metrics count what was asked and answered', async () => {
   expect(metrics.headers.get('content-type')).toMatch(/^text\/plain/);
   const text = await metrics.text();
   expect(text).toContain(
-    'isthmus_requests_total{protocol="chat",upstream="",family="alpha",model="alpha-3-flash",outcome="ok",reason=""} 1',
+    'isthmus_requests_total{protocol="chat",upstream="sandbox",family="alpha",model="alpha-3-flash",outcome="ok",reason=""} 1',
   );
   expect(text).toContain(
-    'isthmus_request_duration_seconds_count{protocol="chat",upstream="",family="alpha",outcome="ok"} 1',
+    'isthmus_request_duration_seconds_count{protocol="chat",upstream="sandbox",family="alpha",outcome="ok"} 1',
   );
   expect(text).not.toContain('ann@example.org');
 });
