@@ -107,6 +107,8 @@ export class ApiKeys {
   /** Ids of the keys whose use is to be saved. */
   readonly #used: WriteBehind<string>;
   readonly #byId = new Map<string, Kept>();
+  /** Asked with every request. */
+  isEmpty = true;
   /** Of the secrets in use and of those before them. */
   readonly #byDigest = new Map<string, Kept>();
   readonly #listeners: Listeners<string>;
@@ -137,10 +139,6 @@ export class ApiKeys {
       log?.warn({ error }, 'A listener to changes of keys failed.');
     });
     for (const one of stored) this.#keep(one);
-  }
-
-  get isEmpty(): boolean {
-    return this.#byId.size === 0;
   }
 
   /** Oldest first. */
@@ -237,6 +235,7 @@ export class ApiKeys {
     await this.#options.store.remove(id);
     await this.#options.budgets.removeOf(id);
     this.#byId.delete(id);
+    this.isEmpty = this.#byId.size === 0;
     this.#forgetDigests(kept);
     this.#changed(id);
   }
@@ -268,11 +267,6 @@ export class ApiKeys {
   /** True for ids that are no person's key: those have no limits. */
   allows(keyId: string, model: string): boolean {
     return this.#byId.get(keyId)?.checks.allows(model) ?? true;
-  }
-
-  /** False while nothing is counted before calls. */
-  get limitsCalls(): boolean {
-    return !this.isEmpty || !this.#options.budgets.isEmpty;
   }
 
   /** What budgets count of the calls of this key. */
@@ -423,6 +417,7 @@ export class ApiKeys {
       checks: createChecks(key),
     };
     this.#byId.set(key.id, kept);
+    this.isEmpty = false;
     this.#setSecrets(kept, { digest, previous });
     return kept;
   }
@@ -452,6 +447,7 @@ export class ApiKeys {
       this.#forgetDigests(kept);
       this.#listeners.tell(id);
     }
+    this.isEmpty = this.#byId.size === 0;
     for (const one of stored) this.#takeStored(one);
   }
 

@@ -111,6 +111,8 @@ export const MOST_PERIOD_MS = 32 * 86_400_000;
 export class Budgets {
   readonly #options: BudgetsOptions;
   readonly #byId = new Map<string, Kept>();
+  /** Asked with every request. */
+  isEmpty = true;
   readonly #unsaved: WriteBehind<BudgetUse>;
   /** Process → name of a counter → its share. */
   readonly #shares = new Map<string, Map<string, Share>>();
@@ -145,10 +147,6 @@ export class Budgets {
     ].filter((end) => end !== undefined);
     stored.uses.forEach(this.#learnStored);
     for (const budget of stored.budgets) this.#keep(budget);
-  }
-
-  get isEmpty(): boolean {
-    return this.#byId.size === 0;
   }
 
   /** Oldest first. */
@@ -210,6 +208,7 @@ export class Budgets {
     this.#find(id);
     await this.#options.store.remove(id);
     this.#byId.delete(id);
+    this.isEmpty = this.#byId.size === 0;
     this.#changed();
   }
 
@@ -286,6 +285,7 @@ export class Budgets {
     const period = this.#openPeriod(budget, this.#options.clock.now());
     const kept: Kept = { budget, period };
     this.#byId.set(budget.id, kept);
+    this.isEmpty = false;
     return kept;
   }
 
@@ -412,6 +412,7 @@ export class Budgets {
     uses.forEach(this.#learnStored);
     const ids = new Set(budgets.map(({ id }) => id));
     for (const id of [...this.#byId.keys()]) if (!ids.has(id)) this.#byId.delete(id);
+    this.isEmpty = this.#byId.size === 0;
     for (const budget of budgets) this.#takeStored(budget);
   }
 

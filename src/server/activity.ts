@@ -30,7 +30,7 @@ export function createActivity(clock: Clock) {
   /** True while requests behind this one run on the same connection. */
   const isPipelined = ({ request }: Running): boolean =>
     running.list().some((other) => other.request.socket === request.socket);
-  return {
+  const activity = {
     get phase(): Phase {
       return phase;
     },
@@ -39,9 +39,7 @@ export function createActivity(clock: Clock) {
       return phase === 'leaving' || phase === 'draining';
     },
     /** True once this process was told to stop: answers then close their connection. */
-    get closesConnections(): boolean {
-      return phase !== 'starting' && phase !== 'serving';
-    },
+    closesConnections: false,
     /** Aborted when the drain begins: answers without an end of their own end then. */
     ending: ending.signal,
     /** Call when the start is done. */
@@ -51,6 +49,7 @@ export function createActivity(clock: Clock) {
     /** Nobody shall send more; what is sent all the same is served for `delayMs`. */
     async leave(as: 'replaced' | 'leaving', delayMs: number): Promise<void> {
       phase = as;
+      activity.closesConnections = true;
       await new Promise<void>((resolve) => clock.startTimer(delayMs, resolve));
     },
     begin(exchange: Running): void {
@@ -66,6 +65,7 @@ export function createActivity(clock: Clock) {
     /** Resolves when nothing runs; after `graceMs` what still runs is aborted and given a last moment to say so. */
     async drain(graceMs: number): Promise<void> {
       phase = 'draining';
+      activity.closesConnections = true;
       ending.abort();
       if (running.size === 0) return;
       const idle = new Promise<void>((resolve) => {
@@ -80,6 +80,7 @@ export function createActivity(clock: Clock) {
       last.cancel();
     },
   };
+  return activity;
 }
 
 export function shuttingDown(): GatewayError {

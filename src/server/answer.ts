@@ -1,6 +1,6 @@
 // The lifecycle of one request: its state, the way to its route or console file, a client that leaves, its line in the log.
 
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AccessVerdict } from '../access/access-log.ts';
 import { asGatewayError, clientError, type GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
@@ -19,7 +19,7 @@ import { isAdminPath, sendError, sendJson, sendText } from './respond.ts';
 import type { HealthQuestion, RouteMatch, RouteOffer } from './routes.ts';
 import { runRoute } from './run-route.ts';
 import { runService } from './run-service.ts';
-import { acceptsCoding, readHeaderMap } from './settings.ts';
+import { acceptsCoding, type HeaderMap } from './settings.ts';
 import { sayWayOut } from './way-out.ts';
 
 /** Most requests have none; nobody writes into it. */
@@ -78,9 +78,20 @@ interface ExchangeParts {
   readonly turn?: Exchange['turn'];
 }
 
+/** Node's own map; the only list in it, `set-cookie`, has no meaning in a request and is left out. */
+function headerMapOf({ headers }: IncomingMessage): HeaderMap {
+  let own: Omit<IncomingHttpHeaders, 'set-cookie'> = headers;
+  if (headers['set-cookie'] !== undefined) {
+    const { 'set-cookie': _ignored, ...rest } = headers;
+    own = rest;
+  }
+  // Narrowing at the edge: without `set-cookie` every value is a string (node:http, message.headers).
+  return own as HeaderMap;
+}
+
 function createExchange(edge: Edge, parts: ExchangeParts): Exchange {
   const { request, response, path, query, upgrade, turn } = parts;
-  const headers = readHeaderMap(request.headers);
+  const headers = headerMapOf(request);
   const givenId = headers['x-request-id'];
   const settings = edge.settings();
   const { clock } = edge;

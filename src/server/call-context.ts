@@ -3,7 +3,6 @@
 import type { BudgetUnit } from '../access/budget.ts';
 import type { CallCost, CallUse, MostUse } from '../access/reservation.ts';
 import { gatewayError, invalidRequest, stoppedError } from '../canonical/error.ts';
-import { plainModelName } from '../canonical/model.ts';
 import { promptSize } from '../canonical/prompt-size.ts';
 import { type CanonicalRequest, wantedAnswers } from '../canonical/request.ts';
 import { KeptText } from '../canonical/transcript.ts';
@@ -21,7 +20,7 @@ import {
   type RouteInput,
   understood,
 } from '../protocols/protocol.ts';
-import { readHeader } from '../wire/vocabulary.ts';
+import { HEADER_SPELLINGS } from '../wire/vocabulary.ts';
 import type { Exchange, ObservedCall } from './edge.ts';
 import { readCredentials } from './gates/authenticate.ts';
 import type { BodyInput } from './gates/body.ts';
@@ -51,7 +50,10 @@ export function readCallContext(exchange: Exchange): CallContext {
     strict: headers['x-isthmus-strict'] === '1' || headers['x-isthmus-strict'] === 'true',
     isFallbackOff: headers['x-isthmus-fallback']?.trim().toLowerCase() === 'off',
     headerSession: readSession(headers),
-    preferredAccount: readLimited(headers, 'x-preferred-account', MAX_ACCOUNT_CHARACTERS),
+    preferredAccount:
+      headers['x-preferred-account'] === undefined
+        ? undefined
+        : readLimited(headers, 'x-preferred-account', MAX_ACCOUNT_CHARACTERS),
     preferredTier: headers['x-model-tier'] === undefined ? undefined : readTier(headers),
   };
 }
@@ -62,8 +64,11 @@ function readSession(headers: HeaderMap): string | undefined {
     const session = readLimited(headers, name, MAX_SESSION_CHARACTERS);
     if (session !== undefined) return session;
   }
-  const session = readHeader(headers, 'codingCliSession');
-  return session === undefined || session.length > MAX_SESSION_CHARACTERS ? undefined : session;
+  for (const name of HEADER_SPELLINGS.codingCliSession) {
+    const session = headers[name];
+    if (session) return session.length > MAX_SESSION_CHARACTERS ? undefined : session;
+  }
+  return undefined;
 }
 
 function readLimited(headers: HeaderMap, name: string, maxLength: number): string | undefined {
@@ -139,7 +144,7 @@ export function observeBody(
   if (observed === undefined) return;
   const { model } = body;
   // What is refused next should be found by the model it was meant for.
-  observed.bodyModel = typeof model === 'string' ? plainModelName(model) : undefined;
+  observed.bodyModel = typeof model === 'string' ? model : undefined;
   observed.isForm = files !== undefined;
   if (record.keepsAnswers === true) observed.body = body;
 }
@@ -227,8 +232,9 @@ export async function metered(
   metering: MeteredCall,
   run: () => Promise<void>,
 ): Promise<void> {
-  const { keys } = exchange.edge.access;
-  if (!keys.limitsCalls) return run();
+  const { keys, budgets } = exchange.edge.access;
+  // Nothing is counted before calls.
+  if (keys.isEmpty && budgets.isEmpty) return run();
   const { clientKeyId, record } = exchange;
   const { model } = metering.call;
   const units = keys.unitsFor(clientKeyId);

@@ -181,7 +181,7 @@ export function baseHeaders(exchange: Exchange): string[] {
   const list = ['x-request-id', requestId, 'request-id', requestId];
   list.push('x-content-type-options', 'nosniff');
   if (edge.activity.closesConnections) list.push('connection', 'close');
-  const lost = summarizeReceipt(receipt);
+  const lost = receipt.entries.length === 0 ? undefined : summarizeReceipt(receipt);
   if (lost !== undefined) list.push('x-isthmus-receipt', lost);
   if (record.isSandbox) list.push('x-isthmus-sandbox', '1');
   if (record.isEstimate) list.push('x-isthmus-estimate', 'tokens');
@@ -189,7 +189,11 @@ export function baseHeaders(exchange: Exchange): string[] {
   if (model !== undefined && SAFE_MODEL_NAME.test(model)) list.push('x-isthmus-model', model);
   if (record.attempts.length > 0) list.push('x-isthmus-attempts', String(record.attempts.length));
   if (exchange.limits !== undefined) list.push(...limitHeaders(exchange));
-  list.push('server-timing', writeTimings(exchange, edge.clock.monotonic()));
+  // Server Timing (W3C): durations in milliseconds.
+  const { upstreamMs } = record.timings;
+  const upstream = upstreamMs === undefined ? '' : `, upstream;dur=${upstreamMs.toFixed(1)}`;
+  const totalMs = edge.clock.monotonic() - exchange.startedAt;
+  list.push('server-timing', `total;dur=${totalMs.toFixed(1)}${upstream}`);
   if (settings.corsOrigins.length > 0) list.push(...corsHeaders(headers, settings.corsOrigins));
   return list;
 }
@@ -216,14 +220,6 @@ function limitHeaders(exchange: Exchange): readonly string[] {
   if (limits === undefined) return [];
   const family = protocolOf(exchange).name === 'messages' ? 'messages' : 'chat';
   return writeLimits(limits(), { family, now: edge.clock.now() });
-}
-
-/** Server Timing (W3C): durations in milliseconds. */
-function writeTimings(exchange: Exchange, now: number): string {
-  const { upstreamMs } = exchange.record.timings;
-  let text = `total;dur=${(now - exchange.startedAt).toFixed(1)}`;
-  if (upstreamMs !== undefined) text += `, upstream;dur=${upstreamMs.toFixed(1)}`;
-  return text;
 }
 
 /** True for paths whose errors are `{error: {code, message, field?}}`, also where nothing exists. */

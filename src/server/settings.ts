@@ -1,22 +1,10 @@
 // Settings of the edge with their defaults, its logger, and the type of request headers.
 
-import type { IncomingHttpHeaders } from 'node:http';
 import type { AccessSettings } from '../access/access.ts';
 import { DEFAULTS, type ProxySettings } from '../config/settings.ts';
 import type { AuthMode } from '../config/values.ts';
 
 export type HeaderMap = Readonly<Record<string, string | undefined>>;
-
-/** Node's own map; the only list in it, `set-cookie`, has no meaning in a request and is left out. */
-export function readHeaderMap(headers: IncomingHttpHeaders): HeaderMap {
-  let own: Omit<IncomingHttpHeaders, 'set-cookie'> = headers;
-  if (headers['set-cookie'] !== undefined) {
-    const { 'set-cookie': _ignored, ...rest } = headers;
-    own = rest;
-  }
-  // Narrowing at the edge: without `set-cookie` every value is a string (node:http, message.headers).
-  return own as HeaderMap;
-}
 
 /** Whether an `Accept-Encoding` names the coding, and not with a weight of zero (RFC 9110 §12.5.3). */
 export function acceptsCoding(header: string, coding: string): boolean {

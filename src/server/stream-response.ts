@@ -151,8 +151,12 @@ export class SocketWriter {
     if (this.#isInPieces || !this.#isWritable) return;
     const text = this.#pending;
     this.#pending = '';
-    if (this.#isEnding) this.#end(text);
-    else if (text !== '') this.#send(text);
+    if (!this.#isEnding) {
+      if (text !== '') this.#send(text);
+      return;
+    }
+    const rest = this.#frame(text);
+    this.#response.end(this.#framesItself ? rest.text + LAST_CHUNK : rest.text, rest.encoding);
   };
 
   async #sendInPieces(): Promise<void> {
@@ -169,11 +173,6 @@ export class SocketWriter {
     }
     this.#isInPieces = false;
     if (this.#isEnding) this.#flush();
-  }
-
-  #end(rest: string): void {
-    const { text, encoding } = this.#frame(rest);
-    this.#response.end(this.#framesItself ? text + LAST_CHUNK : text, encoding);
   }
 
   /** True when the client has kept up. */

@@ -28,6 +28,10 @@ const isLoopbackText = remember(MAX_PEERS, (text) => {
   return address !== undefined && isLoopback(address);
 });
 
+/** The parts of a `Host`, and whether it names this machine. Others write hosts: what is longer than most is not remembered. */
+const readHost = remember(MAX_PEERS, splitHost);
+const MAX_HOST_CHARACTERS = 64;
+
 /** Every one of them says that the peer speaks for somebody else. */
 const FORWARDING_HEADERS = new Set(['forwarded', 'via', 'x-real-ip', 'true-client-ip']);
 const FORWARDING_PREFIXES = /^(?:x-forwarded-|cf-)/;
@@ -38,8 +42,10 @@ const FORWARDING_PREFIXES = /^(?:x-forwarded-|cf-)/;
  * neither); and no foreign web page sent it (`Origin`, `Sec-Fetch-Site`). Private ranges are remote.
  */
 export function classifyPeer(input: PeerInput): 'local' | 'remote' {
-  if (input.peer === undefined || !isLoopbackAddress(input.peer)) return 'remote';
-  if (isForwarded(input.headers)) return 'remote';
+  if (input.peer === undefined || !isLoopbackText(input.peer)) return 'remote';
+  for (const name in input.headers) {
+    if (FORWARDING_HEADERS.has(name) || FORWARDING_PREFIXES.test(name)) return 'remote';
+  }
   if (!isOwnHost(input.headers.host, input)) return 'remote';
   const isOfPage =
     input.headers.origin !== undefined || input.headers['sec-fetch-site'] !== undefined;
@@ -79,47 +85,38 @@ export function isKnownHost({
 
 const NUMERIC_HOST = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
-function isForwarded(headers: HeaderMap): boolean {
-  for (const name in headers) {
-    if (FORWARDING_HEADERS.has(name) || FORWARDING_PREFIXES.test(name)) return true;
-  }
-  return false;
-}
-
 function isOwnHost(
   host: string | undefined,
   { allowedHosts, port }: Omit<PeerInput, 'peer'>,
 ): boolean {
   if (host === undefined) return false;
   const lower = host.toLowerCase();
-  const own = splitHost(lower);
+  const own = lower.length <= MAX_HOST_CHARACTERS ? readHost(lower) : splitHost(lower);
   const hasNames = allowedHosts.length > 0;
   if (hasNames && own.port !== '' && isAmong(allowedHosts, lower)) return true;
   // What a client leaves out is the port that its scheme has by itself.
   const isUsual = own.port === '' && (port === 80 || port === 443);
   if (own.port !== String(port) && !isUsual) return false;
-  const { name } = own;
-  if (name === 'localhost') return true;
-  if (hasNames && isAmong(allowedHosts, name)) return true;
-  const bracketed = name.startsWith('[') && name.endsWith(']');
-  const address = bracketed ? name.slice(1, -1) : name;
-  return bracketed === name.includes(':') && isLoopbackAddress(address);
-}
-
-/** Others write hosts: what is longer than any address is not remembered. */
-const MAX_ADDRESS_CHARACTERS = 64;
-
-function isLoopbackAddress(text: string): boolean {
-  return text.length <= MAX_ADDRESS_CHARACTERS && isLoopbackText(text);
+  return own.isLoopback || (hasNames && isAmong(allowedHosts, own.name));
 }
 
 function isAmong(allowedHosts: readonly string[], host: string): boolean {
   return allowedHosts.some((allowed) => allowed.toLowerCase() === host);
 }
 
-function splitHost(host: string): { name: string; port: string } {
+interface Host {
+  readonly name: string;
+  readonly port: string;
+  readonly isLoopback: boolean;
+}
+
+function splitHost(host: string): Host {
   const match = /^(\[[0-9a-f:.]*\]|[^:[\]]*)(?::(\d{1,5}))?$/.exec(host);
-  return { name: match?.[1] ?? '', port: match?.[2] ?? '' };
+  const [, name = '', port = ''] = match ?? [];
+  const bracketed = name.startsWith('[') && name.endsWith(']');
+  const address = readAddress(bracketed ? name.slice(1, -1) : name);
+  const isAddress = address !== undefined && bracketed === name.includes(':');
+  return { name, port, isLoopback: name === 'localhost' || (isAddress && isLoopback(address)) };
 }
 
 interface AddressInput {
