@@ -45,12 +45,20 @@ const OFF: ReasoningAmount = { kind: 'off' };
 const ADAPTIVE: ReasoningAmount = { kind: 'adaptive' };
 const UNSET: ReasoningAmount = { kind: 'unset' };
 
+/** Fields that may say something of thinking. */
+const SAYING = [
+  ...(['reasoning_effort', 'reasoningEffort', 'reasoning', 'thinking', 'enable_thinking'] as const),
+  ...(['thinking_budget', 'thinking_config', 'thinkingConfig', 'extra_body'] as const),
+  ...CHAT_EXTENSION_KEYS,
+] as const;
+
 /**
  * Precedence: `reasoning_effort`, `reasoning`, `thinking`, the vendor's `thinking_config`,
  * `enable_thinking`; the first that names an amount wins. Chat clients always take
  * `reasoning_content`, so thoughts are shown unless the client says no. @throws GatewayError 400
  */
 export function readReasoning(body: Body, context: ReadContext): Reasoning {
+  if (usedKey(body, SAYING) === undefined) return { amount: UNSET };
   const said: readonly (Wish | undefined)[] = [
     // The AI SDK's options, which some clients send as they are, say `reasoningEffort`.
     sayLevel(body, usedKey(body, ['reasoning_effort', 'reasoningEffort']), ''),

@@ -95,8 +95,9 @@ const TOOL_NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
 /** @throws GatewayError 400; tools that cannot be offered are left out with a receipt. */
 export function readTools(body: Body, context: ReadContext): readonly Tool[] {
-  const listed = readToolList(body.tools ?? NO_TOOLS, context);
-  const { functions, web_search_options: options } = body;
+  const { tools: given, functions, web_search_options: options } = body;
+  if (!given && !functions && !options) return [];
+  const listed = given ? readToolList(given, context) : [];
   let tools = listed;
   if (functions) {
     const declared = functions.flatMap(
@@ -114,8 +115,6 @@ export function refuseNameless(tools: readonly Tool[], { missingNames }: ReadCon
   const [path] = missingNames;
   if (tools.length === 0 && path !== undefined) throw missingField(path);
 }
-
-const NO_TOOLS: readonly JsonValue[] = [];
 
 interface ToolList {
   readonly tools: readonly Tool[];

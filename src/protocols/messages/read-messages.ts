@@ -55,7 +55,7 @@ export function readConversation({ system, messages }: Body, receipt: Receipt): 
     turnEffort: undefined,
     toolChanges: [],
   };
-  const lastUser = messages.findLastIndex(({ role }) => role === 'user');
+  let lastUser: number | undefined;
   for (const [index, message] of messages.entries()) {
     const path = `messages.${index}`;
     switch (message.role) {
@@ -64,6 +64,7 @@ export function readConversation({ system, messages }: Body, receipt: Receipt): 
         addTurn({ value: message, path }, draft, receipt);
         break;
       case 'system':
+        lastUser ??= messages.findLastIndex(({ role }) => role === 'user');
         addInstruction({ value: message, path }, draft, index < lastUser);
         break;
       default:

@@ -78,7 +78,9 @@ export function readCanonicalRequest(checked: Checked<Body>, receipt: Receipt): 
   return {
     system,
     turns,
-    ...readToolSet(body, toolChanges, receipt),
+    ...(body.tools || body.tool_choice || toolChanges.length > 0
+      ? readToolSet(body, toolChanges, receipt)
+      : { tools: [], toolChoice: { kind: 'auto', names: [] } }),
     sampling: {
       temperature: readNumber(body.temperature),
       topP: readNumber(body.top_p),
@@ -89,13 +91,19 @@ export function readCanonicalRequest(checked: Checked<Body>, receipt: Receipt): 
     maxOutputTokens: maxTokens === 0 ? 1 : maxTokens,
     stopSequences: body.stop_sequences ? readStopSequences(body.stop_sequences) : [],
     choices: 1,
-    reasoning: readReasoning(body, turnEffort, receipt),
+    reasoning:
+      body.thinking || body.output_config || turnEffort
+        ? readReasoning(body, turnEffort, receipt)
+        : { amount: { kind: 'unset' } },
     outputFormat:
       body.output_config?.format || body.output_format
         ? readOutputFormat(body, receipt)
         : { kind: 'text' },
     // The image extension of this product.
-    image: readImageOptions(body, { receipt, unknownWord }),
+    image:
+      (body.size ?? body.quality ?? body.imageSize ?? null) === null
+        ? undefined
+        : readImageOptions(body, { receipt, unknownWord }),
     safety: [],
     serviceTier: body.service_tier ?? undefined,
     clientNames: clientNamesOf(body, turnEffort !== undefined),

@@ -273,7 +273,10 @@ export function clientNamesOf(body: Body, hasTurnEffort: boolean): ClientNames {
     thinking,
     response_format: format,
     response_schema: `${format}.schema`,
-    size: usedKey(body, ['size', 'imageSize', 'quality']) ?? 'size',
+    size:
+      (body.imageSize ?? body.quality ?? null) === null
+        ? 'size'
+        : (usedKey(body, ['size', 'imageSize', 'quality']) ?? 'size'),
   };
 }
 

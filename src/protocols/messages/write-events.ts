@@ -392,7 +392,7 @@ export function writeMessageStart(context: ReplyContext, usage: Usage): string {
   const promptTokens = isCounted ? usage.promptTokens : (context.estimatePrompt?.() ?? 0);
   const counts = JSON.stringify({
     ...writeCounts({ ...usage, promptTokens }),
-    ...writeCacheWrites(usage),
+    ...(usage.cacheWrites && writeCacheWrites(usage)),
     output_tokens: 0,
     service_tier: 'standard',
   });
