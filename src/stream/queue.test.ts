@@ -23,7 +23,6 @@ test('who waits is given each batch as it is, and nothing had to wait', async ()
   const letters = new Letters();
   const first = letters.next();
   letters.add(['a', 'b']);
-  expect(letters.hasWaiting).toBe(false);
   expect(await first).toEqual({ done: false, value: ['a', 'b'] });
   expect(letters.log).toEqual([]);
 });
@@ -32,7 +31,6 @@ test('what nobody asked for waits, comes in one batch, and then the end', async 
   const letters = new Letters();
   letters.add(['a']);
   letters.add(['b', 'c']);
-  expect(letters.hasWaiting).toBe(true);
   letters.end({ kind: 'end' });
   expect(await letters.next()).toEqual({ done: false, value: ['a', 'b', 'c'] });
   expect(letters.log).toEqual(['taken']);

@@ -5,14 +5,10 @@ type Batch<Item> = IteratorResult<readonly Item[], undefined>;
 
 /** A producer that has to know what its reader does overrides `onTaken` and `onLeft`. */
 export class AsyncBatchQueue<Item> implements AsyncIterableIterator<readonly Item[], undefined> {
-  #waiting: Item[] | undefined;
+  /** What nobody has asked for yet. */
+  protected waiting: Item[] | undefined;
   #reading: PromiseWithResolvers<Batch<Item>> | undefined;
   #ending: Ending | undefined;
-
-  /** True while there is something that nobody has asked for. */
-  get hasWaiting(): boolean {
-    return this.#waiting !== undefined;
-  }
 
   /** `items` is not empty, and from now on the reader's. */
   add(items: readonly Item[]): void {
@@ -22,13 +18,13 @@ export class AsyncBatchQueue<Item> implements AsyncIterableIterator<readonly Ite
       reading.resolve({ done: false, value: items });
       return;
     }
-    this.#waiting ??= [];
-    for (const item of items) this.#waiting.push(item);
+    this.waiting ??= [];
+    for (const item of items) this.waiting.push(item);
   }
 
   /** What waits is never given. */
   drop(): void {
-    this.#waiting = undefined;
+    this.waiting = undefined;
   }
 
   /** Nothing comes any more; what waits is still handed over. Only the first call counts. */
@@ -45,9 +41,9 @@ export class AsyncBatchQueue<Item> implements AsyncIterableIterator<readonly Ite
   }
 
   next(): Promise<Batch<Item>> {
-    const value = this.#waiting;
+    const value = this.waiting;
     if (value !== undefined) {
-      this.#waiting = undefined;
+      this.waiting = undefined;
       this.onTaken();
       return Promise.resolve({ done: false, value });
     }

@@ -117,7 +117,13 @@ export class FrameReader {
     if (this.#fault !== undefined) throw this.#fault;
     try {
       if (decoded !== '') this.#readText(decoded);
-      if (isEnd) this.#readEnd();
+      if (isEnd) {
+        if (!this.#isDocument) {
+          if (this.#keptLength > 0) this.#readLine('', 0, 0);
+          this.#endEvent('truncated');
+        }
+        if (this.#isDocument) this.#addFrames(this.#takeKept().trim(), 'truncated');
+      }
     } catch (error) {
       if (!(error instanceof FrameError) || this.#frames.length === 0) throw error;
       this.#fault = error;
@@ -182,7 +188,6 @@ export class FrameReader {
   }
 
   #joinLines(): void {
-    if (this.#lines.length === 0) return;
     this.#payload = `${this.#payload ?? ''}\n${this.#lines.join('\n')}`;
     this.#lines = [];
     this.#linesLength = 0;
@@ -200,21 +205,13 @@ export class FrameReader {
   }
 
   #endEvent(fault: FrameFault): void {
-    this.#joinLines();
+    if (this.#lines.length > 0) this.#joinLines();
     const payload = this.#payload;
     if (payload === undefined) return;
     this.#payload = undefined;
     const repeated = this.#memory?.repeat(payload);
     if (repeated === undefined) this.#addFrames(payload, fault);
     else this.#frames.push(repeated);
-  }
-
-  #readEnd(): void {
-    if (!this.#isDocument) {
-      if (this.#keptLength > 0) this.#readLine('', 0, 0);
-      this.#endEvent('truncated');
-    }
-    if (this.#isDocument) this.#addFrames(this.#takeKept().trim(), 'truncated');
   }
 
   #addFrames(text: string, fault: FrameFault): void {
@@ -299,7 +296,7 @@ export function dataFrame(json: string): string {
 
 /** A frame with an event name in front of its data. */
 export function eventFrame(name: string, json: string): string {
-  return eventStart(name) + json + FRAME_END;
+  return `event: ${name}\n${DATA_START}${json}${FRAME_END}`;
 }
 
 /** A named frame up to its data. */

@@ -67,7 +67,8 @@ export class ChoiceDecoder implements GroundedText {
   #hasBrokenCall = false;
   /** What the upstream did by itself since the last call. */
   #trace: JsonObject[] | undefined;
-  #unread: Set<string> | undefined;
+  /** What parts of unknown kinds call themselves; undefined where there was none. */
+  unread: Set<string> | undefined;
   readonly #text: KeptText;
   readonly partStarts: number[] = [];
   hasContent = false;
@@ -123,11 +124,6 @@ export class ChoiceDecoder implements GroundedText {
       this.#trace ??= [];
       this.#trace.push(part);
     } else this.#noteUnread(part);
-  }
-
-  /** What parts of unknown kinds call themselves; undefined where there was none. */
-  get unread(): readonly string[] | undefined {
-    return this.#unread && [...this.#unread];
   }
 
   /** True when a call has no name, or the answer ended inside one: what was meant cannot be told. */
@@ -236,8 +232,8 @@ export class ChoiceDecoder implements GroundedText {
   #noteUnread(part: JsonObject): void {
     const kind = Object.keys(part).find((key) => !isAboutPart(key));
     if (kind === undefined) return;
-    this.#unread ??= new Set();
-    if (this.#unread.size < MAX_UNREAD) this.#unread.add(kind);
+    this.unread ??= new Set();
+    if (this.unread.size < MAX_UNREAD) this.unread.add(kind);
   }
 
   /** A call without an id, or with that of an earlier call, gets a fresh one. */

@@ -57,6 +57,8 @@ export class GenerateDecoder implements Decoder {
   #hasEnded = false;
   /** The running counts of the latest frame that had any; read when they are asked for. */
   #counts: JsonObject | undefined;
+  /** What was read of counts last: they are asked for several times. */
+  #read: { readonly counts: JsonObject | undefined; readonly usage: Usage | undefined } | undefined;
   /** Of frames that repeat another the latest, whose counts are in `#counts` only once they are asked for. */
   #repeated: Frame | undefined;
   /** The frame that was read last, and what a repetition of it amounts to once one came. */
@@ -83,7 +85,9 @@ export class GenerateDecoder implements Decoder {
   }
 
   get usage(): Usage | undefined {
-    return readUsage(this.#latestCounts());
+    const counts = this.#latestCounts();
+    if (this.#read?.counts !== counts) this.#read = { counts, usage: readUsage(counts) };
+    return this.#read?.usage;
   }
 
   get countedAnswer(): number | undefined {
@@ -219,7 +223,7 @@ export class GenerateDecoder implements Decoder {
 
   /** The choice's ending, or why it has none. */
   #endOf(choice: ChoiceDecoder): ChoiceEnd | GatewayError {
-    const { rawReason, message, logprobs, recited, unread: unsupportedKinds } = choice;
+    const { rawReason, message, logprobs, recited, unread } = choice;
     if (rawReason === undefined) return pathFault(told`The upstream cut its answer off.`);
     // Compatible upstreams write enums in small letters.
     const ending = readEnding(rawReason.toUpperCase(), choice, this.#context.body);
@@ -232,7 +236,7 @@ export class GenerateDecoder implements Decoder {
         message: message && this.#sayable(message),
         logprobs,
         recited: recited?.size ? [...recited] : undefined,
-        unsupportedKinds,
+        unsupportedKinds: unread && [...unread],
       };
     }
     const finishReason = rawReason === 'STOP' ? undefined : rawReason;
@@ -366,8 +370,9 @@ function readUsage(metadata: JsonValue | undefined): Usage | undefined {
   const cachedTokens = readTokenCount(metadata.cachedContentTokenCount) ?? 0;
   const answerTokens = readTokenCount(metadata.candidatesTokenCount);
   const total = answerTokens ?? readTokenCount(metadata.totalTokenCount) ?? 0;
-  const media = readMedia(metadata.promptTokensDetails);
-  const answerMedia = readMedia(metadata.candidatesTokensDetails);
+  const { promptTokensDetails: promptDetails, candidatesTokensDetails: answerDetails } = metadata;
+  const media = promptDetails === undefined ? undefined : readMedia(promptDetails);
+  const answerMedia = answerDetails === undefined ? undefined : readMedia(answerDetails);
   return {
     promptTokens,
     cachedTokens: Math.min(cachedTokens, promptTokens),

@@ -55,16 +55,14 @@ export function encodeGenerationConfig(
 ): JsonObject | undefined {
   const { target } = context;
   const { sampling, choices, outputFormat, outputModalities } = request;
-  const { maxOutputTokens, mediaResolution, image, imageDrafts, mustDraw } = request;
+  const { maxOutputTokens, mediaResolution, image, imageDrafts, mustDraw, spoken } = request;
   const { topK, seed, logprobs, presencePenalty, frequencyPenalty } = sampling;
   const thinkingConfig =
     encodeThinking(request.reasoning, target) ?? (imageDrafts ? draftConfig(target) : undefined);
   if (choices > MAX_CANDIDATES) {
     throw invalidRequest('n', `n: at most ${MAX_CANDIDATES} answers are possible.`);
   }
-  if (logprobs !== undefined && !traitsOf(target.modelId).givesLogprobs) {
-    throw invalidRequest('logprobs', 'logprobs: this model gives none.', 'unsupported');
-  }
+  if (logprobs !== undefined) checkLogprobs(target);
   const budget = thinkingConfig?.thinkingBudget ?? 0;
   return definedFields({
     maxOutputTokens:
@@ -84,10 +82,15 @@ export function encodeGenerationConfig(
     ...(outputFormat.kind !== 'text' && formatFields(outputFormat, target)),
     responseModalities: outputModalities?.map((modality) => MODALITIES[modality]),
     imageConfig: image || mustDraw ? encodeImage(request, target) : undefined,
-    speechConfig: request.speech ?? encodeSpeech(request, target),
+    speechConfig: request.speech ?? (spoken && encodeSpeech(spoken, target)),
     mediaResolution: mediaResolution && MEDIA_RESOLUTIONS[mediaResolution],
     thinkingConfig,
   } satisfies Fields);
+}
+
+function checkLogprobs({ modelId }: EncodeTarget): void {
+  if (traitsOf(modelId).givesLogprobs) return;
+  throw invalidRequest('logprobs', 'logprobs: this model gives none.', 'unsupported');
 }
 
 /** Names of voices that speak elsewhere (`openai` resources/audio/speech). */
@@ -99,11 +102,9 @@ const OTHER_VOICES: ReadonlySet<string> = new Set([
 const SAMPLED: ReadonlySet<string> = new Set(['pcm', 'wav']);
 
 function encodeSpeech(
-  { spoken }: CanonicalRequest,
+  { voice, format, speed }: NonNullable<CanonicalRequest['spoken']>,
   { receipt }: EncodeTarget,
 ): JsonObject | undefined {
-  if (spoken === undefined) return undefined;
-  const { voice, format, speed } = spoken;
   if (!SAMPLED.has(format)) {
     receipt.add('approximated', 'response_format', told`The upstream gives samples: sent as WAV.`);
   }
@@ -199,11 +200,17 @@ function encodeThinking(
   target: EncodeTarget,
 ): WireThinkingConfig | undefined {
   const { thinking } = target.capabilities;
+  const { amount, showThoughts } = reasoning;
+  // Nothing was said of how much.
+  if (amount.kind === 'unset') {
+    return showThoughts === true && thinking.kind !== 'none'
+      ? { includeThoughts: true }
+      : undefined;
+  }
   switch (thinking.kind) {
     case 'none': {
-      const { kind } = reasoning.amount;
-      const isAsked = kind !== 'unset' && kind !== 'off';
-      if (isAsked) target.receipt.add('dropped', 'thinking', told`This model does not think.`);
+      if (amount.kind !== 'off')
+        target.receipt.add('dropped', 'thinking', told`This model does not think.`);
       return undefined;
     }
     case 'budget':
@@ -232,7 +239,7 @@ function budgetConfig(
 ): WireThinkingConfig | undefined {
   const { amount, showThoughts } = reasoning;
   const sent = sentBudget(amount, thinking, capabilities);
-  if (sent === undefined) return showThoughts === true ? { includeThoughts: true } : undefined;
+  if (sent === undefined) return undefined;
   const { asked, thinkingBudget } = sent;
   if (asked > 0) return { includeThoughts: showThoughts ?? true, thinkingBudget };
   if (!traitsOf(modelId).thinksUnasked) return undefined;
@@ -251,8 +258,7 @@ function levelConfig(
   const { amount, showThoughts } = reasoning;
   const sent = sentLevel(amount, thinking);
   if (sent === undefined) {
-    const isWanted = showThoughts ?? amount.kind !== 'unset';
-    return isWanted ? { includeThoughts: true } : undefined;
+    return showThoughts === false ? undefined : { includeThoughts: true };
   }
   const { asked, thinkingLevel } = sent;
   const isExact = amount.kind === 'effort' && amount.effort.toUpperCase() === thinkingLevel;

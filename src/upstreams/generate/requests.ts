@@ -30,7 +30,7 @@ export function requestOf(
   path: string,
   query: Readonly<Record<string, string>> = {},
 ): ClientRequest {
-  const all = new URLSearchParams({ ...query, ...profile.authQuery(access) });
+  const all = new URLSearchParams({ ...query, ...profile.authQuery?.(access) });
   return {
     method: 'GET',
     path: all.size === 0 ? path : `${path}?${all}`,

@@ -188,7 +188,10 @@ export class AnswerStream
       if (this.#interim > MAX_INTERIM) this.#cancel(pathFault(told`The upstream never answered.`));
       return;
     }
-    this.#tellRateLimit(headers);
+    const { wire, clock } = this.#place;
+    if (wire.readRateLimit !== undefined) {
+      this.#request.onRateLimit?.(() => wire.readRateLimit?.(headers, clock.now()));
+    }
     if (status >= 300) {
       this.#refusal = { status, headers, chunks: [], bytes: 0 };
       this.#silence.touch(this.#place.limits.refusalMs);
@@ -204,12 +207,6 @@ export class AnswerStream
     this.isJson = JSON_TYPE.test(typeOf(headers));
     this.#silence.touch(this.#place.limits.firstFrameMs);
     this.#opening.resolve(this);
-  }
-
-  #tellRateLimit(headers: Headers): void {
-    const { wire, clock } = this.#place;
-    if (wire.readRateLimit === undefined) return;
-    this.#request.onRateLimit?.(() => wire.readRateLimit?.(headers, clock.now()));
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
@@ -284,7 +281,7 @@ export class AnswerStream
       return;
     }
     // Who has not asked for these is behind: the client does not keep up.
-    if (!this.hasWaiting) return;
+    if (this.waiting === undefined) return;
     this.#silence.cancel();
     this.#controller?.pause();
   }
@@ -377,7 +374,7 @@ export class AnswerStream
     this.isOver = true;
     this.#silence.cancel();
     this.#request.signal.removeEventListener('abort', this.#onAbort);
-    this.#place.room?.release(this);
+    if (this.heldBytes > 0) this.#place.room?.release(this);
     this.#onClosed();
     if (ending.kind === 'error') this.#opening.reject(ending.error);
     this.end(ending);

@@ -30,7 +30,6 @@ export function createGeminiApiProfile({
     baseUrl: trimmed,
     userAgent: userAgentOf(version),
     authHeaders,
-    authQuery: () => ({}),
     ...plainPaths(versionPath),
     modelIds: (name) => spellingsIn('real', name),
     unlistedId: unlistedRealId,

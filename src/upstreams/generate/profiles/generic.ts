@@ -34,9 +34,18 @@ export function createGenericProfile(options: GenericProfileOptions): GeneratePr
     vocabulary,
     baseUrl: trimBaseUrl(options.baseUrl, VERSION_PATH),
     userAgent: userAgentOf(options.version),
-    authHeaders: (access) => credentialHeaders(access, options),
-    authQuery: ({ credentialKind, credential }) =>
-      auth === 'query' && credentialKind === 'api-key' ? { key: credential } : {},
+    authHeaders({ credentialKind, credential }) {
+      if (auth === 'bearer' || credentialKind === 'access-token') {
+        return { authorization: `Bearer ${credential}` };
+      }
+      if (auth === 'query') return {};
+      const [real, neutral] = HEADER_SPELLINGS.generateApiKey;
+      return { [isReal ? real : neutral]: credential };
+    },
+    ...(auth === 'query' && {
+      authQuery: ({ credentialKind, credential }: AccountAccess) =>
+        credentialKind === 'api-key' ? { key: credential } : {},
+    }),
     ...plainPaths(VERSION_PATH),
     hasProjectInBody: true,
     modelIds: (name) => spellingsIn(vocabulary, name),
@@ -47,16 +56,4 @@ export function createGenericProfile(options: GenericProfileOptions): GeneratePr
     quotaPath: options.quotaPath ?? `${VERSION_PATH}/quota`,
     readsUri: () => false,
   };
-}
-
-function credentialHeaders(
-  { credentialKind, credential }: AccountAccess,
-  { auth, vocabulary }: GenericProfileOptions,
-): Record<string, string> {
-  if (auth === 'bearer' || credentialKind === 'access-token') {
-    return { authorization: `Bearer ${credential}` };
-  }
-  if (auth === 'query') return {};
-  const [real, neutral] = HEADER_SPELLINGS.generateApiKey;
-  return { [vocabulary === 'real' ? real : neutral]: credential };
 }

@@ -15,8 +15,8 @@ export interface GenerateProfile {
   readonly userAgent: string;
   /** Headers that carry the credential, and the project where it is a header. */
   authHeaders(access: AccountAccess): Record<string, string>;
-  /** Query parameters that carry the credential; empty for most profiles. */
-  authQuery(access: AccountAccess): Record<string, string>;
+  /** Query parameters that carry the credential; absent for most profiles. */
+  authQuery?(access: AccountAccess): Record<string, string>;
   /**
    * Path of one method of one model below the base URL, percent-encoded.
    * @throws GatewayError when the account lacks what the path needs; nothing is sent then.

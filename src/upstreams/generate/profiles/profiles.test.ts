@@ -68,7 +68,7 @@ test.each([
   (auth, vocabulary, headers, query) => {
     const profile = createGenericProfile({ baseUrl: 'http://u', vocabulary, auth });
     expect(profile.authHeaders(key)).toEqual(headers);
-    expect(profile.authQuery(key)).toEqual(query);
+    expect(profile.authQuery?.(key) ?? {}).toEqual(query);
   },
 );
 
@@ -78,7 +78,7 @@ test('a generic upstream takes access tokens as Bearer whatever its keys look li
     vocabulary: 'neutral',
     auth: 'query',
   });
-  expect(profile.authQuery(token)).toEqual({});
+  expect(profile.authQuery?.(token)).toEqual({});
   expect(profile.authHeaders(token)).toEqual({ authorization: 'Bearer t' });
 });
 

@@ -42,7 +42,6 @@ export function createVertexProfile(options: VertexProfileOptions = {}): Generat
       access.credentialKind === 'api-key'
         ? { 'x-goog-api-key': access.credential }
         : { authorization: `Bearer ${access.credential}` },
-    authQuery: () => ({}),
     modelPath: (access, modelId, method) =>
       `${versionPath}/${parentOf(access, location)}publishers/google/models/` +
       `${encodeURIComponent(modelId)}:${method}`,
