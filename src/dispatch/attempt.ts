@@ -202,7 +202,7 @@ export class GenerateAttempt {
             },
           );
     // From the commit point on the lease lives as long as the stream.
-    await chunks.begin(() => this.#release());
+    await chunks.begin(this.#release);
     return { kind: 'stream', chunks };
   }
 
@@ -228,7 +228,7 @@ export class GenerateAttempt {
   }
 
   /** Tells the pool how the stream ended. */
-  #release(): void {
+  readonly #release = (): void => {
     const { lease, context } = this.#input;
     const { error, isFinished } = this.#watch;
     context.record.error = context.signal.aborted ? abortError(context.signal) : error;
@@ -238,7 +238,7 @@ export class GenerateAttempt {
       // An answer has begun, so that what refuses the rest of it is not the account.
       lease.release(isRefusal(failure.kind) ? { kind: 'neutral' } : { kind: 'failure', failure });
     } else lease.release({ kind: 'neutral' });
-  }
+  };
 
   #succeed(): void {
     const { call, context, lease, options } = this.#input;

@@ -146,7 +146,7 @@ export class CallBodies {
     return this.#keep(
       draft,
       relay === undefined
-        ? translateRequest(this.#asked, upstream, target)
+        ? translateRequest(this.#loaded ?? this.#call.request, upstream, target)
         : patchBody(relay, upstream, target),
     );
   }
@@ -159,14 +159,10 @@ export class CallBodies {
     const { upstream } = lease;
     const body =
       relay === undefined
-        ? await translateInSteps(this.#asked, upstream, target)
+        ? await translateInSteps(this.#loaded ?? this.#call.request, upstream, target)
         : patchBody(relay, upstream, target);
     await nextTurn();
     return this.#keep(draft, body);
-  }
-
-  get #asked(): CanonicalRequest {
-    return this.#loaded ?? this.#call.request;
   }
 
   #draft(

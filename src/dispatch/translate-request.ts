@@ -13,7 +13,7 @@ export function translateRequest(
   upstream: Pick<Upstream, 'encode'>,
   target: PatchTarget,
 ): JsonObject {
-  const named = inClientNames(asked, target);
+  const named = { ...target, receipt: receiptInClientNames(asked.clientNames, target.receipt) };
   try {
     return upstream.encode(applyTransforms(asked, named), named);
   } catch (error) {
@@ -27,7 +27,7 @@ export async function translateInSteps(
   upstream: Pick<Upstream, 'encode'>,
   target: PatchTarget,
 ): Promise<JsonObject> {
-  const named = inClientNames(asked, target);
+  const named = { ...target, receipt: receiptInClientNames(asked.clientNames, target.receipt) };
   try {
     let done = asked;
     for (const transform of rulesFor(asked, named)) {
@@ -38,10 +38,6 @@ export async function translateInSteps(
   } catch (error) {
     throw inNamesOf(asked, error);
   }
-}
-
-function inClientNames({ clientNames }: CanonicalRequest, target: PatchTarget): PatchTarget {
-  return { ...target, receipt: receiptInClientNames(clientNames, target.receipt) };
 }
 
 function inNamesOf({ clientNames }: CanonicalRequest, error: unknown): unknown {

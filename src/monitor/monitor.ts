@@ -126,11 +126,6 @@ function withoutAsked(ended: EndedRequest, keyOf: FindKey): EndedRequest {
   return keyOf(ended.clientKeyId)?.recording === 'counts' ? { ...ended, asked: undefined } : ended;
 }
 
-/** Whether the bodies of a request that ends now are kept. */
-function isKept({ keepsBodies, bodiesUntil = 0 }: MonitorSettings, now: number): boolean {
-  return keepsBodies || now < bodiesUntil;
-}
-
 /** What is under way, listed as records are written. */
 function openRunning(
   context: MonitorOptions &
@@ -189,7 +184,7 @@ export function createMonitor(options: MonitorOptions) {
     for (const one of batch) {
       try {
         const current = settings();
-        const made = writeRecord(one, context, isKept(current, clock.now()));
+        const made = writeRecord(one, context, observer.keepsBodies);
         const { row } = made;
         figures.add(row);
         metrics.add(made, { ...one.facts, firstEventMs: one.firstEventMs });
@@ -212,23 +207,24 @@ export function createMonitor(options: MonitorOptions) {
   const saveBeforeRead = (): Promise<void> => inTime(flush(), clock);
   const dropped = (): number => queue.dropped + faults;
   const metrics = openMetrics(options, { figures, feed, dropped });
+  const observer = {
+    get keepsBodies(): boolean {
+      const { enabled, keepsBodies, bodiesUntil = 0 } = settings();
+      return enabled && (keepsBodies || clock.now() < bodiesUntil);
+    },
+    readsRequests: options.readsRequests === true,
+    onBegin(running: RunningRequest) {
+      figures.inFlight += 1;
+      underWay.here.add(running);
+    },
+    onEnd(request: EndedRequest, running: RunningRequest) {
+      figures.inFlight -= 1;
+      underWay.here.delete(running);
+      if (ended.push(request) === 1) setImmediate(record);
+    },
+  } satisfies RequestObserver;
   return {
-    observer: {
-      get keepsBodies() {
-        const current = settings();
-        return current.enabled && isKept(current, clock.now());
-      },
-      readsRequests: options.readsRequests === true,
-      onBegin(running: RunningRequest) {
-        figures.inFlight += 1;
-        underWay.here.add(running);
-      },
-      onEnd(request: EndedRequest, running: RunningRequest) {
-        figures.inFlight -= 1;
-        underWay.here.delete(running);
-        if (ended.push(request) === 1) setImmediate(record);
-      },
-    } satisfies RequestObserver,
+    observer,
     /** What ended before is told before: ask for it anew each time, as for the figures and the metrics. */
     get feed(): Omit<LiveFeed, 'close'> {
       record();

@@ -34,7 +34,7 @@ export function createPool(options: PoolOptions) {
   const unsubscribe = book.subscribe((change) =>
     followChange(change, { indexes, shares, sessions, reservations, labels, offered }),
   );
-  const lists = new ModelLists(options);
+  const lists = new ModelLists(options, (model) => offered.has(model));
   const overloads = new Overloads(clock);
   const probes = new Probes(options, shares);
   const slots = new Slots(options.concurrency ?? NO_LIMITS, clock);
@@ -87,7 +87,7 @@ export function createPool(options: PoolOptions) {
      * are known well enough (stale ones are read again in the background). Never rejects: an account
      * whose list cannot be read may offer anything. A request for a model that a list has waits less for the others.
      */
-    ensureModels: (model?: string) => lists.ensure(() => model !== undefined && offered.has(model)),
+    ensureModels: lists.ensure,
     async close() {
       unsubscribe();
       reservations.close();

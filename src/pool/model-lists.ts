@@ -26,6 +26,7 @@ interface FirstReads {
 
 export class ModelLists {
   readonly #options: PoolOptions;
+  readonly #isOffered: (model: string) => boolean;
   readonly #closing = new AbortController();
   /** When each account's list was last asked for. */
   readonly #askedAt = new Map<string, number>();
@@ -43,8 +44,9 @@ export class ModelLists {
   /** Nothing is stale before then, so that a request need not look at every account. */
   #freshUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(options: PoolOptions) {
+  constructor(options: PoolOptions, isOffered: (model: string) => boolean) {
     this.#options = options;
+    this.#isOffered = isOffered;
     this.#unsubscribe = options.book.subscribe(({ kind, account }) => {
       const { id } = account.record;
       if (kind === 'removed') {
@@ -62,16 +64,16 @@ export class ModelLists {
   }
 
   /**
-   * A promise while some list was never asked for; it does not wait long for a slow one, and less where `isKnown` says
-   * then that the others are enough. Undefined when all are known well enough. Never rejects.
+   * A promise while some list was never asked for; it does not wait long for a slow one, and less where the model is in
+   * another one then. Undefined when all are known well enough. Never rejects.
    */
-  readonly ensure = (isKnown = (): boolean => false): Promise<void> | undefined => {
+  readonly ensure = (model?: string): Promise<void> | undefined => {
     const now = this.#options.clock.now();
     if (now >= this.#freshUntil) this.#addStale(now);
     if (this.#unasked.size === 0) return undefined;
     this.#firstReads ??= this.#startFirstReads();
     const { promise, soon } = this.#firstReads;
-    return soon.then(() => (isKnown() ? undefined : promise));
+    return soon.then(() => (model !== undefined && this.#isOffered(model) ? undefined : promise));
   };
 
   close(): void {

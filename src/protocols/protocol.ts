@@ -8,6 +8,7 @@ import type { ListedModel } from '../canonical/model.ts';
 import { createReceipt, type Receipt, type ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { once } from '../lib/once.ts';
 import type { ReadableEvents, RunsOfKey } from '../stored-responses/background-runs.ts';
 import type { ResponseStore } from '../stored-responses/response-store.ts';
 
@@ -221,26 +222,18 @@ export interface RelayBody {
   readonly losses?: readonly ReceiptEntry[] | undefined;
 }
 
-/** What a native body says, read when somebody first asks: a relayed one never is. */
-export class LateReading {
-  readonly #read: (receipt: Receipt) => CanonicalRequest;
-  readonly #receipt = createReceipt();
-  #request: CanonicalRequest | undefined;
-
-  constructor(read: (receipt: Receipt) => CanonicalRequest) {
-    this.#read = read;
-  }
-
-  get request(): CanonicalRequest {
-    this.#request ??= this.#read(this.#receipt);
-    return this.#request;
-  }
-
+export type LateReading = () => {
+  readonly request: CanonicalRequest;
   /** What it leaves out. */
-  get losses(): readonly ReceiptEntry[] {
-    this.#request ??= this.#read(this.#receipt);
-    return this.#receipt.entries;
-  }
+  readonly losses: readonly ReceiptEntry[];
+};
+
+/** What a native body says, read when somebody first asks: a relayed one never is. */
+export function readLate(read: (receipt: Receipt) => CanonicalRequest): LateReading {
+  return once(() => {
+    const receipt = createReceipt();
+    return { request: read(receipt), losses: receipt.entries };
+  });
 }
 
 /** Undefined where the body is not understood here, which a relay need not mind. @throws where there is none */

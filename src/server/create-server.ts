@@ -143,9 +143,7 @@ function openHttpServer(edge: Edge, certificate: ListenerCertificate | undefined
     shouldUpgradeCallback: (request) => takesWebSocket(edge, request),
   };
   const server = listenWith(options, certificate);
-  server.on('request', (request, response) =>
-    serveInTurn(request, response, () => take(request, response)),
-  );
+  server.on('request', (request, response) => serveInTurn(request, response, take));
   server.on('upgrade', (request, socket, head) => takeUpgrade({ request, socket, head }, take));
   // A socket without any progress for this long is dead, whatever it was doing.
   server.setTimeout(requestTimeoutMs + 30_000);

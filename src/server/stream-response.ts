@@ -63,7 +63,7 @@ async function sendStream(exchange: Exchange, source: StreamSource): Promise<voi
   const { limitMs } = source;
   const deadline = limitMs === undefined ? undefined : startDeadline(edge.clock, abort, limitMs);
   const onAbort = (): void => {
-    stream.stop();
+    stream.pulse.cancel();
     if (stream.hasBegun) stream.fail(signal.reason);
     else sendError(exchange, signal.reason);
   };
@@ -78,8 +78,9 @@ async function sendStream(exchange: Exchange, source: StreamSource): Promise<voi
       if (behind !== undefined) await behind;
       if (!stream.isOpen) break;
     }
-    if (!stream.hasBegun && source.mayBeEmpty !== true) {
-      throw new Error('The answer stream ended without any event.');
+    if (!stream.hasBegun) {
+      if (source.mayBeEmpty !== true) throw new Error('The answer stream ended without any event.');
+      stream.begin();
     }
     stream.end();
   } catch (error) {
@@ -87,7 +88,7 @@ async function sendStream(exchange: Exchange, source: StreamSource): Promise<voi
     stream.fail(error);
   } finally {
     deadline?.cancel();
-    stream.stop();
+    stream.pulse.cancel();
     signal.removeEventListener('abort', onAbort);
   }
 }
@@ -241,7 +242,8 @@ class OpenStream extends SocketWriter {
   readonly #exchange: Exchange;
   readonly #source: StreamSource;
   #ownWriter: StreamWriter | undefined;
-  readonly #pulse: SilenceTimer;
+  /** Says something where the answer is silent for long. */
+  readonly pulse: SilenceTimer;
   readonly #sentBody: KeptText | undefined;
 
   constructor(exchange: Exchange, source: StreamSource) {
@@ -250,9 +252,9 @@ class OpenStream extends SocketWriter {
     this.#exchange = exchange;
     this.#source = source;
     this.#sentBody = exchange.record.sentBody;
-    this.#pulse = new SilenceTimer(clock, () => this.#beat());
+    this.pulse = new SilenceTimer(clock, () => this.#beat());
     // A WebSocket has no headers, and is kept alive by its connection.
-    if (exchange.turn === undefined) this.#pulse.touch(exchange.settings.headerHoldMs);
+    if (exchange.turn === undefined) this.pulse.touch(exchange.settings.headerHoldMs);
   }
 
   get #writer(): StreamWriter {
@@ -262,8 +264,8 @@ class OpenStream extends SocketWriter {
 
   override write(chunk: string): Promise<void> | undefined {
     this.hasText = true;
-    if (!this.hasBegun) this.#begin();
-    this.#pulse.touch(this.#exchange.settings.keepAliveMs);
+    if (!this.hasBegun) this.begin();
+    this.pulse.touch(this.#exchange.settings.keepAliveMs);
     this.#sentBody?.add(chunk);
     return super.write(chunk);
   }
@@ -283,16 +285,7 @@ class OpenStream extends SocketWriter {
     this.end();
   }
 
-  override end(): void {
-    if (!this.hasBegun) this.#begin();
-    super.end();
-  }
-
-  stop(): void {
-    this.#pulse.cancel();
-  }
-
-  #begin(): void {
+  begin(): void {
     const exchange = this.#exchange;
     this.hasBegun = true;
     if (!this.isOpen) return;
@@ -304,8 +297,8 @@ class OpenStream extends SocketWriter {
   }
 
   #beat(): void {
-    if (!this.hasBegun) this.#begin();
-    this.#pulse.touch(this.#exchange.settings.keepAliveMs);
+    if (!this.hasBegun) this.begin();
+    this.pulse.touch(this.#exchange.settings.keepAliveMs);
     if (this.isOpen && !this.isBehind) super.write(this.#writer.keepAlive());
   }
 }

@@ -68,7 +68,8 @@ export class FrameReader {
   /** Keeps the bytes of a character cut by a chunk's end; made for the first chunk that may end in one. */
   #decoder: StringDecoder | undefined;
   #frames: Frame[] = [];
-  #fault: FrameError | undefined;
+  /** What the next call throws, however it goes on: it came behind the last frames given out. */
+  fault: FrameError | undefined;
   /** A line, or a document, whose end was not seen yet. */
   readonly #kept: string[] = [];
   #keptLength = 0;
@@ -98,11 +99,6 @@ export class FrameReader {
     return this.#read(isWhole ? chunk.toString() : this.#decode(chunk));
   }
 
-  /** What the next call throws, however it goes on: it came behind the last frames given out. */
-  get fault(): FrameError | undefined {
-    return this.#fault;
-  }
-
   /** Call when the body ended; the last frame may lack its empty line. @throws FrameError */
   end(): Frame[] {
     return this.#read(this.#decoder?.end() ?? '', true);
@@ -114,7 +110,7 @@ export class FrameReader {
   }
 
   #read(decoded: string, isEnd = false): Frame[] {
-    if (this.#fault !== undefined) throw this.#fault;
+    if (this.fault !== undefined) throw this.fault;
     try {
       if (decoded !== '') this.#readText(decoded);
       if (isEnd) {
@@ -126,7 +122,7 @@ export class FrameReader {
       }
     } catch (error) {
       if (!(error instanceof FrameError) || this.#frames.length === 0) throw error;
-      this.#fault = error;
+      this.fault = error;
     }
     const frames = this.#frames;
     this.#frames = [];

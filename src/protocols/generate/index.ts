@@ -5,9 +5,9 @@ import {
   type ClientProtocol,
   type CountTokensCall,
   type GenerateCall,
-  LateReading,
   type ProtocolRoute,
   type RouteInput,
+  readLate,
 } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import {
@@ -73,7 +73,7 @@ function readGenerateCall(input: RouteInput, stream: boolean): GenerateCall {
   const framing = readFraming(input.query);
   const { thinkingConfig } = body.generationConfig ?? {};
   const options = { showThoughts: thinkingConfig?.includeThoughts === true };
-  const reading = new LateReading((receipt) => readRequest(body, receipt));
+  const reading = readLate((receipt) => readRequest(body, receipt));
   return {
     protocol: 'generate',
     model,
@@ -81,7 +81,7 @@ function readGenerateCall(input: RouteInput, stream: boolean): GenerateCall {
     // The body has no field that names a session.
     bodySession: undefined,
     get request() {
-      return reading.request;
+      return reading().request;
     },
     createStreamWriter: (context) => new EventWriter(context, framing, options),
     writeReply: (reply, context) => writeReply(reply, context, options),
@@ -92,7 +92,7 @@ function readGenerateCall(input: RouteInput, stream: boolean): GenerateCall {
 function readCountCall(input: RouteInput): CountTokensCall {
   const model = readPathModel(input);
   const { body, wrapperKey } = normalizeCountBody(input.body, model, input.receipt);
-  const reading = new LateReading((receipt) => readCountRequest(body, wrapperKey, receipt));
+  const reading = readLate((receipt) => readCountRequest(body, wrapperKey, receipt));
   return {
     protocol: 'generate',
     model,
@@ -101,11 +101,11 @@ function readCountCall(input: RouteInput): CountTokensCall {
       body: countedFields(body),
       field: wrapperKey,
       get losses() {
-        return reading.losses;
+        return reading().losses;
       },
     },
     get request() {
-      return reading.request;
+      return reading().request;
     },
     writeCount: ({ totalTokens, cachedTokens }) =>
       cachedTokens === undefined

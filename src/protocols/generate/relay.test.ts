@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { LateReading } from '../protocol.ts';
+import { readLate } from '../protocol.ts';
 import { readRequest } from './read-request.ts';
 import { createRelayCall } from './relay.ts';
 
@@ -16,7 +16,11 @@ const FAILURE = new GatewayError({
 });
 
 function relayOf(body: JsonObject, framing: 'events' | 'array') {
-  return createRelayCall(body, framing, new LateReading((receipt) => readRequest(body, receipt)));
+  return createRelayCall(
+    body,
+    framing,
+    readLate((receipt) => readRequest(body, receipt)),
+  );
 }
 
 function writer(framing: 'events' | 'array' = 'events') {

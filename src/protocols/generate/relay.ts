@@ -102,7 +102,7 @@ export function createRelayCall(
     choices: readNumber(body.generationConfig?.candidateCount),
     openingText: () => readOpeningText(body),
     get losses() {
-      return reading.losses;
+      return reading().losses;
     },
     declaredNames: () => declaredNames(body),
     renameCalls,

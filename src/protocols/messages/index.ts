@@ -7,9 +7,9 @@ import {
   type ClientProtocol,
   type CountTokensCall,
   type GenerateCall,
-  LateReading,
   type ProtocolRoute,
   type RouteInput,
+  readLate,
 } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import { writeFamilyList, writeModel, writeModelList } from './models.ts';
@@ -48,7 +48,7 @@ function readGenerateCall({ body: given, headers }: RouteInput): GenerateCall {
   const { body, omitsThinking, ...head } = readCallHead(given, { needsLimit: true });
   const { compaction } = body.value;
   const wish = compaction ? readSummaryWish(compaction) : undefined;
-  const reading = new LateReading((receipt) => {
+  const reading = readLate((receipt) => {
     const asked = readCanonicalRequest(body, receipt);
     if (wish === undefined) return asked;
     const reason = told`The model is asked for the summary in words.`;
@@ -57,14 +57,14 @@ function readGenerateCall({ body: given, headers }: RouteInput): GenerateCall {
   });
   const options = (): WriterOptions => ({
     omitsThinking,
-    fetchesPages: reading.request.tools.some(({ kind }) => kind === 'url-context'),
-    isFormatted: reading.request.outputFormat.kind !== 'text',
+    fetchesPages: reading().request.tools.some(({ kind }) => kind === 'url-context'),
+    isFormatted: reading().request.outputFormat.kind !== 'text',
   });
   return {
     protocol: 'messages',
     ...head,
     get request() {
-      return reading.request;
+      return reading().request;
     },
     callIdPrefix: 'toolu_',
     createStreamWriter: (context) =>
@@ -80,12 +80,12 @@ function readGenerateCall({ body: given, headers }: RouteInput): GenerateCall {
 /** An answer needs a limit of its length, a count does not. */
 function readCountTokensCall({ body: given, headers }: RouteInput): CountTokensCall {
   const { body, model } = readCallHead(given, { needsLimit: false });
-  const reading = new LateReading((receipt) => readCanonicalRequest(body, receipt));
+  const reading = readLate((receipt) => readCanonicalRequest(body, receipt));
   return {
     protocol: 'messages',
     model,
     get request() {
-      return reading.request;
+      return reading().request;
     },
     relay: relayBody({ body: given, headers }, reading),
     writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),

@@ -18,7 +18,7 @@ export function relayBody({ body, headers }: Received, reading: LateReading): Re
     body,
     headers: forwardedHeaders(headers),
     get losses() {
-      return reading.losses;
+      return reading().losses;
     },
   };
 }
@@ -37,7 +37,7 @@ export function createRelayCall(
     },
     openingText: () => readOpeningText(checked),
     get losses() {
-      return reading.losses;
+      return reading().losses;
     },
     declaredNames: () => declaredNames(body.tools),
     renameCalls,

@@ -197,14 +197,15 @@ export class AnswerStream
       this.#silence.touch(this.#place.limits.refusalMs);
       return;
     }
-    const isSound = this.#request.takesBytes === true && SOUND_TYPE.test(typeOf(headers));
+    const type = String(headers['content-type'] ?? '');
+    const isSound = this.#request.takesBytes === true && SOUND_TYPE.test(type);
     if (isSound) this.#reader = new SoundReader();
-    const fault = isSound ? undefined : faultOfHeaders(headers);
+    const fault = isSound ? undefined : faultOfHeaders(type, headers);
     if (fault !== undefined) {
       this.#cancel(fault);
       return;
     }
-    this.isJson = JSON_TYPE.test(typeOf(headers));
+    this.isJson = JSON_TYPE.test(type);
     this.#silence.touch(this.#place.limits.firstFrameMs);
     this.#opening.resolve(this);
   }
@@ -416,18 +417,13 @@ class SoundReader {
   }
 }
 
-function typeOf(headers: Headers): string {
-  return String(headers['content-type'] ?? '');
-}
-
-function faultOfHeaders(headers: Headers): Error | undefined {
-  const type = typeOf(headers);
+function faultOfHeaders(type: string, headers: Headers): Error | undefined {
   const isPlain = String(headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity';
   if (isPlain && (type === '' || ANSWER_TYPE.test(type))) return undefined;
   const fault = isPlain
     ? told`The upstream sent something other than an answer.`
     : told`The upstream sent an answer in an encoding not asked for.`;
-  return pathFault(fault, new Error(`content-type ${headers['content-type']}`));
+  return pathFault(fault, new Error(`content-type ${type}`));
 }
 
 function frameFault(error: unknown): Error {
