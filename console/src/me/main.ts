@@ -1,6 +1,11 @@
 // The page of a key's holder: asks for the key, and shows what it used and what is left. No framework: it is small.
 
+/// <reference types="vite/types/importMeta.d.ts" />
+
+import { me as en, type MeTexts } from '../i18n/en/me.ts';
 import './me.css';
+
+const TEXTS = import.meta.glob<MeTexts>('../i18n/*/me.ts', { eager: true, import: 'me' });
 
 /** In this tab alone, and never in an address. */
 const STORED = 'isthmus-me-key';
@@ -202,12 +207,6 @@ function sayMoney(dollars: number | null): string {
   if (dollars === null) return '–';
   return (dollars !== 0 && Math.abs(dollars) < 0.1 ? smallMoney : money).format(dollars);
 }
-
-/// <reference types="vite/types/importMeta.d.ts" />
-
-import { me as en, type MeTexts } from '../i18n/en/me.ts';
-
-const TEXTS = import.meta.glob<MeTexts>('../i18n/*/me.ts', { eager: true, import: 'me' });
 
 /** In the first language of the browser that there is. */
 function chooseTexts(languages: readonly string[]): { language: string; texts: MeTexts } {
