@@ -259,15 +259,18 @@ test('a folder that cannot be written is told', async () => {
   await expect(opening).rejects.toThrow(/none\/isthmus\.db cannot be made \(ENOENT\)/);
 });
 
-/** A database of the shape before the last step, without accounts. */
-const makeOlder = async (path: string): Promise<void> => {
+const LATEST = MIGRATIONS.at(-1)?.version ?? 0;
+
+/** A database of an earlier shape, by default of that before the last step, without accounts. */
+const makeOlder = async (path: string, version = LATEST - 1): Promise<void> => {
   const { clock, vault } = database;
   writeFileSync(path, '', { mode: 0o600 });
   const connection = new SqliteConnection({ path, clock, open: openSqliteFile });
   const { dialect } = connection;
   await connection.write('power-cut', function* () {
     yield* runScript('pragma application_id = 0x69737468');
-    yield* migrate({ name: path, dialect, now: 7, migrations: MIGRATIONS.slice(0, -1) });
+    const migrations = MIGRATIONS.filter((step) => step.version <= version);
+    yield* migrate({ name: path, dialect, now: 7, migrations });
     yield* createDataKey(vault);
   });
   await connection.close();
@@ -278,7 +281,6 @@ const versionOf = (path: string): unknown => {
   handle.close();
   return row?.version;
 };
-const LATEST = MIGRATIONS.at(-1)?.version ?? 0;
 const DAY_MS = 86_400_000;
 
 test('a database is kept as it was before an upgrade, and the version before opens it', async () => {
@@ -292,6 +294,16 @@ test('a database is kept as it was before an upgrade, and the version before ope
   expect(statSync(kept).mode & 0o777).toBe(0o600);
   await database.open({ path: kept });
   expect(await database.stores.accounts.list()).toEqual([]);
+});
+
+test('every earlier version is brought to the present one, and kept as it was', async () => {
+  for (const { version } of MIGRATIONS.slice(0, -1)) {
+    const path = `${database.folder}/${version}.db`;
+    await makeOlder(path, version);
+    const stores = await database.open({ path });
+    await stores.accounts.insert(newAccount('a'));
+    expect([versionOf(path), versionOf(`${path}.before-upgrade`)]).toEqual([LATEST, version]);
+  }
 });
 
 test('a database of the present shape is not copied', async () => {
