@@ -158,8 +158,7 @@ function openMetrics(options: MonitorOptions, { figures, feed, dropped }: Measur
 }
 
 export function createMonitor(options: MonitorOptions) {
-  const { store, clock, settings, log } = options;
-  const { keyOf = () => undefined } = options;
+  const { store, clock, settings, log, keyOf = () => undefined } = options;
   const errors = new RecentErrors();
   const redactorFor = createRedactors(options.secrets, options.accountSecrets);
   const queue = createWriteQueue({ store, clock, log });
@@ -183,13 +182,12 @@ export function createMonitor(options: MonitorOptions) {
     ended = [];
     for (const one of batch) {
       try {
-        const current = settings();
         const made = writeRecord(one, context, observer.keepsBodies);
         const { row } = made;
         figures.add(row);
         metrics.add(made, { ...one.facts, firstEventMs: one.firstEventMs });
         options.onRecord?.(made, withoutAsked(one, keyOf));
-        if (!current.enabled) continue;
+        if (!settings().enabled) continue;
         if (row.outcome === 'error') errors.add(row);
         queue.add(made);
         feed.publish('request', row);
