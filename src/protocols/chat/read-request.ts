@@ -91,10 +91,7 @@ function readCanonical(body: Body, isLegacy: boolean, context: ReadContext): Can
   const tools = readTools(body, context);
   const maxOutputTokens = readMaxTokens(body, receipt);
   const outputModalities = readModalities(body.modalities);
-  const image =
-    (body.size ?? body.quality ?? body.imageSize ?? null) === null
-      ? undefined
-      : readImageOptions(body, { receipt, unknownWord });
+  const image = readImageOptions(body, { receipt, unknownWord });
   const reasoning = readReasoning(body, context);
   const topK = readNumber(body.top_k) ?? 0;
   return {

@@ -100,10 +100,7 @@ export function readCanonicalRequest(checked: Checked<Body>, receipt: Receipt): 
         ? readOutputFormat(body, receipt)
         : { kind: 'text' },
     // The image extension of this product.
-    image:
-      (body.size ?? body.quality ?? body.imageSize ?? null) === null
-        ? undefined
-        : readImageOptions(body, { receipt, unknownWord }),
+    image: readImageOptions(body, { receipt, unknownWord }),
     safety: [],
     serviceTier: body.service_tier ?? undefined,
     clientNames: clientNamesOf(body, turnEffort !== undefined),
