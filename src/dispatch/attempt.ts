@@ -209,9 +209,11 @@ export class GenerateAttempt {
   /** Calls go back under the name they have here: what is remembered of one goes by it. */
   #relayEdit(relay: RelayCall): (value: JsonObject) => JsonObject {
     const { receipt } = this.#input.context;
-    const declared = once(() => relay.declaredNames());
+    const declared = relay.declaredNames();
+    // Where none is declared there is no name to lead a call back to.
+    if (declared.size === 0) return (value) => value;
     const known = once(() => {
-      const names = [...declared()];
+      const names = [...declared];
       const sent = acceptedNames(() => names, 'plain');
       return {
         match: createNameMatcher(
@@ -222,9 +224,8 @@ export class GenerateAttempt {
       };
     });
     const rename = (name: string): string =>
-      declared().has(name) ? name : (known().ownNames.get(name) ?? known().match(name));
-    // Where none is declared there is no name to lead a call back to.
-    return (value) => (declared().size === 0 ? value : relay.renameCalls(value, rename));
+      declared.has(name) ? name : (known().ownNames.get(name) ?? known().match(name));
+    return (value) => relay.renameCalls(value, rename);
   }
 
   /** Tells the pool how the stream ended. */

@@ -158,12 +158,7 @@ function normalizeContents(
     const inner = { path: `${path}[${index}]`, receipt };
     const given = readRole(content, inner);
     const parts = normalizeParts(content, inner);
-    const role = ownerOfAll(parts) ?? given;
-    if (role === given) checkOwners(parts, role, inner);
-    else {
-      const reason = told`Only the role ${role} can have said this.`;
-      receipt.add('repaired', `${inner.path}.role`, reason);
-    }
+    const role = checkRole(parts, given, inner);
     if (parts.length > 0) result.push({ role, parts });
     else if (role === 'user' && index === contents.length - 1) {
       result.push(...standIn(result.at(-1), inner));
@@ -207,10 +202,27 @@ function readRole(content: Content, place: Place): string {
   throw fieldError(`${place.path}.role`, text);
 }
 
-/** The role that alone can have said all of these parts; undefined when any could be of both. */
-function ownerOfAll(parts: readonly Part[]): string | undefined {
-  const [first, ...others] = parts.map(ownerOf);
-  return others.every((owner) => owner === first) ? first : undefined;
+/** The role that alone can have said all of these parts, else the given one. @throws GatewayError for parts of the other */
+function checkRole(
+  parts: readonly Part[],
+  given: string,
+  { path: parent, receipt }: Place,
+): string {
+  const owners = parts.map(ownerOf);
+  const [first = given] = owners;
+  if (first !== given && owners.every((owner) => owner === first)) {
+    const reason = told`Only the role ${first} can have said this.`;
+    receipt.add('repaired', `${parent}.role`, reason);
+    return first;
+  }
+  for (const [index, owner = given] of owners.entries()) {
+    if (owner === given) continue;
+    const part = parts[index] ?? {};
+    const what = part.thought === true ? 'thought' : datumOf(part);
+    const path = `${parent}.parts[${index}]`;
+    throw invalidRequest(path, `${path}: a ${what} belongs into a content of the role ${owner}.`);
+  }
+  return given;
 }
 
 function ownerOf(part: Part): string | undefined {
@@ -221,16 +233,6 @@ function ownerOf(part: Part): string | undefined {
 
 function datumOf(part: Part): PartDatum | undefined {
   return PART_DATA_FIELDS.find((name) => part[name] !== undefined);
-}
-
-function checkOwners(parts: readonly Part[], role: string, place: Place): void {
-  for (const [index, part] of parts.entries()) {
-    const owner = ownerOf(part) ?? role;
-    if (owner === role) continue;
-    const what = part.thought === true ? 'thought' : datumOf(part);
-    const path = `${place.path}.parts[${index}]`;
-    throw invalidRequest(path, `${path}: a ${what} belongs into a content of the role ${owner}.`);
-  }
 }
 
 /** The parts of one content, without empty text. @throws GatewayError (invalid-request) */

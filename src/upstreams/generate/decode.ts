@@ -150,7 +150,7 @@ export class GenerateDecoder implements Decoder {
         addGrounding(choice, events);
       }
     }
-    return this.#finish(ends, events);
+    return this.#close({ kind: 'finish', choices: ends }, events);
   }
 
   #latestCounts(): JsonObject | undefined {
@@ -265,26 +265,20 @@ export class GenerateDecoder implements Decoder {
       rawReason: this.#blockReason,
       message: this.#blockMessage && this.#sayable(this.#blockMessage),
     };
-    return this.#finish([end], events);
-  }
-
-  #finish(choices: readonly ChoiceEnd[], events: CanonicalEvent[]): CanonicalEvent[] {
-    this.#closeAll(events);
-    events.push({ kind: 'finish', choices });
-    return events;
+    return this.#close({ kind: 'finish', choices: [end] }, events);
   }
 
   #fail(error: GatewayError, events: CanonicalEvent[]): CanonicalEvent[] {
-    this.#closeAll(events);
-    events.push({ kind: 'error', error });
-    return events;
+    return this.#close({ kind: 'error', error }, events);
   }
 
-  #closeAll(events: CanonicalEvent[]): void {
+  #close(ending: CanonicalEvent, events: CanonicalEvent[]): CanonicalEvent[] {
     this.#hasEnded = true;
     for (const choice of this.#choices) choice.close(events);
     const { usage } = this;
     if (usage !== undefined) events.push({ kind: 'usage', usage });
+    events.push(ending);
+    return events;
   }
 }
 
