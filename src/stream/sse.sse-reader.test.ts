@@ -65,6 +65,33 @@ test('an object in a field named error is the error of a frame', () => {
   expect(frames).toEqual(['{"a":1}', '{"error":{"code":500,"message":"no room"}}']);
 });
 
+test.each([
+  ['in one line', '{"error":{"code":503}}\n'],
+  ['in many lines', '{\n  "error": {\n    "code": 503\n  }\n}\n'],
+])('an error behind events is a frame once its last line ends: %s', (_how, error) => {
+  for (const begun of ['data: {"a":1}\n\n', ': keep-alive\n\n']) {
+    const reader = new FrameReader({ maxFrameBytes: 1000 });
+    reader.push(bytes(begun));
+    const frames = [...error].flatMap((byte) => reader.push(bytes(byte)));
+    expect(frames.map(({ value }) => value)).toEqual([{ error: { code: 503 } }]);
+    expect(reader.push(bytes('\ndata: [DONE]\n\n'))).toEqual([]);
+  }
+});
+
+test.each([
+  'Internal Server Error',
+  'upstream connect error or disconnect/reset before headers. reset reason: overflow',
+  '<html><body>502 Bad Gateway</body></html>',
+  'Error: socket hang up',
+  'error: overloaded',
+  '{"half": \ndata: {"a":2}',
+])('a line that is no field of a stream is a fault once it ends: %s', (line) => {
+  const reader = new FrameReader({ maxFrameBytes: 1000 });
+  expect(reader.push(bytes('data: {"a":1}\n\n'))).toHaveLength(1);
+  expect(reader.push(bytes(line))).toEqual([]);
+  expect(() => reader.push(bytes('\n'))).toThrow(FrameError);
+});
+
 test('a unary body is one frame', () => {
   expect(readText('{"candidates":[]}').frames).toEqual(['{"candidates":[]}']);
   expect(readText('{\n  "candidates": []\n}\n').frames).toEqual(['{"candidates":[]}']);
@@ -121,7 +148,9 @@ const tail = fc.oneof(
   fc.constant(''),
   value.map((one) => `data: ${JSON.stringify(one)}`),
   value.map((one) => JSON.stringify(one, null, 2)),
+  value.map((one) => `${JSON.stringify(one, null, 2)}\n\ndata: [DONE]\n\n`),
   fc.constantFrom('data: {"cut', 'dat', '{"cut', 'error: {"a":1}\n\n', 'error: {"cut'),
+  fc.constantFrom('Bad Gateway', 'Bad Gateway\n', 'Error: no', '<p>\n\n', '{"a":1}\n{"b":2}\n'),
 );
 
 test('any byte split gives the same frames and the same fault (P084)', () => {

@@ -1,7 +1,7 @@
 // Splits the bytes of an upstream body into JSON frames, wherever the chunks were cut.
 
 import { StringDecoder } from 'node:string_decoder';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, tryParse } from '../lib/json.ts';
 
 /** One event's JSON. */
 export interface Frame {
@@ -51,15 +51,21 @@ interface FrameReaderOptions {
 
 const LINES_JOINED = 1024;
 const OPENS_DOCUMENT = /^[ \t]*[{[]/;
+const CLOSES_DOCUMENT = /[}\]][ \t]*$/;
+/** Of a document behind events, an error, up to which each line is looked at for its end. */
+const MAX_ERROR_LENGTH = 16_384;
 /** llama.cpp's server ends a stream so, and what builds on it (`server_sent_event(sink, "error", …)`). */
 const ERROR_FIELD = 'error: {';
+/** What is neither a field nor a comment: a page, words before any colon, or what a program says as it fails. */
+const PROSE = /^[ \t]*(?:<|[^\s:]+[ \t]+[^\s:]|error:)/i;
 
 /**
  * Reads Server-Sent Events (WHATWG HTML, "Server-sent events"): any line ending, comments and
- * unknown fields ignored, data lines joined. A line that begins a JSON document instead of a field
- * (a unary answer, or an error some upstreams append to a stream) makes the rest of the body one
- * document; the objects of an array are a frame each. Empty data give nothing, and so does `[DONE]`
- * where no value is set for it. An object in a field named `error` is the error of a frame.
+ * unknown fields ignored, data lines joined. A body that begins a JSON document instead of a field is
+ * one; the objects of an array are a frame each. Empty data give nothing, and so does `[DONE]`
+ * where no value is set for it. An object in a field named `error` is the error of a frame. What some upstreams
+ * write behind events when they fail is told once its line ends, as the body may stay open: a document is a frame,
+ * a line of prose a fault.
  */
 export class FrameReader {
   readonly #maxFrameBytes: number;
@@ -82,6 +88,10 @@ export class FrameReader {
   /** A CR ended the last chunk: an LF now belongs to it. */
   #skipsLineFeed = false;
   #isDocument = false;
+  /** True once a field or a comment came: what looks like a document is an error behind them then. */
+  #hasFields = false;
+  /** The lines of such a document so far. */
+  #error = '';
 
   constructor({ maxFrameBytes, memory, done }: FrameReaderOptions) {
     this.#maxFrameBytes = maxFrameBytes;
@@ -117,6 +127,7 @@ export class FrameReader {
         if (!this.#isDocument) {
           if (this.#keptLength > 0) this.#readLine('', 0, 0);
           this.#endEvent('truncated');
+          this.#endError();
         }
         if (this.#isDocument) this.#addFrames(this.#takeKept().trim(), 'truncated');
       }
@@ -152,7 +163,8 @@ export class FrameReader {
     if (start === text.length) return;
     const rest = text.slice(start);
     // An unfinished document is not searched for line ends over and over: its beginning tells.
-    if (this.#keptLength === 0 && OPENS_DOCUMENT.test(rest)) this.#beginDocument(rest);
+    const opens = this.#keptLength === 0 && !this.#hasFields && OPENS_DOCUMENT.test(rest);
+    if (opens) this.#beginDocument(rest);
     else this.#keep(rest);
   }
 
@@ -162,14 +174,30 @@ export class FrameReader {
       this.#keep(text.slice(start, end));
       const line = this.#takeKept();
       this.#readLine(line, 0, line.length);
-    } else if (start === end) this.#endEvent('not-json');
+    } else if (this.#error !== '') this.#addToError(text.slice(start, end));
+    else if (start === end) this.#endEvent('not-json');
     else if (text.startsWith('data:', start)) {
+      this.#hasFields = true;
       this.#addData(text.slice(start + (text[start + 5] === ' ' ? 6 : 5), end));
-    } else {
-      const line = text.slice(start, end);
-      if (line === 'data') this.#addData('');
-      else if (OPENS_DOCUMENT.test(line)) this.#beginDocument(line);
-      else if (line.startsWith(ERROR_FIELD)) this.#addError(line.slice(ERROR_FIELD.length - 1));
+    } else if (text.startsWith('event:', start)) this.#hasFields = true;
+    else this.#readOther(text.slice(start, end));
+  }
+
+  /** A line without data, which is not empty. */
+  #readOther(line: string): void {
+    if (OPENS_DOCUMENT.test(line)) {
+      this.#endEvent('not-json');
+      if (this.#hasFields) this.#addToError(line);
+      else this.#beginDocument(line);
+      return;
+    }
+    this.#hasFields = true;
+    if (line === 'data') this.#addData('');
+    else if (line.startsWith(ERROR_FIELD)) {
+      this.#endEvent('not-json');
+      this.#addData(`{"error":${line.slice(ERROR_FIELD.length - 1)}}`);
+    } else if (PROSE.test(line)) {
+      throw new FrameError('not-json', 'The upstream says something that is no event.');
     }
   }
 
@@ -189,13 +217,22 @@ export class FrameReader {
     this.#linesLength = 0;
   }
 
-  #addError(value: string): void {
-    this.#endEvent('not-json');
-    this.#addData(`{"error":${value}}`);
+  /** A line of a document behind events. */
+  #addToError(line: string): void {
+    if (line.startsWith('data:')) throw new FrameError('not-json', 'An error breaks off.');
+    this.#error += `${line}\n`;
+    this.#checkSize();
+    const mayEnd = this.#error.length <= MAX_ERROR_LENGTH && CLOSES_DOCUMENT.test(line);
+    if (mayEnd && tryParse(this.#error) !== undefined) this.#endError();
+  }
+
+  #endError(): void {
+    const text = this.#error.trim();
+    this.#error = '';
+    this.#addFrames(text, 'truncated');
   }
 
   #beginDocument(text: string): void {
-    this.#endEvent('not-json');
     this.#isDocument = true;
     this.#keep(text);
   }
@@ -258,9 +295,10 @@ export class FrameReader {
   }
 
   #checkSize(): void {
-    const eventLength = (this.#payload?.length ?? 0) + this.#linesLength;
+    const eventLength = (this.#payload?.length ?? 0) + this.#linesLength + this.#error.length;
     if (this.#keptLength + eventLength <= this.#maxFrameBytes) return;
     this.#kept.length = 0;
+    this.#error = '';
     this.#payload = undefined;
     this.#lines = [];
     this.#linesLength = 0;

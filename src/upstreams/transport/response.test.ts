@@ -197,6 +197,18 @@ test('an event that cannot be read is a fault at once, also behind a good one of
   expect(clock.pendingTimers).toBe(0);
 });
 
+test('a line of prose behind a begun answer is a fault at once, though the body stays open', async () => {
+  const { open, send, log, clock } = feed();
+  const stream = open();
+  send('data: {"a":1}\n\n');
+  await stream.next();
+  const next = failureOf(stream.next());
+  send('Internal Server Error\n');
+  expect(await next).toMatchObject({ failure: { kind: 'path' } });
+  expect(log).toEqual(['closed', 'abort']);
+  expect(clock.pendingTimers).toBe(0);
+});
+
 test('an upstream that leaves its answer open behind the last frame is left after a second', async () => {
   const { open, send, clock, log } = feed(OVER);
   const stream = open();
