@@ -98,7 +98,7 @@ export class GenerateAttempt {
     let answer: GenerateAnswer;
     try {
       const frames = await this.#open();
-      const isDoubtful = frames.isJson === true || !call.stream;
+      const isDoubtful = frames.mayBeWhole === true || !call.stream;
       const known = isDoubtful ? await this.#untilKnown(frames) : frames;
       answer = await (call.stream ? this.#stream(known) : this.#reply(known));
     } finally {

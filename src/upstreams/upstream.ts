@@ -162,8 +162,8 @@ export interface UpstreamEmbedCall extends Omit<UpstreamCall, 'body' | 'stream'>
 
 /** The frames of one answer, a batch per chunk read, for one reader. Iteration throws GatewayError with `failure` set. */
 export interface UpstreamStream extends AsyncIterableIterator<readonly Frame[], unknown> {
-  /** True of a body that says it is JSON and no stream of events. */
-  readonly isJson?: boolean;
+  /** True of a body that does not say it is a stream of events. */
+  readonly mayBeWhole?: boolean;
 }
 
 export interface DecodeContext {

@@ -94,12 +94,32 @@ test.each<[string, Handler]>([
   expect(seen.length).toBe(1);
 });
 
-test('an answer that is called plain text is read as what it is', async () => {
-  const { upstream } = await start((_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/plain;charset=UTF-8' });
-    response.end('data: {"a":1}\n\n');
-  });
-  expect(await readAll(await upstream.open(call()))).toEqual([{ a: 1 }]);
+test.each([
+  'text/plain;charset=UTF-8',
+  'application/octet-stream',
+  'text/json',
+  'application/x-ndjson',
+  'binary/octet-stream',
+  undefined,
+])('an answer is read as what it is, though it is called %s', async (type) => {
+  for (const body of ['data: {"a":1}\n\n', '{"a":1}']) {
+    const { upstream } = await start((_request, response) => {
+      response.writeHead(200, type === undefined ? {} : { 'content-type': type });
+      response.end(body);
+    });
+    expect(await readAll(await upstream.open(call()))).toEqual([{ a: 1 }]);
+  }
+});
+
+test('a page is none, whatever it is called', async () => {
+  for (const type of ['text/html', 'application/xhtml+xml', 'text/plain']) {
+    const { upstream } = await start((_request, response) => {
+      response.writeHead(200, { 'content-type': type });
+      response.end('<html>Sign in</html>');
+    });
+    const reading = failureOf(upstream.open(call()).then(readAll));
+    expect((await reading).failure?.kind).toBe('path');
+  }
 });
 
 test('a connection that closes before any byte is lost; a fresh one can be asked for', async () => {

@@ -147,7 +147,7 @@ export class AnswerStream
   #hasLastFrame = false;
   /** True once nothing more is wanted of it or comes from it. */
   isOver = false;
-  isJson = false;
+  mayBeWhole = false;
   heldBytes = 0;
 
   /** @param onClosed called once when the exchange is over */
@@ -205,7 +205,7 @@ export class AnswerStream
       this.#cancel(fault);
       return;
     }
-    this.isJson = JSON_TYPE.test(type);
+    this.mayBeWhole = !STREAM_TYPE.test(type);
     this.#silence.touch(this.#place.limits.firstFrameMs);
     this.#opening.resolve(this);
   }
@@ -395,10 +395,10 @@ export class AnswerStream
   };
 }
 
-/** Small proxies call every body plain text; what of it is no answer is seen when it is read. */
-const ANSWER_TYPE = /^(?:text\/(?:event-stream|plain)|application\/(?:[\w.]+\+)?json)\b/i;
+/** Servers call their answers plain text, bytes or nothing at all: what is no answer is seen when it is read. */
+const PAGE_TYPE = /^(?:text\/html|application\/xhtml)\b/i;
 
-const JSON_TYPE = /^application\/(?:[\w.]+\+)?json\b/i;
+const STREAM_TYPE = /^text\/event-stream\b/i;
 const SOUND_TYPE = /^(?:audio\/|application\/octet-stream)/i;
 
 /** Sound comes whole and as it is; it is in base64 within, as in answers that are JSON. */
@@ -419,7 +419,7 @@ class SoundReader {
 
 function faultOfHeaders(type: string, headers: Headers): Error | undefined {
   const isPlain = String(headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity';
-  if (isPlain && (type === '' || ANSWER_TYPE.test(type))) return undefined;
+  if (isPlain && !PAGE_TYPE.test(type)) return undefined;
   const fault = isPlain
     ? told`The upstream sent something other than an answer.`
     : told`The upstream sent an answer in an encoding not asked for.`;
