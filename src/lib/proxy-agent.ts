@@ -1,6 +1,7 @@
 // Calls through a proxy: agents that never tell the proxy's password, and errors that say whether the proxy failed.
 
 import { type Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { passingContinue } from './interim-answers.ts';
 import { readProxyUrl } from './net.ts';
 import { proxySecrets } from './outbound-proxy.ts';
 import { scrubText } from './redact.ts';
@@ -28,7 +29,8 @@ export function createProxyAgent(proxyUrl: string, options: ProxyAgentOptions): 
     uri: reading.url,
     connectTimeout: connectMs,
     // Plain http goes to the proxy itself over a pool that undici would make without our limits.
-    factory: (origin, own) => new Pool(origin, { ...shared, ...own }),
+    factory: (origin, { connect = {}, ...own }: Pool.Options) =>
+      new Pool(origin, { ...shared, ...own, connect: passingContinue(connect) }),
     // Asks for the tunnel: a proxy that takes the connection and then says nothing must not hang us.
     clientFactory: (origin, own) => new Pool(origin, { ...own, headersTimeout: connectMs }),
   });

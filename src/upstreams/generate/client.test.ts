@@ -122,6 +122,31 @@ test('a page is none, whatever it is called', async () => {
   }
 });
 
+test('interim answers that nobody asked for are passed over', async () => {
+  const interim = ['100 Continue', '103 Early Hints\r\nlink: </x>; rel=preload', '102 Processing'];
+  const heads = [...interim, ...interim].map((head) => `HTTP/1.1 ${head}\r\n\r\n`);
+  const server = createRawServer((socket) => {
+    socket.on('error', () => {});
+    socket.setNoDelay(true);
+    socket.on('data', async () => {
+      for (const head of heads) {
+        socket.write(head);
+        await setImmediate();
+      }
+      const body = 'data: {"n":1}\n\n';
+      const type = 'content-type: text/event-stream';
+      socket.write(`HTTP/1.1 200 OK\r\n${type}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(() => server.close());
+  const { upstream } = upstreamAt(server.address(), {});
+  for (let times = 0; times < 2; times += 1) {
+    expect(await readAll(await upstream.open(call()))).toEqual([{ n: 1 }]);
+    await connectionIsFree();
+  }
+});
+
 test('a connection that closes before any byte is lost; a fresh one can be asked for', async () => {
   let count = 0;
   const { upstream, seen } = await start((request, response, body) => {

@@ -3,6 +3,7 @@
 import { Pool } from 'undici';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { passingContinue } from '../../lib/interim-answers.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { NO_PROXY, type ProxyChoice } from '../../lib/outbound-proxy.ts';
@@ -99,7 +100,7 @@ export class UpstreamClient {
     const pool: Pool.Options = {
       allowH2: false,
       connections: maxConnections,
-      connect: { timeout: connectMs },
+      connect: passingContinue({ allowH2: false, timeout: connectMs }),
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
       headersTimeout: headersMs,
