@@ -7,7 +7,7 @@ import {
   routeInput,
 } from '../../../test/support/messages.ts';
 import { GatewayError } from '../../canonical/error.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { type JsonObject, parseObject } from '../../lib/json.ts';
 import type { RelayCall } from '../protocol.ts';
 
 function relayOf(fields: JsonObject = {}): RelayCall {
@@ -68,6 +68,37 @@ test('frames go out under their type, as they came', () => {
   expect(writer.repeat?.('{}')).toBe('event: ping\ndata: {}\n\n');
   expect(writer.keepAlive()).toBe('event: ping\ndata: {"type":"ping"}\n\n');
   expect(writer.end()).toBe('');
+});
+
+test('what an upstream leaves out in front of its words is put there', () => {
+  const writer = relayOf().createStreamWriter(replyContext());
+  const piece = (delta: JsonObject): JsonObject => ({
+    type: 'content_block_delta',
+    index: 0,
+    delta,
+  });
+  const frames: JsonObject[] = [
+    piece({ type: 'text_delta', text: 'Hi' }),
+    piece({ type: 'thinking_delta', thinking: 'Hm' }),
+    piece({ type: 'text_delta', text: '' }),
+    { type: 'content_block_stop', index: 0 },
+    { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } },
+    { ...piece({ type: 'text_delta', text: 'there' }), index: 1 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+    { type: 'message_stop' },
+  ];
+  const written = frames.map((frame) => writer.write(frame, JSON.stringify(frame))).join('');
+  const sent = written.split('\n\n').flatMap((event) => {
+    const data = /^data: (.*)$/m.exec(event)?.[1];
+    return data === undefined ? [] : [parseObject(data)];
+  });
+  expect(sent.map(({ type, index }) => `${type} ${index ?? ''}`.trim())).toEqual([
+    ...['message_start', 'content_block_start 0', 'content_block_delta 0', 'content_block_stop 0'],
+    ...['content_block_start 1', 'content_block_delta 1', 'content_block_delta 1'],
+    ...['content_block_stop 1', 'content_block_start 2', 'content_block_delta 2'],
+    ...['content_block_stop 2', 'message_delta', 'message_stop'],
+  ]);
+  expect(sent[4]).toMatchObject({ content_block: { type: 'thinking', thinking: '' } });
 });
 
 test('a failure is told in the words of the protocol', () => {

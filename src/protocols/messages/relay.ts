@@ -1,13 +1,28 @@
 // The relay lane: frames of an upstream of the same wire, forwarded as they came.
 
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { NO_USAGE } from '../../canonical/usage.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
-import type { LateReading, RelayBody, RelayCall, RelayWriter, RouteInput } from '../protocol.ts';
+import type {
+  LateReading,
+  RelayBody,
+  RelayCall,
+  RelayWriter,
+  ReplyContext,
+  RouteInput,
+} from '../protocol.ts';
 import { writeStreamError } from './errors.ts';
 import type { Body } from './schema.ts';
-import { PING } from './write-events.ts';
+import {
+  EMPTY_TEXT,
+  EMPTY_THINKING,
+  PING,
+  startText,
+  stopText,
+  writeMessageStart,
+} from './write-events.ts';
 
 type Received = Pick<RouteInput, 'body' | 'headers'>;
 
@@ -41,8 +56,8 @@ export function createRelayCall(
     },
     declaredNames: () => declaredNames(body.tools),
     renameCalls,
-    createStreamWriter: createRelayWriter,
-    isPiece: ({ type }) => type === 'message_start',
+    createStreamWriter: (context) => new FrameRelay(context),
+    isPiece: ({ type }) => typeof type === 'string' && /^(?:message|content_block)_/.test(type),
     writeReply: ([answer = {}]) => answer,
   };
 }
@@ -101,18 +116,124 @@ function renameCall(
   return name === undefined || name === block.name ? block : { ...block, name };
 }
 
-/** Each frame goes out under its own type; an error of the upstream is told in the gateway's words. */
-function createRelayWriter(): RelayWriter {
-  let name = '';
-  return {
-    contentType: EVENT_STREAM_TYPE,
-    write(frame, text) {
-      name = typeof frame.type === 'string' ? frame.type : 'message';
-      return eventFrame(name, text);
-    },
-    repeat: (text) => eventFrame(name, text),
-    end: () => '',
-    error: writeStreamError,
-    keepAlive: () => PING,
-  };
+/** What a piece is opened with where the upstream left that out, by the type of the piece. */
+const OPENINGS: ReadonlyMap<JsonValue | undefined, Opening> = new Map([
+  ['text_delta', { kind: 'text', field: 'text', block: EMPTY_TEXT }],
+  ['thinking_delta', { kind: 'thinking', field: 'thinking', block: EMPTY_THINKING }],
+]);
+
+interface Opening {
+  readonly kind: string;
+  /** Of the piece, where its words are. */
+  readonly field: string;
+  readonly block: string;
+}
+
+/** Blocks of other kinds may have pieces of any. */
+const KNOWN_KINDS: ReadonlySet<JsonValue | undefined> = new Set([
+  ...['text', 'thinking', 'tool_use', 'server_tool_use'],
+]);
+
+/**
+ * Each frame goes out under its own type; an error of the upstream is told in the gateway's words. Compatible services
+ * leave out what opens an answer or a block, and send thoughts in a text: readers pass such pieces over, or give up.
+ */
+class FrameRelay implements RelayWriter {
+  readonly contentType = EVENT_STREAM_TYPE;
+  readonly error = writeStreamError;
+  readonly #context: ReplyContext;
+  #name = '';
+  /** True when the last frame went out as it came. */
+  #isVerbatim = false;
+  #hasStarted = false;
+  #isOpen = false;
+  /** Of the block that is open. */
+  #kind: JsonValue | undefined;
+  #nextIndex = 0;
+  /** By so much the indexes that clients know are higher. */
+  #shift = 0;
+
+  constructor(context: ReplyContext) {
+    this.#context = context;
+  }
+
+  write(frame: JsonObject, text: string): string {
+    this.#name = typeof frame.type === 'string' ? frame.type : 'message';
+    const opened = this.#mend(frame);
+    this.#isVerbatim = this.#shift === 0 || frame.index === undefined;
+    const index = indexOf(frame) + this.#shift;
+    return (
+      opened + eventFrame(this.#name, this.#isVerbatim ? text : JSON.stringify({ ...frame, index }))
+    );
+  }
+
+  repeat(text: string): string | undefined {
+    return this.#isVerbatim ? eventFrame(this.#name, text) : undefined;
+  }
+
+  end(): string {
+    return '';
+  }
+
+  keepAlive(): string {
+    return PING;
+  }
+
+  /** What is missing in front of a frame. */
+  #mend(frame: JsonObject): string {
+    switch (this.#name) {
+      case 'message_start':
+        this.#hasStarted = true;
+        return '';
+      case 'content_block_start': {
+        const before = this.#start() + this.#close();
+        const { content_block: block } = frame;
+        this.#open(indexOf(frame) + this.#shift, isJsonObject(block) ? block.type : undefined);
+        return before;
+      }
+      case 'content_block_delta':
+        return this.#start() + this.#openFor(frame);
+      case 'content_block_stop':
+        this.#isOpen = false;
+        return '';
+      case 'message_delta':
+        return this.#close();
+      default:
+        return '';
+    }
+  }
+
+  #start(): string {
+    if (this.#hasStarted) return '';
+    this.#hasStarted = true;
+    return writeMessageStart(this.#context, NO_USAGE);
+  }
+
+  #open(index: number, kind: JsonValue | undefined): void {
+    this.#isOpen = true;
+    this.#kind = kind;
+    this.#nextIndex = index + 1;
+  }
+
+  #openFor(frame: JsonObject): string {
+    const delta = isJsonObject(frame.delta) ? frame.delta : {};
+    const opening = OPENINGS.get(delta.type);
+    if (opening === undefined || !delta[opening.field]) return '';
+    if (this.#isOpen && (this.#kind === opening.kind || !KNOWN_KINDS.has(this.#kind))) return '';
+    const before = this.#close();
+    const index = this.#nextIndex;
+    this.#shift = index - indexOf(frame);
+    this.#open(index, opening.kind);
+    return before + startText(index, opening.block);
+  }
+
+  #close(): string {
+    if (!this.#isOpen) return '';
+    this.#isOpen = false;
+    return stopText(this.#nextIndex - 1);
+  }
+}
+
+function indexOf({ index }: JsonObject): number {
+  return readNumber(index) ?? 0;
 }

@@ -238,8 +238,8 @@ const THINKING_DELTA = ',"delta":{"type":"thinking_delta","thinking":';
 const SIGNATURE_DELTA = ',"delta":{"type":"signature_delta","signature":';
 const INPUT_DELTA = ',"delta":{"type":"input_json_delta","partial_json":';
 const CITATION_DELTA = ',"delta":{"type":"citations_delta","citation":';
-const EMPTY_TEXT = '{"type":"text","text":""}';
-const EMPTY_THINKING = '{"type":"thinking","thinking":"","signature":""}';
+export const EMPTY_TEXT = '{"type":"text","text":""}';
+export const EMPTY_THINKING = '{"type":"thinking","thinking":"","signature":""}';
 export const MESSAGE_STOP = eventFrame('message_stop', '{"type":"message_stop"}');
 export const PING = eventFrame('ping', '{"type":"ping"}');
 
@@ -428,7 +428,7 @@ function writeSearchBlock(block: ReturnType<typeof writeSearch>[number], index: 
   }
 }
 
-function startText(index: number, block: string): string {
+export function startText(index: number, block: string): string {
   return `${START}${index},"content_block":${block}}${FRAME_END}`;
 }
 
@@ -436,6 +436,6 @@ function deltaText(index: number, field: string, value: JsonValue): string {
   return `${DELTA}${index}${field}${JSON.stringify(value)}${DELTA_END}`;
 }
 
-function stopText(index: number): string {
+export function stopText(index: number): string {
   return `${STOP}${index}}${FRAME_END}`;
 }

@@ -383,3 +383,54 @@ test('events are the same wherever the bytes are cut, and whether or not they re
     }),
   );
 });
+
+const piece = (delta: JsonObject): JsonObject => ({ type: 'content_block_delta', index: 0, delta });
+const ENDS: JsonObject[] = [
+  { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+  { type: 'message_stop' },
+];
+
+test.each([false, true])(
+  'words without anything that opens them are not lost (relayed: %s)',
+  (passesParts) => {
+    const frames = [
+      piece({ type: 'thinking_delta', thinking: 'Hm.' }),
+      piece({ type: 'text_delta', text: 'A' }),
+      piece({ type: 'text_delta', text: 'B' }),
+    ];
+    const { choices } = fold(decode([...frames, ...ENDS], { passesParts }));
+    expect(choices[0]?.blocks).toMatchObject([
+      { kind: 'thinking', text: 'Hm.' },
+      { kind: 'text', text: 'AB' },
+    ]);
+  },
+);
+
+test.each<[string, JsonObject[]]>([
+  ['arguments of no call', [piece({ type: 'input_json_delta', partial_json: '{"a":1}' })]],
+  ['a piece that is no text', [piece({ type: 'text_delta', text: 7 })]],
+  ['a piece that does not say what it is', [piece({ text: 'Hi' })]],
+  [
+    'an event that does not say what it is',
+    [{ index: 0, delta: { type: 'text_delta', text: 'Hi' } }],
+  ],
+  ['a block that does not say what it is', [{ type: 'content_block_start', content_block: {} }]],
+  ['nothing', []],
+  ['a whole answer without content', [{ type: 'message', content: null }]],
+  [
+    'a whole answer whose text is none',
+    [{ type: 'message', content: [{ type: 'text', text: {} }] }],
+  ],
+  [
+    'a call whose input is no object',
+    [{ type: 'message', content: [{ type: 'tool_use', name: 'f', input: [1] }] }],
+  ],
+])('what cannot be read is an error and no answer: %s', (_name, frames) => {
+  expect(decode([...frames, ...ENDS]).at(-1)?.kind).toBe('error');
+});
+
+test('the input of a call may be a text of JSON', () => {
+  const content = [{ type: 'tool_use', id: 'a', name: 'f', input: '{"a":1}' }];
+  const { choices } = fold(decode([{ type: 'message', content }]));
+  expect(choices[0]?.blocks).toMatchObject([{ kind: 'tool-call', input: { a: 1 } }]);
+});

@@ -15,6 +15,7 @@ import {
   type JsonValue,
   parseJson,
   readNumber,
+  tryParse,
 } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { scrubText } from '../../lib/redact.ts';
@@ -99,7 +100,7 @@ export class MessagesDecoder implements Decoder {
   end(): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
     if (this.#hasEnded) return events;
-    if (!this.#isWhole) {
+    if (!this.#isWhole || !this.#hasStarted) {
       const fault = this.#hasStarted
         ? told`The upstream cut its answer off.`
         : told`The upstream closed without an answer.`;
@@ -122,11 +123,13 @@ export class MessagesDecoder implements Decoder {
         this.#start(objectOf(frame.message) ?? {}, events);
         break;
       case 'content_block_start':
-        this.#openBlock(objectOf(frame.content_block) ?? {}, events);
+      case 'content_block_delta': {
+        const said = objectOf(frame.content_block ?? frame.delta) ?? {};
+        if (isUnreadable(said)) this.#fail(unreadable(), events);
+        else if (frame.type === 'content_block_start') this.#openBlock(said, events);
+        else this.#readDelta(said, events);
         break;
-      case 'content_block_delta':
-        this.#readDelta(objectOf(frame.delta) ?? {}, events);
-        break;
+      }
       case 'content_block_stop':
         this.#closeBlock(events);
         break;
@@ -147,6 +150,8 @@ export class MessagesDecoder implements Decoder {
         // `ping`, and events of later dates. Compatible upstreams leave the type of an error out.
         if (isJsonObject(frame.error)) {
           this.#fail(classifyErrorFrame(frame.error, this.#now(), this.#secrets()), events);
+        } else if (typeof frame.type !== 'string' && SAYING.some((name) => name in frame)) {
+          this.#fail(unreadable(), events);
         }
     }
   }
@@ -168,6 +173,10 @@ export class MessagesDecoder implements Decoder {
   #readMessage(message: JsonObject, events: CanonicalEvent[]): void {
     this.#start(message, events);
     const { stop_reason, stop_sequence, stop_details } = message;
+    if (!Array.isArray(message.content) || message.content.some(isUnreadable)) {
+      this.#fail(unreadable(), events);
+      return;
+    }
     const blocks = objectsOf(message.content);
     const [last] = blocks.slice(-1);
     // A stream shows what a limit cut; here the arguments look whole ("Handling stop reasons", incomplete tool use blocks).
@@ -188,6 +197,7 @@ export class MessagesDecoder implements Decoder {
   }
 
   #openBlock(block: JsonObject, events: CanonicalEvent[]): void {
+    if (!this.#hasStarted) this.#start({}, events);
     this.#closeBlock(events);
     const type = textOf(block.type) ?? '';
     switch (type) {
@@ -253,24 +263,34 @@ export class MessagesDecoder implements Decoder {
     }
   }
 
-  /** A piece of the open block; one of another kind of block means nothing. */
   #readPiece(type: string | undefined, text: string, events: CanonicalEvent[]): void {
     const open = this.#open;
-    if (open === undefined || text === '') return;
-    if (open.kind === 'text' && type === 'text_delta') {
+    if (text === '') return;
+    if (open?.kind === 'text' && type === 'text_delta') {
       this.#textLength += text.length;
       this.#research?.addText(text);
       events.push({ kind: 'block-delta', index: open.index, delta: { kind: 'text', text } });
-    } else if (open.kind === 'thinking' && type === 'thinking_delta') {
+    } else if (open?.kind === 'thinking' && type === 'thinking_delta') {
       if (!this.#passesParts) open.text += text;
       events.push({ kind: 'block-delta', index: open.index, delta: { kind: 'thinking', text } });
-    } else if ('json' in open && type === 'input_json_delta') {
+    } else if (open !== undefined && 'json' in open && type === 'input_json_delta') {
       if (open.index === undefined) open.json += text;
       else {
         const delta = { kind: 'arguments', json: text } as const;
         events.push({ kind: 'block-delta', index: open.index, delta });
       }
+    } else if (open?.kind !== 'whole') this.#readStray(type, text, events);
+  }
+
+  /** Compatible upstreams leave openings out, and send thoughts in a text: what is said opens a block of its kind. */
+  #readStray(type: string | undefined, text: string, events: CanonicalEvent[]): void {
+    const kind = STRAY_KINDS.get(type);
+    if (kind === undefined) {
+      this.#hasBrokenCall ||= type === 'input_json_delta';
+      return;
     }
+    this.#openBlock({ type: kind }, events);
+    this.#readPiece(type, text, events);
   }
 
   #closeBlock(events: CanonicalEvent[]): void {
@@ -457,14 +477,41 @@ export class MessagesDecoder implements Decoder {
   }
 }
 
+const STRAY_KINDS: ReadonlyMap<string | undefined, 'text' | 'thinking'> = new Map([
+  ['text_delta', 'text'],
+  ['thinking_delta', 'thinking'],
+]);
+
+/** The fields of events that say something. */
+const SAYING = ['message', 'content_block', 'delta', 'content'];
+/** Where blocks and their pieces have their text. */
+const TEXT_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['text', 'text'],
+  ['text_delta', 'text'],
+  ['thinking', 'thinking'],
+  ['thinking_delta', 'thinking'],
+  ['input_json_delta', 'partial_json'],
+]);
+
+/** True for a block, or a piece of one, whose text is none, or that does not say what it is. */
+function isUnreadable(said: JsonValue): boolean {
+  if (!isJsonObject(said) || typeof said.type !== 'string') return true;
+  const text = said[TEXT_FIELDS.get(said.type) ?? ''] ?? '';
+  return typeof text !== 'string';
+}
+
+function unreadable(): GatewayError {
+  return pathFault(told`The upstream sent an answer that could not be read.`);
+}
+
 /** JSON of a call's arguments: as they came in pieces, else those of its opening; undefined when they are no object. */
 function readInput(json: string, given: JsonValue | undefined): string | undefined {
-  if (json.trim() === '') return JSON.stringify(objectOf(given) ?? {});
-  try {
-    return isJsonObject(parseJson(json)) ? json : undefined;
-  } catch {
-    return undefined;
+  if (json.trim() === '' && typeof given !== 'string') {
+    return isJsonObject(given ?? {}) ? JSON.stringify(given ?? {}) : undefined;
   }
+  const text = json.trim() === '' ? textOf(given) : json;
+  if (text === undefined) return '{}';
+  return isJsonObject(tryParse(text)) ? text : undefined;
 }
 
 interface ReadReason {
