@@ -117,10 +117,13 @@ export class ChoiceDecoder implements GroundedText {
       // What was heard is the text of the answer.
       const heard = textOf(part.audioTranscription.text);
       if (heard !== undefined) this.#readText(part, heard, events);
-    } else if (part.text === '' || Object.keys(part).every(isAboutPart)) {
+    } else if (part.text === '' || part.text === null || Object.keys(part).every(isAboutPart)) {
       this.#readBareSignature(part);
-    } else if (this.#shared.context.passesParts === true) this.hasContent = true;
-    else if (isJsonObject(part.toolCall) || isJsonObject(part.toolResponse)) {
+    } else if (part.functionCall !== undefined && part.functionCall !== null) {
+      this.#hasBrokenCall = true;
+    } else if (this.#shared.context.passesParts === true) {
+      this.hasContent ||= Object.values(part).some(isJsonObject);
+    } else if (isJsonObject(part.toolCall) || isJsonObject(part.toolResponse)) {
       this.#trace ??= [];
       this.#trace.push(part);
     } else this.#noteUnread(part);
@@ -248,7 +251,10 @@ export class ChoiceDecoder implements GroundedText {
 
   #readMedia(part: JsonObject, blob: JsonObject, events: CanonicalEvent[]): void {
     const { mimeType, data } = blob;
-    if (typeof data !== 'string' || data === '') return;
+    if (typeof data !== 'string' || data === '') {
+      this.#noteUnread(part);
+      return;
+    }
     const mediaType = typeof mimeType === 'string' ? mimeType : 'application/octet-stream';
     const block = { kind: 'media', mediaType, base64: data } as const;
     if (part.thought !== true) this.#addWhole(block, part, events);

@@ -460,15 +460,15 @@ test('V055, P108: grounding that comes late stands before the end of the text it
   });
 });
 
-test('unknown parts, fields and shapes are passed over', () => {
+test('unknown parts and fields are passed over', () => {
   const odd = [
     { toolCall: { id: 'x' } },
     { fileData: { mimeType: 'x' } },
-    { text: 7 },
+    { text: null },
     {},
     { inlineData: { data: 1 } },
   ];
-  expect(blocksOf(stop([...odd, { text: 'a', future: true }]), { candidates: 'none' })).toEqual([
+  expect(blocksOf(stop([...odd, { text: 'a', future: true }]), { candidates: null })).toEqual([
     { kind: 'text', text: 'a' },
   ]);
 });
@@ -531,4 +531,25 @@ test('parts of kinds unknown here are named with the end, but for whom they are 
   expect(decode(stop([{ text: 'a' }, { text: '' }, {}])).at(-1)).toMatchObject({
     choices: [{ unsupportedKinds: undefined }],
   });
+});
+
+test.each<[string, JsonObject]>([
+  ['parts without a text', { content: { parts: [{ text: null }] } }],
+  ['a call that is none', { content: { parts: [{ functionCall: 'f' }] } }],
+  ['a medium that is none', { content: { parts: [{ inlineData: null }] } }],
+  ['a kind unknown here without a value', { content: { parts: [{ newest: true }] } }],
+  ['a text that is none', { content: { parts: [{ text: 'a' }, { text: 7 }] } }],
+  ['a part that is none', { content: { parts: [{ text: 'a' }, 'b'] } }],
+  ['a text in place of parts', { content: { parts: 'a' } }],
+  ['a text in place of the content', { content: 'a' }],
+])('an answer is an error in both lanes where it has %s', (_name, candidate) => {
+  for (const passesParts of [false, true]) {
+    const context = { signatureFamily: 'alpha', createId: (prefix: string) => prefix, passesParts };
+    const decoder = new GenerateDecoder(context, () => 0);
+    const candidates = [{ ...candidate, finishReason: 'STOP' }];
+    const events = [...decoder.push({ candidates }), ...decoder.end()];
+    expect(events.at(-1)?.kind).toBe('error');
+  }
+  const decoder = new GenerateDecoder({ signatureFamily: 'a', createId: (id) => id }, () => 0);
+  expect(decoder.push({ candidates: 'a' }).at(-1)?.kind).toBe('error');
 });

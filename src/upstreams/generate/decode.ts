@@ -101,12 +101,16 @@ export class GenerateDecoder implements Decoder {
     if (error !== undefined && error !== null) {
       return this.#fail(classifyErrorFrame(error, this.#now(), this.#secrets()), events);
     }
+    const { promptFeedback: feedback, candidates } = frame;
+    if (!isReadable(candidates)) {
+      const fault = told`The upstream sent an answer that could not be read.`;
+      return this.#fail(pathFault(fault), events);
+    }
     this.#last = frame;
     this.#plainText = undefined;
     const counts = this.#latestCounts();
     this.#counts = isJsonObject(frame.usageMetadata) ? frame.usageMetadata : counts;
     if (!this.#hasStarted) this.#start(frame, events);
-    const { promptFeedback: feedback, candidates } = frame;
     if (isJsonObject(feedback)) {
       this.#blockReason = textOf(feedback.blockReason) ?? this.#blockReason;
       this.#blockMessage = textOf(feedback.blockReasonMessage) ?? this.#blockMessage;
@@ -338,6 +342,19 @@ function onlyObject(
 ): JsonObject | undefined {
   const item = Array.isArray(list) && list.length === 1 ? list[0] : undefined;
   return isJsonObject(item) && Object.keys(item).every((key) => fields.has(key)) ? item : undefined;
+}
+
+/** False for a list, an object or a text that is none: what was said there would be lost. */
+function isReadable(candidates: JsonValue | undefined): boolean {
+  if (!Array.isArray(candidates)) return candidates === undefined || candidates === null;
+  return candidates.every((candidate) => {
+    if (!isJsonObject(candidate)) return false;
+    const { content } = candidate;
+    if (!isJsonObject(content)) return content === undefined || content === null;
+    const { parts } = content;
+    if (!Array.isArray(parts)) return parts === undefined || parts === null;
+    return parts.every((part) => isJsonObject(part) && typeof (part.text ?? '') === 'string');
+  });
 }
 
 function byNumber(candidates: readonly JsonValue[]): readonly JsonValue[] {
