@@ -11,24 +11,32 @@ export interface SharablePlace extends TextPlace {
   readonly tokens: number;
 }
 
-/** Nesting, structural tokens (brackets, commas, colons) and bytes of one key. */
+/** Nesting, structural tokens (brackets, commas, colons), keys of all objects and bytes of one key. */
 interface JsonLimits {
   readonly maxDepth: number;
   readonly maxTokens: number;
+  readonly maxKeys: number;
   readonly maxKeyBytes: number;
 }
 
-export const JSON_LIMITS: JsonLimits = { maxDepth: 200, maxTokens: 2_000_000, maxKeyBytes: 1024 };
+/** Keys are dearest: a million different ones hold up a parser for seconds. No context of a model holds as many as these. */
+export const JSON_LIMITS: JsonLimits = {
+  maxDepth: 200,
+  maxTokens: 2_000_000,
+  maxKeys: 250_000,
+  maxKeyBytes: 1024,
+};
 
-export type JsonExcess = 'depth' | 'tokens' | 'key';
+export type JsonExcess = 'depth' | 'tokens' | 'keys' | 'key';
 
 /** What the JSON texts within one request may have together: many small ones are as dear as a large one. */
 export interface JsonBudget {
   tokens: number;
+  keys: number;
 }
 
 export function createJsonBudget(): JsonBudget {
-  return { tokens: JSON_LIMITS.maxTokens };
+  return { tokens: JSON_LIMITS.maxTokens, keys: JSON_LIMITS.maxKeys };
 }
 
 /** JSON that goes over a limit; for whoever takes no JSON just as well, it is none. */
@@ -46,6 +54,7 @@ export class JsonExcessError extends SyntaxError {
 export const EXCESS_WORDS: Readonly<Record<JsonExcess, string>> = {
   depth: `is nested deeper than ${JSON_LIMITS.maxDepth} levels`,
   tokens: `has more than ${JSON_LIMITS.maxTokens} JSON tokens`,
+  keys: `has more than ${JSON_LIMITS.maxKeys} keys in its objects`,
   key: `has an object key longer than ${JSON_LIMITS.maxKeyBytes} bytes`,
 };
 
@@ -54,13 +63,19 @@ const PIECE_LENGTH = 65_536;
 
 /** Looks a whole text over, at the cost of its budget. @throws JsonExcessError */
 export function surveyText(text: string, budget?: JsonBudget): JsonSurvey {
-  const limits = budget === undefined ? JSON_LIMITS : { ...JSON_LIMITS, maxTokens: budget.tokens };
+  const limits =
+    budget === undefined
+      ? JSON_LIMITS
+      : { ...JSON_LIMITS, maxTokens: budget.tokens, maxKeys: budget.keys };
   const survey = new JsonSurvey(limits);
   for (let start = 0; start < text.length; start += PIECE_LENGTH) {
     const excess = survey.read(Buffer.from(text.slice(start, start + PIECE_LENGTH)));
     if (excess !== undefined) throw new JsonExcessError(excess);
   }
-  if (budget !== undefined) budget.tokens -= survey.tokens;
+  if (budget !== undefined) {
+    budget.tokens -= survey.tokens;
+    budget.keys -= survey.keys;
+  }
   return survey;
 }
 
@@ -92,6 +107,8 @@ export class JsonSurvey {
   mayHoldEscapedKey = false;
   /** Structural tokens so far. */
   tokens = 0;
+  /** Keys of all objects so far. */
+  keys = 0;
   /** The bytes of long strings, without their quotes, counted from the first piece on. */
   readonly longTexts: TextPlace[] = [];
   readonly #limits: JsonLimits;
@@ -130,6 +147,7 @@ export class JsonSurvey {
     const levels = this.#levels;
     let depth = this.#depth;
     let tokens = this.tokens;
+    let keys = this.keys;
     let isAtKey = this.#isAtKey;
     let index = this.#cut === undefined ? 0 : this.#readCut(bytes);
     if (index < 0) return 'key';
@@ -159,6 +177,7 @@ export class JsonSurvey {
           break;
         case 0x3a: // :
           tokens++;
+          keys++;
           isAtKey = false;
           break;
         case 0x2c: // ,
@@ -175,9 +194,14 @@ export class JsonSurvey {
     }
     this.#depth = depth;
     this.tokens = tokens;
+    this.keys = keys;
     this.#isAtKey = isAtKey;
     this.#bytes += bytes.length;
-    return undefined;
+    return this.#excessOfKeys();
+  }
+
+  #excessOfKeys(): JsonExcess | undefined {
+    return this.keys > this.#limits.maxKeys ? 'keys' : undefined;
   }
 
   /** Looks at the key that ends at `end`, unless it came in two pieces. @returns its bytes */

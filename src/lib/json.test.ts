@@ -97,6 +97,10 @@ test('texts of one budget count together', () => {
   parseJson(text, budget);
   expect(() => parseJson(text, budget)).toThrow(expect.objectContaining({ excess: 'tokens' }));
   expect(parseJson(text)).toHaveLength(300_001);
+  const keyed = `[${'{"a":1},'.repeat(130_000)}0]`;
+  const keys = createJsonBudget();
+  parseJson(keyed, keys);
+  expect(() => parseJson(keyed, keys)).toThrow(expect.objectContaining({ excess: 'keys' }));
 });
 
 test('digits inside of texts leave the values plain', () => {

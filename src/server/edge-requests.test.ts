@@ -302,6 +302,7 @@ test.each([
   ['12345678901234567890', 'invalid-type', 'must be a JSON object'],
   ['{"a":'.repeat(300), 'invalid-json', 'nested deeper than 200'],
   [`[${'{},'.repeat(700_000)}{}]`, 'invalid-json', 'more than 2000000 JSON tokens'],
+  [`[${'{"a":1},'.repeat(250_000)}{"a":1}]`, 'invalid-json', 'more than 250000 keys'],
   [`{"${'k'.repeat(1100)}":1}`, 'invalid-json', 'key longer than 1024'],
 ])('the body %.20s is refused with 400 %s', async (body, reason, message) => {
   const { url } = await start();

@@ -19,11 +19,13 @@ function survey(text: string, { limits = JSON_LIMITS, most = Number.POSITIVE_INF
 
 const excess = (text: string, limits = JSON_LIMITS) => survey(text, { limits }).excess;
 
-test('T16: depth, tokens and key length are limited', () => {
+test('T16: depth, tokens, keys and key length are limited', () => {
   expect(excess('['.repeat(200) + ']'.repeat(200))).toBeUndefined();
   expect(excess('['.repeat(201) + ']'.repeat(201))).toBe('depth');
   expect(excess('{"a":'.repeat(100_000))).toBe('depth');
   expect(excess(`[${'{},'.repeat(700_000)}{}]`)).toBe('tokens');
+  expect(excess(`[${'{"a":1},'.repeat(249_999)}{"a":":"}]`)).toBeUndefined();
+  expect(excess(`[${'{"a":1},'.repeat(250_000)}{"a":1}]`)).toBe('keys');
   expect(excess(`{"${'k'.repeat(1024)}":1}`)).toBeUndefined();
   expect(excess(`{"${'k'.repeat(1025)}":1}`)).toBe('key');
 });
@@ -52,7 +54,7 @@ test.each([
 });
 
 test('what stands in strings does not count', () => {
-  const tight = { maxDepth: 2, maxTokens: 4, maxKeyBytes: 100 };
+  const tight = { maxDepth: 2, maxTokens: 4, maxKeys: 9, maxKeyBytes: 100 };
   const long = '[{:,}]'.repeat(50);
   expect(excess(JSON.stringify({ a: long }), tight)).toBeUndefined();
   expect(excess(JSON.stringify({ a: `${long}\\` }), tight)).toBeUndefined();
@@ -64,7 +66,10 @@ test('the guard counts exactly as a reader of the parsed value would', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 6 }), (text) => {
       const { tokens, depth } = measure(JSON.parse(text));
-      const base = { maxKeyBytes: Number.MAX_SAFE_INTEGER };
+      const base = {
+        maxKeys: Number.MAX_SAFE_INTEGER,
+        maxKeyBytes: Number.MAX_SAFE_INTEGER,
+      };
       expect(excess(text, { ...base, maxDepth: depth, maxTokens: tokens })).toBeUndefined();
       if (tokens > 0) {
         expect(excess(text, { ...base, maxDepth: depth, maxTokens: tokens - 1 })).toBe('tokens');
@@ -76,7 +81,7 @@ test('the guard counts exactly as a reader of the parsed value would', () => {
 });
 
 test('strings of any length and escaping end where the parser says', () => {
-  const limits = { maxDepth: 1, maxTokens: 3, maxKeyBytes: 10 };
+  const limits = { maxDepth: 1, maxTokens: 3, maxKeys: 9, maxKeyBytes: 10 };
   fc.assert(
     fc.property(fc.array(fc.constantFrom('\\', '"', 'a', 'ü', '\n')), (parts) => {
       const text = JSON.stringify([parts.join('')]);
@@ -186,7 +191,7 @@ test('wherever a body is cut into pieces, the same is said of it', () => {
     ':',
   );
   const garbage = fc.array(fc.oneof(word, fc.constantFrom('[', ']', '{', '}', 'k'.repeat(60))));
-  const limits = { maxDepth: 3, maxTokens: 12, maxKeyBytes: 64 };
+  const limits = { maxDepth: 3, maxTokens: 12, maxKeys: 9, maxKeyBytes: 64 };
   const text = fc.oneof(
     garbage.map((words) => words.join('')),
     fc.json(),
