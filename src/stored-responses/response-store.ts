@@ -223,6 +223,7 @@ export function createResponseStores(options: ResponseStoresOptions) {
         inTurn(`${clientKeyId} ${id}`, async () => {
           const key = `${clientKeyId} ${id}`;
           await others?.saved(key);
+          await saves.get(key);
           const wasHeld = memory.remove(key);
           const wasStored = (await store?.remove(clientKeyId, id)) ?? false;
           others?.tell('removed', key);

@@ -2,6 +2,7 @@
 // server tools, session bindings.
 
 import { sql } from 'kysely';
+import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import type { ExpiringStore, StoreBounds, StoredText } from '../lib/expiring-store.ts';
 import { SealError, type Vault } from '../sealing/seal.ts';
 import type { SignatureStore, StoredSignature } from '../signatures/cache.ts';
@@ -151,12 +152,18 @@ export function createDurableResponseStore(
     return row === undefined ? undefined : vault.open(row.sealed, contextOf(clientKeyId, id));
   }
   return {
-    save: (row) =>
-      database.write('crash', function* () {
-        if (!isSweepDue(yield* keep(row), maxBytes)) return;
+    // A large one was made a text of in this turn, and is sealed in the next and written in the one behind that.
+    async save(row) {
+      const isLarge = row.json.length >= STEPWISE_FROM_BYTES;
+      if (isLarge) await nextTurn();
+      const sealed = seal(row);
+      if (isLarge) await nextTurn();
+      await database.write('crash', function* () {
+        if (!isSweepDue(yield* keep(row, sealed), maxBytes)) return;
         yield* run(builder.deleteFrom('kept_answers').where('expiresAt', '<=', now()));
         yield* run(surplus(maxBytes));
-      }),
+      });
+    },
     find: (clientKeyId, id) => database.read(() => find(clientKeyId, id)),
     findByItem: (clientKeyId, itemId) =>
       database.read(function* () {
@@ -175,7 +182,7 @@ export function createDurableResponseStore(
         const known = yield* find(clientKeyId, id);
         if (known === undefined) return undefined;
         const rows = change(known);
-        for (const row of rows) yield* keep(row);
+        for (const row of rows) yield* keep(row, seal(row));
         return rows;
       }),
     remove: (clientKeyId, id) =>
@@ -185,10 +192,13 @@ export function createDurableResponseStore(
       }),
   };
 
+  function seal({ clientKeyId, id, json }: StoredResponseRow): string {
+    return vault.seal(json, contextOf(clientKeyId, id));
+  }
+
   /** The number of bytes written. */
-  function* keep(row: StoredResponseRow): Work<number> {
-    const { clientKeyId: clientKey, id, json, itemIds, expiresAt } = row;
-    const sealed = vault.seal(json, contextOf(clientKey, id));
+  function* keep(row: StoredResponseRow, sealed: string): Work<number> {
+    const { clientKeyId: clientKey, id, itemIds, expiresAt } = row;
     const bytes = sealed.length;
     const known = builder.deleteFrom('kept_answers').where('clientKey', '=', clientKey);
     yield* run(known.where('id', '=', id));
