@@ -77,6 +77,27 @@ test('results stand right behind their calls, their pictures in a user message b
   expect(notes).toEqual(['approximated messages', 'approximated messages']);
 });
 
+test('a failed result whose text says that it failed says it once', () => {
+  const { body } = made(
+    asked({
+      turns: [
+        user('go'),
+        assistant(call('a'), call('b')),
+        user(
+          { ...result('a', 'Error: no such file'), isError: true },
+          { ...result('b', 'no such file'), isError: true },
+        ),
+      ],
+    }),
+  );
+  expect(messagesOf(body)).toMatchObject([
+    {},
+    {},
+    { tool_call_id: 'a', content: 'Error: no such file' },
+    { tool_call_id: 'b', content: 'Error: no such file' },
+  ]);
+});
+
 test('a long id of a call is a short one upstream, the same for call and result', () => {
   const id = `toolu_${'x'.repeat(60)}`;
   const turns = [user('go'), assistant(call(id)), user(result(id))];

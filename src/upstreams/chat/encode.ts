@@ -281,7 +281,8 @@ class Messages {
     const text = texts.join('\n');
     if (isError)
       this.#note('approximated', told`That a tool failed is said in the text of its result.`);
-    const said = this.#textPart({ text: isError ? `Error: ${text}` : text, cacheHint });
+    const isSaid = !isError || SAYS_ERROR.test(text);
+    const said = this.#textPart({ text: isSaid ? text : `Error: ${text}`, cacheHint });
     this.#messages.push({ role: 'tool', tool_call_id: callId, content: plainOf([said]) });
     return media;
   }
@@ -401,6 +402,9 @@ function encodeCall({ id, name, input }: ToolCallPart, freeText: ReadonlySet<str
   }
   return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } };
 }
+
+/** `Error: …`, as another gateway or the tool itself says it, and `TypeError: …`. */
+const SAYS_ERROR = /^\s*\w*error:/i;
 
 const DETAILS = { low: 'low', medium: 'auto', high: 'high' } as const;
 
