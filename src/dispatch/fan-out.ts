@@ -3,7 +3,7 @@
 import { asGatewayError, GatewayError, invalidRequest } from '../canonical/error.ts';
 import { type Reply, type ReplyChoice, unfold } from '../canonical/fold.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
-import type { CacheWrites, Usage } from '../canonical/usage.ts';
+import { addUsage } from '../canonical/usage.ts';
 import { told } from '../lib/localized-message.ts';
 import {
   choicesOf,
@@ -185,36 +185,6 @@ function mergeReplies(replies: readonly Reply[]): Reply {
     choices,
     usage: replies.map(({ usage }) => usage).reduce(addUsage),
   };
-}
-
-function addUsage(sum: Usage, usage: Usage): Usage {
-  const [one, other] = [sum.media, usage.media];
-  // Of the parts of one prompt all tell the media, or none of them is believed.
-  const isTold = one !== undefined && other !== undefined;
-  return {
-    promptTokens: sum.promptTokens + usage.promptTokens,
-    cachedTokens: sum.cachedTokens + usage.cachedTokens,
-    ...addCacheWrites(sum.cacheWrites, usage.cacheWrites),
-    toolPromptTokens: sum.toolPromptTokens + usage.toolPromptTokens,
-    answerTokens: sum.answerTokens + usage.answerTokens,
-    thoughtTokens: sum.thoughtTokens + usage.thoughtTokens,
-    ...(isTold && { media: { image: one.image + other.image, audio: one.audio + other.audio } }),
-  };
-}
-
-/** How long they are kept is known where it is known of both. */
-function addCacheWrites(
-  one: CacheWrites | undefined,
-  other: CacheWrites | undefined,
-): Pick<Usage, 'cacheWrites'> {
-  if (one === undefined || other === undefined) {
-    const cacheWrites = one ?? other;
-    return cacheWrites === undefined ? {} : { cacheWrites };
-  }
-  const tokens = one.tokens + other.tokens;
-  const isTold = one.hourTokens !== undefined && other.hourTokens !== undefined;
-  if (!isTold) return { cacheWrites: { tokens } };
-  return { cacheWrites: { tokens, hourTokens: one.hourTokens + other.hourTokens } };
 }
 
 /** As many as the models give that give several. */

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createSystemClock } from '../../src/lib/clock.ts';
 import { createMessagesUpstream } from '../../src/upstreams/messages/index.ts';
 import { createMessagesProfile } from '../../src/upstreams/messages/profiles.ts';
+import { objectsOf } from '../../src/upstreams/read-values.ts';
 import type { OwnedUpstream } from '../../src/upstreams/wire-parts.ts';
 import {
   type MessagesUpstreamServer,
@@ -330,6 +331,98 @@ test('a web search of the upstream reaches a Chat client as citations', async ()
   expect(message?.annotations).toMatchObject([
     { url_citation: { url, title: 'A', start_index: 4, end_index: 13 } },
   ]);
+});
+
+const SEARCHED = [
+  { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'rain' } },
+  {
+    type: 'web_search_tool_result',
+    tool_use_id: 'srvtoolu_1',
+    content: [
+      ...[
+        { type: 'web_search_result', url: 'https://a.test/', title: 'A', encrypted_content: 'x' },
+      ],
+    ],
+  },
+];
+
+test.each([true, false])(
+  'a turn that the service pauses is gone on with for a Chat client (stream=%s)',
+  async (stream) => {
+    const cited = {
+      ...{ type: 'text', text: 'Look: ', citations: [] },
+      citations: [{ type: 'web_search_result_location', url: 'https://a.test/', title: 'A' }],
+    };
+    const paused = [thought('Rain?'), ...SEARCHED, cited];
+    const open = { type: 'server_tool_use', id: 'srvtoolu_2', name: 'web_search', input: {} };
+    server.script((_body, nth) => {
+      if (nth === 1) return { kind: 'blocks', blocks: paused, stop: 'pause_turn' };
+      if (nth === 2) return { kind: 'blocks', blocks: [open], stop: 'pause_turn' };
+      return { kind: 'blocks', blocks: [{ type: 'text', text: 'it rains.' }] };
+    });
+    const body: OpenAI.ChatCompletionCreateParamsNonStreaming = {
+      model: MODEL,
+      messages: [{ role: 'user', content: 'Does it rain?' }],
+      web_search_options: {},
+    };
+    const answer = stream
+      ? await openai.chat.completions
+          .stream({ ...body, stream: true, stream_options: { include_usage: true } })
+          .finalChatCompletion()
+      : await openai.chat.completions.create(body);
+    expect(answer.choices[0]).toMatchObject({
+      finish_reason: 'stop',
+      message: { content: 'Look: it rains.' },
+    });
+    expect(answer.usage).toMatchObject({ prompt_tokens: 96, completion_tokens: 93 });
+    const sentMessages = server.calls.map(({ body: { messages } }) => messages);
+    const question = { role: 'user', content: [expect.objectContaining({ type: 'text' })] };
+    expect(sentMessages).toEqual([
+      [question],
+      [question, { role: 'assistant', content: paused }],
+      [question, { role: 'assistant', content: paused }, { role: 'assistant', content: [open] }],
+    ]);
+    expect(kinds()).toEqual([]);
+  },
+);
+
+test('a turn that the service pauses again and again ends as cut off, with a receipt', async () => {
+  server.script(() => ({ kind: 'blocks', blocks: SEARCHED, stop: 'pause_turn' }));
+  const answer = await openai.responses.create({
+    model: MODEL,
+    input: 'Does it rain?',
+    tools: [{ type: 'web_search' }],
+  });
+  expect(answer).toMatchObject({ status: 'incomplete' });
+  expect(server.calls).toHaveLength(6);
+  expect(kinds()).toEqual(['approximated output']);
+});
+
+test('a relayed turn that the service pauses is left to its client', async () => {
+  server.script(() => ({ kind: 'blocks', blocks: SEARCHED, stop: 'pause_turn' }));
+  const answer = await anthropic.messages.create({
+    model: MODEL,
+    max_tokens: 100,
+    messages: [{ role: 'user', content: 'Does it rain?' }],
+    tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+  });
+  expect(answer.stop_reason).toBe('pause_turn');
+  expect(server.calls).toHaveLength(1);
+});
+
+test('a turn that fails where it goes on is made anew', async () => {
+  server.script((_body, nth) => {
+    if (nth === 1) return { kind: 'blocks', blocks: SEARCHED, stop: 'pause_turn' };
+    if (nth === 2) return { kind: 'status', status: 529, type: 'overloaded_error', message: 'No' };
+    return { kind: 'blocks', blocks: [{ type: 'text', text: 'It rains.' }] };
+  });
+  const answer = await openai.chat.completions.create({
+    model: MODEL,
+    messages: [{ role: 'user', content: 'Does it rain?' }],
+    web_search_options: {},
+  });
+  expect(answer.choices[0]?.message.content).toBe('It rains.');
+  expect(server.calls.map(({ body }) => objectsOf(body.messages).length)).toEqual([1, 2, 1]);
 });
 
 test('tokens are counted by the upstream, of relayed and of translated requests', async () => {

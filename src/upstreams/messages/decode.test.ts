@@ -134,12 +134,42 @@ test.each<[string, string, boolean]>([
   ['max_tokens', 'max-tokens', false],
   ['model_context_window_exceeded', 'max-tokens', false],
   ['refusal', 'safety', false],
-  ['pause_turn', 'stop', true],
+  ['pause_turn', 'max-tokens', true],
   ['a_newer_reason', 'stop', true],
 ])('%s ends an answer as %s', (stop, reason, isOdd) => {
   const end = foldStream(answerOf([text('Hi')], { stop })).choices[0]?.end;
   expect(end).toMatchObject({ reason, rawReason: stop });
   expect(end?.isOdd === true).toBe(isOdd);
+});
+
+test.each([true, false])(
+  'an answer that goes on with a paused one adds to it (stream=%s)',
+  (stream) => {
+    const usage = { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 20 };
+    const answers = [
+      answerOf([...search, text('So: ')], { stop: 'pause_turn', usage }),
+      answerOf([cited], { usage }),
+    ];
+    const events = decode(
+      answers.flatMap((answer) => (stream ? eventsOf({}, answer) : [messageOf({}, answer)])),
+    );
+    const reply = fold(events);
+    expect(reply.choices[0]?.blocks.map((block) => 'text' in block && block.text)).toEqual([
+      'So: ',
+      'It rains.',
+    ]);
+    expect(reply.choices[0]).toMatchObject({
+      end: { reason: 'stop', rawReason: 'end_turn' },
+      grounding: { queries: ['rain'], citations: [{ startIndex: 4, endIndex: 13 }] },
+    });
+    expect(reply.usage).toMatchObject({ promptTokens: 30, cachedTokens: 10, answerTokens: 40 });
+  },
+);
+
+test('an answer that goes on with a paused one and breaks off is cut off', () => {
+  const paused = eventsOf({}, answerOf([...search], { stop: 'pause_turn' }));
+  const begun = eventsOf({}, answerOf([text('It rains.')])).slice(0, -2);
+  expect(decode([...paused, ...begun]).at(-1)).toMatchObject({ kind: 'error' });
 });
 
 test('a stop sequence is named', () => {

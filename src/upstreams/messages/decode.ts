@@ -8,7 +8,7 @@ import type {
   FinishReason,
 } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
-import { type CacheWrites, NO_USAGE, type Usage } from '../../canonical/usage.ts';
+import { addUsage, type CacheWrites, NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -63,6 +63,8 @@ export class MessagesDecoder implements Decoder {
   #trace: JsonObject[] = [];
   #unread: Set<string> | undefined;
   #counts: JsonObject | undefined;
+  /** By the answers that this one goes on with. */
+  #spent: Usage | undefined;
   #hasStarted = false;
   #isWhole = false;
   #hasEnded = false;
@@ -79,7 +81,8 @@ export class MessagesDecoder implements Decoder {
   }
 
   get usage(): Usage | undefined {
-    return this.#counts && readUsage(this.#counts);
+    const own = this.#counts && readUsage(this.#counts);
+    return own && this.#spent ? addUsage(this.#spent, own) : (own ?? this.#spent);
   }
 
   push(frame: JsonObject): CanonicalEvent[] {
@@ -157,6 +160,7 @@ export class MessagesDecoder implements Decoder {
   }
 
   #start(message: JsonObject, events: CanonicalEvent[]): void {
+    if (this.#isWhole) this.#goOn();
     this.#count(message.usage);
     if (this.#hasStarted) return;
     this.#hasStarted = true;
@@ -167,6 +171,14 @@ export class MessagesDecoder implements Decoder {
       modelVersion: textOf(message.model),
       usage: this.usage,
     });
+  }
+
+  /** The turn that paused goes on in another answer. */
+  #goOn(): void {
+    this.#spent = this.usage;
+    this.#counts = undefined;
+    this.#stop = undefined;
+    this.#isWhole = false;
   }
 
   /** A whole answer is the events of its stream at once. */
@@ -533,12 +545,15 @@ function readReason(rawReason: string | undefined, hasCalls: boolean): ReadReaso
       return { reason: hasCalls ? 'tool-calls' : 'max-tokens' };
     case 'stop_sequence':
       return { reason: hasCalls ? 'tool-calls' : 'stop-sequence' };
+    case 'pause_turn':
+      // Not even gone on with it came to its end.
+      return { reason: hasCalls ? 'tool-calls' : 'max-tokens', isOdd: true };
     case 'end_turn':
     case 'tool_use':
     case undefined:
       return { reason: hasCalls ? 'tool-calls' : 'stop' };
     default:
-      // `pause_turn`, and every reason newer than this table.
+      // Every reason newer than this table.
       return { reason: hasCalls ? 'tool-calls' : 'stop', isOdd: true };
   }
 }

@@ -21,6 +21,7 @@ import { classifyFailure, readRateLimit } from './errors.ts';
 import { findTextDelta } from './event-parser.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
+import { openWhole } from './paused-turns.ts';
 import type { MessagesProfile } from './profiles.ts';
 import { createTokenCounter, listModels } from './queries.ts';
 import { postRequest } from './requests.ts';
@@ -45,11 +46,13 @@ export function createMessagesUpstream(options: WireOptions<MessagesProfile>): O
     limitOutput,
     patch: (body, target) => patch(body, target, profile),
     open: (call) =>
-      outputLimits.open(call, (fitted) => {
-        const body: JsonObject = { ...fitted.body, stream: fitted.stream };
-        const request = postRequest(profile, '/messages', { ...fitted, body });
-        return client.open({ ...request, isKept: !fitted.stream });
-      }),
+      outputLimits.open(call, (fitted) =>
+        openWhole(fitted, (one) => {
+          const body: JsonObject = { ...one.body, stream: one.stream };
+          const request = postRequest(profile, '/messages', { ...one, body });
+          return client.open({ ...request, isKept: !one.stream });
+        }),
+      ),
     createDecoder: (context) => new MessagesDecoder(context, () => clock.now()),
     countTokens: createTokenCounter({ client, profile, clock }),
     encodeEmbedInput: () => {
