@@ -71,6 +71,7 @@ export type ThinkingCapability =
       readonly maxTokens: number;
       /** False when a budget of 0 is refused. */
       readonly canDisable: boolean;
+      readonly isOptIn?: OptIn;
     }
   | {
       readonly kind: 'level';
@@ -78,7 +79,11 @@ export type ThinkingCapability =
       readonly levels: readonly ThinkingLevel[];
       /** True when the upstream has a mode of its own in which the model decides; else silence stands for it. */
       readonly isAdaptive?: true | undefined;
+      readonly isOptIn?: OptIn;
     };
+
+/** True for a model that does not think where nothing is said of it. */
+type OptIn = true | undefined;
 
 export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
 

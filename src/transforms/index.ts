@@ -115,7 +115,10 @@ function traitsOf(request: CanonicalRequest, { variant }: TransformContext): num
   const hasTools =
     tools.length > 0 || !isFreeChoice || outputFormat.kind !== 'text' || variant.webSearch === true;
   const isThinking =
-    reasoning.amount.kind !== 'unset' || variant.effort !== undefined || variant.thinking === 'on';
+    reasoning.amount.kind !== 'unset' ||
+    reasoning.showThoughts === true ||
+    variant.effort !== undefined ||
+    variant.thinking === 'on';
   return (
     (system.length > 0 ? SYSTEM : 0) |
     turnTraits(request) |

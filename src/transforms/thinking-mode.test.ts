@@ -99,3 +99,20 @@ test('no mode makes a model think that cannot', () => {
     expect(decide(HIGH, mode, { kind: 'none' }).amount).toEqual({ kind: 'unset' });
   }
 });
+
+test.each<[ThinkingCapability, ReasoningAmount, string[]]>([
+  [{ ...BUDGET, isOptIn: true }, budget(24_576), []],
+  [{ ...LEVEL, isAdaptive: true, isOptIn: true }, { kind: 'adaptive' }, []],
+  [BUDGET, { kind: 'unset' }, []],
+  [LEVEL, { kind: 'unset' }, []],
+  [{ kind: 'none' }, { kind: 'unset' }, ['dropped thinking']],
+])(
+  'thoughts that are to be shown, of no amount, are those of the model itself: %j',
+  (thinking, amount, notes) => {
+    const context = contextOf({ capabilities: capabilitiesOf({ thinking }) });
+    const reasoning = { amount: { kind: 'unset' }, showThoughts: true } as const;
+    const done = applyTransforms(requestOf({ turns: [user('hi')], reasoning }), context);
+    expect(done.reasoning.amount).toEqual(amount);
+    expect(context.receipt.entries.map(({ action, path }) => `${action} ${path}`)).toEqual(notes);
+  },
+);

@@ -39,7 +39,7 @@ function resolve(
   context: TransformContext,
 ): Reasoning {
   const { capabilities, receipt, thinkingMode } = context;
-  const { amount } = reasoning;
+  const amount = askedAmount(reasoning, capabilities);
   if (amount.kind === 'unset' || amount.kind === 'off') return reasoning;
   if (capabilities.thinking.kind === 'none') {
     receipt.add('dropped', 'thinking', told`This model does not think.`);
@@ -56,6 +56,16 @@ function resolve(
     note: (reason) => receipt.add('approximated', 'thinking', reason),
   });
   return { ...reasoning, amount: fitToModel(decided, thinking, context) };
+}
+
+/** Who wants to see thoughts, and says no amount, wants what the model thinks by itself. */
+function askedAmount(
+  { amount, showThoughts }: Reasoning,
+  { thinking }: ModelCapabilities,
+): ReasoningAmount {
+  const isSilent = amount.kind === 'unset' && showThoughts === true;
+  const thinksUnasked = thinking.kind !== 'none' && thinking.isOptIn !== true;
+  return isSilent && !thinksUnasked ? { kind: 'adaptive' } : amount;
 }
 
 function mustNotThink(request: CanonicalRequest, capabilities: ModelCapabilities): boolean {

@@ -70,10 +70,10 @@ export function readReasoning(body: Body, context: ReadContext): Reasoning {
   const wishes = said.filter((wish) => wish !== undefined);
   const winner = wishes.find((wish) => wish.amount.kind !== 'unset');
   const amount = winner?.amount ?? UNSET;
-  context.thinkingPath = winner?.path;
+  const shown = wishes.find((wish) => wish.showThoughts !== undefined);
+  context.thinkingPath = (winner ?? shown)?.path;
   if (winner !== undefined) for (const wish of wishes) noteLoser(wish, winner, context);
-  const asked = wishes.find((wish) => wish.showThoughts !== undefined)?.showThoughts;
-  const showThoughts = asked ?? (amount.kind === 'unset' ? undefined : true);
+  const showThoughts = shown?.showThoughts ?? (amount.kind === 'unset' ? undefined : true);
   if (amount.kind === 'off') return { amount, showThoughts: false };
   return { amount, showThoughts };
 }

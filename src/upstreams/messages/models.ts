@@ -128,6 +128,7 @@ const ADAPTIVE: ThinkingCapability = {
   kind: 'level',
   levels: ['LOW', 'MEDIUM', 'HIGH'],
   isAdaptive: true,
+  isOptIn: true,
 };
 
 function thinkingOf(
@@ -143,5 +144,6 @@ function thinkingOf(
     minTokens: MIN_BUDGET,
     maxTokens: Math.max(MIN_BUDGET, outputTokenLimit - room),
     canDisable: true,
+    isOptIn: true,
   };
 }

@@ -256,8 +256,9 @@ function readReasoning(
   const level = readNamedLevel(reasoning, 'reasoning');
   const said = firstSaid([level, readBudget(reasoning, 'reasoning')], context);
   const amount = said?.amount ?? { kind: 'unset' };
-  context.thinkingPath = said?.path;
-  return { amount, showThoughts: summary !== 'none' && amount.kind !== 'off' };
+  const showThoughts = summary !== 'none' && amount.kind !== 'off';
+  context.thinkingPath = said?.path ?? (showThoughts ? 'reasoning.summary' : undefined);
+  return { amount, showThoughts };
 }
 
 /** The schema stands flat in the format. */
