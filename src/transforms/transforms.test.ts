@@ -417,18 +417,19 @@ test('a conversation the client ends with the assistant stays as it is: a prefil
   expect(context.receipt.entries).toEqual([]);
 });
 
-test('an empty thought that carries the signature of a text stays, one that carries its own goes', () => {
-  const thought = (on: 'text' | 'thinking'): Part => ({
+test('an empty thought stays for the signature it carries, and goes without one', () => {
+  const thought = (on: 'text' | 'thinking' | undefined): Part => ({
     kind: 'thinking',
     text: '',
-    signature: { value: 'S', family: 'alpha', on },
+    signature: on && { value: 'S', family: 'alpha', on },
   });
-  const sent = (on: 'text' | 'thinking') =>
+  const sent = (on: 'text' | 'thinking' | undefined) =>
     turnsAfter([user('a'), assistant(thought(on), 'b'), user('c')])[1]?.parts.map(
       ({ kind }) => kind,
     );
   expect(sent('text')).toEqual(['thinking', 'text']);
-  expect(sent('thinking')).toEqual(['text']);
+  expect(sent('thinking')).toEqual(['thinking', 'text']);
+  expect(sent(undefined)).toEqual(['text']);
 });
 
 test('a result that stands before its call is not taken for its answer', () => {

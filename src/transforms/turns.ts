@@ -1,7 +1,7 @@
 // Drops parts that say nothing: empty texts, empty thoughts, thinking only its issuer can read.
 
 import { promptSize, turnSize } from '../canonical/prompt-size.ts';
-import type { CanonicalRequest, Part, TextPart, ThinkingPart, Turn } from '../canonical/request.ts';
+import type { CanonicalRequest, Part, TextPart, Turn } from '../canonical/request.ts';
 import { told } from '../lib/localized-message.ts';
 import {
   type Conversation,
@@ -27,18 +27,14 @@ function isWorthSending(part: Part, { receipt }: TransformContext): boolean {
     case 'text':
       return part.text !== '' || part.signature !== undefined;
     case 'thinking':
-      return part.text !== '' || isCarrier(part);
+      // Some models show the signature of a thought alone, and want that back.
+      return part.text !== '' || part.signature !== undefined;
     case 'redacted-thinking':
       receipt.add('dropped', 'redacted_thinking', ISSUER_ONLY);
       return false;
     default:
       return true;
   }
-}
-
-/** A thought without text is worth keeping only as the carrier of another part's signature. */
-function isCarrier({ signature }: ThinkingPart): boolean {
-  return signature?.on !== undefined && signature.on !== 'thinking';
 }
 
 /**

@@ -113,11 +113,26 @@ test('what a client hands back of a signed text or picture is told with its sign
   expect(digests).toEqual([TextDigest.of('Sunny').value, TextDigest.of('AAA=').value, undefined]);
 });
 
-test('a second signature alone, or one of a thought behind a text, does not replace what vouches', () => {
+test('a second signature alone does not replace what vouches', () => {
   expect(blocksOf(frame([{ text: 'a' }]), frame([signed('S')]), stop([signed('T')]))).toEqual([
     { kind: 'text', text: 'a', signature: signature('S', 'text') },
   ]);
+});
+
+test('a thought of which the signature alone is shown is a block of its own', () => {
+  const hidden = { kind: 'thinking', text: '', signature: signature('S', 'thinking') };
+  const call = { functionCall: { id: 'c', name: 'f' } };
+  expect(blocksOf(stop([thought('', signed('S')), { text: 'a' }, call]))).toMatchObject([
+    hidden,
+    { kind: 'text', text: 'a' },
+    { kind: 'tool-call' },
+  ]);
   expect(blocksOf(frame([{ text: 'a' }]), stop([thought('', signed('S'))]))).toEqual([
+    { kind: 'text', text: 'a' },
+    hidden,
+  ]);
+  expect(blocksOf(stop([thought('hm'), thought('', signed('S')), { text: 'a' }]))).toMatchObject([
+    { kind: 'thinking', text: 'hm', signature: hidden.signature },
     { kind: 'text', text: 'a' },
   ]);
 });

@@ -118,7 +118,7 @@ export class ChoiceDecoder implements GroundedText {
       const heard = textOf(part.audioTranscription.text);
       if (heard !== undefined) this.#readText(part, heard, events);
     } else if (part.text === '' || part.text === null || Object.keys(part).every(isAboutPart)) {
-      this.#readBareSignature(part);
+      this.#readBareSignature(part, events);
     } else if (part.functionCall !== undefined && part.functionCall !== null) {
       this.#hasBrokenCall = true;
     } else if (this.#shared.context.passesParts === true) {
@@ -178,11 +178,18 @@ export class ChoiceDecoder implements GroundedText {
     this.hasContent = true;
   }
 
-  #readBareSignature(part: JsonObject): void {
-    const open = this.#open;
+  /** It is that of the text before it; without one it may be of a thought that is not shown. */
+  #readBareSignature(part: JsonObject, events: CanonicalEvent[]): void {
     const on = part.thought === true ? 'thinking' : 'text';
-    if (open === undefined || (on === 'thinking' && open.kind === 'text')) return;
-    open.signature ??= this.#signatureOf(part, on);
+    const signature = this.#signatureOf(part, on);
+    const open = this.#open;
+    if (on === 'text' || (open?.kind === 'thinking' && open.signature === undefined)) {
+      if (open !== undefined) open.signature ??= signature;
+    } else if (signature !== undefined) {
+      this.close(events);
+      const index = this.#start({ kind: 'thinking' }, events);
+      this.#open = { index, kind: 'thinking', signature, said: undefined };
+    }
   }
 
   #readCall(part: JsonObject, call: JsonObject, events: CanonicalEvent[]): void {

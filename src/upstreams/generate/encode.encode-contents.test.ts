@@ -203,6 +203,18 @@ test('V022 a signed thought goes back as it came', () => {
   });
 });
 
+test('a thought of which the model showed the signature alone goes back as it came', () => {
+  const signature = { value: 'S', on: 'thinking' } as const;
+  const parts: readonly Part[] = [
+    { kind: 'thinking', text: '', signature },
+    { kind: 'text', text: 'x' },
+  ];
+  expect(modelParts(parts, targetOf('alpha-3-flash'))).toEqual({
+    role: 'model',
+    parts: [{ text: '', thought: true, thoughtSignature: 'S' }, { text: 'x' }],
+  });
+});
+
 test('V025 V026 P011 empty and redacted thoughts leave no part behind', () => {
   const target = targetOf('alpha-3-flash');
   const parts: readonly Part[] = [

@@ -259,7 +259,7 @@ class ModelTurn {
     const value = part.signature?.value;
     const on = part.signature?.on ?? (part.text === '' ? 'tool-call' : 'thinking');
     if (value !== undefined && on !== 'thinking') this.#carried.set(on, value);
-    if (part.text === '') return;
+    if (part.text === '' && (value === undefined || on !== 'thinking')) return;
     if (!this.#context.sendsThoughts) {
       this.#note('dropped', told`Earlier thoughts stay out where thinking is off.`);
     } else if (value === undefined) {
