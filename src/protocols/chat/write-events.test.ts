@@ -105,6 +105,19 @@ test('V095 P074 chunks have no unknown top-level fields, and constant id, create
   }
 });
 
+test.each([
+  { json: ['{"city":"Oslo"}'], given: '{"city":"Oslo"}' },
+  { json: [], given: '{}' },
+])('a call whose arguments are whole is one chunk: $given', ({ json, given }) => {
+  const events = eventsOf([[{ kind: 'call', id: 'c', name: 'w', json, lateSignature: 'S' }]]);
+  const deltas = chunksOf(stream(events)).flatMap(
+    ({ choices }) => choices[0]?.delta.tool_calls ?? [],
+  );
+  const call = { index: 0, id: 'c', type: 'function', function: { name: 'w', arguments: given } };
+  expect(deltas[0]).toMatchObject(call);
+  expect(deltas.slice(1).every((delta) => delta.function?.arguments === '')).toBe(true);
+});
+
 test('a drawn picture stands in the content as markdown and in images', () => {
   const events = eventsOf([
     [

@@ -15,6 +15,7 @@ import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import { joinFlat } from '../../lib/flatten-string.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { DATA_START, dataFrame, FRAME_END } from '../../stream/sse.ts';
+import type { ChatToolCall } from '../../wire/chat.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import {
   type AnswerOptions,
@@ -55,7 +56,8 @@ interface OpenCall {
   readonly form: 'function' | 'custom' | 'legacy' | 'hidden';
   readonly index: number;
   readonly isSigned: boolean;
-  hasArguments: boolean;
+  /** The call with these first arguments; undefined once it is written. */
+  open: ((text: string) => ChatToolCall) | undefined;
   /** The arguments so far of a custom call, which are written in one piece. */
   held: string;
 }
@@ -145,7 +147,8 @@ export class ChatWriter implements StreamWriter {
       case 'thinking':
         return opening;
       case 'tool-call':
-        return opening + this.#openCall(choice, block);
+        this.#openCall(choice, block);
+        return opening;
       default: {
         const content = choice.content.addBlock(writeMarkdown(block));
         const image = writeImage(block, choice.images);
@@ -156,19 +159,19 @@ export class ChatWriter implements StreamWriter {
     }
   }
 
-  /** Openings carry id, type and name; `openai` refuses a stream whose first delta of a call lacks one. */
-  #openCall(choice: Choice, call: Extract<BlockOpening, { kind: 'tool-call' }>): string {
-    const written = writeCall(call, '', this.#options);
+  /**
+   * It is written with its first arguments, mostly all: that is a whole call to clients that put none together
+   * (`@mistralai/mistralai` refuses a delta without a name).
+   */
+  #openCall(choice: Choice, call: Extract<BlockOpening, { kind: 'tool-call' }>): void {
+    const options = this.#options;
+    const open = (text: string): ChatToolCall => writeCall(call, text, options);
+    const { type } = open('');
     const index = choice.calls;
-    const isLegacy = this.#options.callForm === 'function_call' && written.type === 'function';
-    const form = isLegacy ? (index === 0 ? 'legacy' : 'hidden') : written.type;
-    const isSigned = call.signature !== undefined;
-    choice.call = { form, index, isSigned, hasArguments: false, held: '' };
+    const isLegacy = options.callForm === 'function_call' && type === 'function';
+    const form = isLegacy ? (index === 0 ? 'legacy' : 'hidden') : type;
+    choice.call = { form, index, isSigned: call.signature !== undefined, open, held: '' };
     choice.calls += 1;
-    if (written.type === 'custom' || !isLegacy) {
-      return chunk(choice, { tool_calls: [{ index, ...written }] });
-    }
-    return form === 'legacy' ? chunk(choice, { function_call: written.function }) : '';
   }
 
   /**
@@ -182,13 +185,10 @@ export class ChatWriter implements StreamWriter {
     if (ended === undefined) return '';
     choice.call = undefined;
     const late = ended.isSigned ? undefined : signature;
-    const extra =
-      late === undefined
-        ? ''
-        : `,"extra_content":${JSON.stringify(writeExtraContent(late, this.#options.extensionKey))}`;
+    const extra = late && { extra_content: writeExtraContent(late, this.#options.extensionKey) };
     if (ended.form === 'custom') return callChunk(choice, ended, freeformInput(ended.held), extra);
-    if (!ended.hasArguments) return callChunk(choice, ended, '{}', extra);
-    return extra === '' ? '' : callChunk(choice, ended, '', extra);
+    if (ended.open !== undefined) return callChunk(choice, ended, '{}', extra);
+    return extra === undefined ? '' : callChunk(choice, ended, '', extra);
   }
 
   #finish({ choices }: FinishEvent): string {
@@ -232,8 +232,7 @@ function continueBlock(choice: Choice, delta: BlockDeltaEvent['delta']): string 
     case 'arguments': {
       const { call } = choice;
       if (call === undefined || delta.json === '') return '';
-      call.hasArguments = true;
-      if (call.form !== 'custom') return callChunk(choice, call, delta.json, '');
+      if (call.form !== 'custom') return callChunk(choice, call, delta.json);
       call.held += delta.json;
       return '';
     }
@@ -243,21 +242,21 @@ function continueBlock(choice: Choice, delta: BlockDeltaEvent['delta']): string 
 }
 
 /** `extra` is more members of the call; the deprecated form has no place for them. */
-function callChunk(
-  choice: Choice,
-  { form, index }: OpenCall,
-  piece: string,
-  extra: string,
-): string {
-  const text = JSON.stringify(piece);
+function callChunk(choice: Choice, call: OpenCall, piece: string, extra?: JsonObject): string {
+  const { form, index, open } = call;
+  call.open = undefined;
   switch (form) {
     case 'function':
     case 'custom': {
       const key = form === 'custom' ? 'input' : 'arguments';
-      return `${choice.head}{"tool_calls":[{"index":${index},"${form}":{"${key}":${text}}${extra}}]}${TAIL}`;
+      const said = open?.(piece) ?? { [form]: { [key]: piece } };
+      return chunk(choice, { tool_calls: [{ index, ...said, ...extra }] });
     }
-    case 'legacy':
-      return piece === '' ? '' : `${choice.head}{"function_call":{"arguments":${text}}}${TAIL}`;
+    case 'legacy': {
+      const opened = open?.(piece);
+      const said = opened?.type === 'function' ? opened.function : { arguments: piece };
+      return opened === undefined && piece === '' ? '' : chunk(choice, { function_call: said });
+    }
     case 'hidden':
       return '';
     default:
