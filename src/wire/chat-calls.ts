@@ -33,7 +33,7 @@ export class PartialCalls {
   add(piece: JsonObject): PartialCall | undefined {
     const holder = isJsonObject(piece.function) ? piece.function : piece.custom;
     const { name: named, arguments: given, input } = isJsonObject(holder) ? holder : {};
-    const id = textOf(piece.id);
+    const id = textOf(withoutNoId(piece).id);
     const name = textOf(named);
     const number = readNumber(piece.index);
     let call = this.#find(number, id);
@@ -90,6 +90,16 @@ function beginsAnother(
   if (id !== undefined && id === call.id) return false;
   const isWhole = call.pieces.at(-1)?.trimEnd().endsWith('}') === true;
   return isWhole && isJsonObject(jsonIn(call.pieces.join('')));
+}
+
+/** Mistral's word for no id, in pieces that go on with a call (langchain-ai/langchainjs#11505, zed-industries/zed#53605). */
+const NO_ID = 'null';
+
+/** Without an id that is none, which accumulators take for the call's own; the same object where there is no such. */
+export function withoutNoId(call: JsonObject): JsonObject {
+  if (call.id !== NO_ID) return call;
+  const { id: _none, ...rest } = call;
+  return rest;
 }
 
 /** A text that is not empty. */

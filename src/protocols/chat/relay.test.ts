@@ -176,7 +176,10 @@ test('calls without a number or an id get one: accumulators give up without', ()
   expect(send({ function: { arguments: ' ' } })).toEqual([
     { index: 1, function: { arguments: ' ' } },
   ]);
-  const whole = { choices: [{ message: { tool_calls: [named('f')] } }] };
+  expect(send({ id: 'null', function: { name: '', arguments: ' ' } })).toEqual([
+    { index: 1, function: { name: '', arguments: ' ' } },
+  ]);
+  const whole = { choices: [{ message: { tool_calls: [{ id: 'null', ...named('f') }] } }] };
   expect(relayOf({}).relay.writeReply([whole], CONTEXT)).toMatchObject({
     choices: [{ message: { tool_calls: [{ id: 'call_new', type: 'function' }] } }],
   });

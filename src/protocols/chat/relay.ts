@@ -6,7 +6,7 @@ import { openingText } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import { CHAT_WIRE, DONE, isUsageAlone, thoughtIn } from '../../wire/chat.ts';
-import { PartialCalls } from '../../wire/chat-calls.ts';
+import { PartialCalls, withoutNoId } from '../../wire/chat-calls.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
 import type { RelayCall, RelayWriter, ReplyContext, RouteInput } from '../protocol.ts';
 import { writeErrorBody } from './errors.ts';
@@ -206,7 +206,8 @@ class ChunkRelay implements RelayWriter {
     return delta.role === undefined ? { role: 'assistant', ...delta } : delta;
   }
 
-  #placed(piece: JsonObject, { index = 0 }: JsonObject): JsonObject {
+  #placed(given: JsonObject, { index = 0 }: JsonObject): JsonObject {
+    const piece = withoutNoId(given);
     const calls = this.#calls.get(index);
     const before = calls?.begun;
     const place = calls?.add(piece)?.place;
@@ -217,7 +218,8 @@ class ChunkRelay implements RelayWriter {
 }
 
 /** A whole call, or its first piece: with an id and a type. */
-function asBegun(call: JsonObject, { createId }: Pick<ReplyContext, 'createId'>): JsonObject {
+function asBegun(given: JsonObject, { createId }: Pick<ReplyContext, 'createId'>): JsonObject {
+  const call = withoutNoId(given);
   const { id, type, ...rest } = call;
   const hasId = typeof id === 'string' && id !== '';
   if (hasId && typeof type === 'string') return call;

@@ -161,6 +161,16 @@ test.each<[string, readonly JsonObject[], readonly object[]]>([
     [call('a', { x: 1 })],
   ],
   [
+    'pieces that go on without a name and with the id "null"',
+    [
+      piece(0, { id: 'a', function: { name: 'f', arguments: '' } }),
+      piece(0, { id: 'null', function: { name: '', arguments: '{"x"' } }),
+      piece(0, { id: 'null', function: { name: '', arguments: ':1}' } }),
+      piece(1, { id: 'null', function: { name: 'f', arguments: '{}' } }),
+    ],
+    [call('a', { x: 1 }), call('call_1', {})],
+  ],
+  [
     'an id that was used before',
     [
       piece(0, { id: 'a', function: { name: 'f', arguments: '{}' } }),
