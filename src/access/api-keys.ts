@@ -152,8 +152,8 @@ export class ApiKeys {
   }
 
   /** @throws StoreError `missing` */
-  find(id: string): ListedKey {
-    return this.#show(this.#find(id));
+  async find(id: string): Promise<ListedKey> {
+    return this.#show(await this.#find(id));
   }
 
   /** @returns the secret, which is shown this once. @throws GatewayError for bad blocked hours, StoreError */
@@ -180,7 +180,7 @@ export class ApiKeys {
 
   /** @throws GatewayError, StoreError `missing` or `stale` */
   async change(id: string, change: KeyChange, revision: number | undefined): Promise<ListedKey> {
-    const kept = this.#find(id, revision);
+    const kept = await this.#find(id, revision);
     const known = kept.key;
     const merged = { ...known, ...change, revision: known.revision + 1 };
     const key = checkKey({
@@ -210,7 +210,7 @@ export class ApiKeys {
     { overlapMs, revision }: { readonly overlapMs: number; readonly revision?: number | undefined },
   ): Promise<{ listed: ListedKey; secret: string }> {
     const { clock, digestKey } = this.#options;
-    const kept = this.#find(id, revision);
+    const kept = await this.#find(id, revision);
     const { key, digest: digestBefore } = kept;
     const secret = createKeySecret();
     const digest = digestKeySecret(secret, digestKey);
@@ -223,7 +223,7 @@ export class ApiKeys {
 
   /** Ends the overlap: secrets before the one in use are refused from now on. @throws StoreError `missing` */
   async endPrevious(id: string): Promise<ListedKey> {
-    const kept = this.#find(id);
+    const kept = await this.#find(id);
     const { digest, key } = kept;
     await this.#replaceSecret(kept, { prefix: key.prefix, digest, previous: [] });
     return this.#show(kept);
@@ -231,7 +231,7 @@ export class ApiKeys {
 
   /** @throws StoreError `missing` */
   async remove(id: string): Promise<void> {
-    const kept = this.#find(id);
+    const kept = await this.#find(id);
     await this.#options.store.remove(id);
     await this.#options.budgets.removeOf(id);
     this.#byId.delete(id);
@@ -338,8 +338,11 @@ export class ApiKeys {
   }
 
   /** @throws StoreError `missing`, or `stale` when the revision is another */
-  #find(id: string, revision?: number): Kept {
-    const kept = this.#byId.get(id);
+  async #find(id: string, revision?: number): Promise<Kept> {
+    const kept = await this.#copy.find(
+      () => this.#byId.get(id),
+      ({ key }) => key.revision < (revision ?? 0),
+    );
     if (kept === undefined) {
       throw new StoreError('missing', told`There is no key of this id. List them to see all.`);
     }

@@ -155,8 +155,8 @@ export class Budgets {
   }
 
   /** @throws StoreError `missing` */
-  find(id: string): BudgetState {
-    return this.#stateOf(this.#find(id));
+  async find(id: string): Promise<BudgetState> {
+    return this.#stateOf(await this.#find(id));
   }
 
   /** Those that count the calls of a key, as far as they refuse or warn. */
@@ -187,7 +187,7 @@ export class Budgets {
     change: BudgetChange,
     revision: number | undefined,
   ): Promise<BudgetState> {
-    const kept = this.#find(id);
+    const kept = await this.#find(id, revision);
     const { budget: known } = kept;
     if (revision !== undefined && revision !== known.revision) {
       const message = told`The budget was changed meanwhile: it is at revision ${known.revision}, not ${revision}.`;
@@ -205,7 +205,7 @@ export class Budgets {
 
   /** @throws StoreError `missing` */
   async remove(id: string): Promise<void> {
-    this.#find(id);
+    await this.#find(id);
     await this.#options.store.remove(id);
     this.#byId.delete(id);
     this.isEmpty = this.#byId.size === 0;
@@ -267,8 +267,11 @@ export class Budgets {
     await this.#unsaved.close();
   }
 
-  #find(id: string): Kept {
-    const kept = this.#byId.get(id);
+  async #find(id: string, revision = 0): Promise<Kept> {
+    const kept = await this.#copy.find(
+      () => this.#byId.get(id),
+      ({ budget }) => budget.revision < revision,
+    );
     if (kept !== undefined) return kept;
     throw new StoreError('missing', told`There is no budget of this id. List them to see all.`);
   }

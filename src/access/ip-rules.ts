@@ -166,7 +166,7 @@ export class AddressFilter {
     { byAddress, revision }: { readonly byAddress: string; readonly revision?: number | undefined },
   ): Promise<AddressRule> {
     return this.#inTurn(async () => {
-      const { rule } = this.#find(id);
+      const { rule } = await this.#find(id, revision);
       if (revision !== undefined && revision !== rule.revision) {
         const message = told`The address rule was changed meanwhile: it is at revision ${rule.revision}, not ${revision}.`;
         throw new StoreError('stale', message);
@@ -189,7 +189,7 @@ export class AddressFilter {
   /** @throws as `change` */
   remove(id: string, byAddress: string): Promise<void> {
     return this.#inTurn(async () => {
-      this.#find(id);
+      await this.#find(id);
       const next = new Map(this.#entries);
       next.delete(id);
       this.#refuseChange(next, byAddress);
@@ -239,8 +239,11 @@ export class AddressFilter {
     }
   }
 
-  #find(id: string): Entry {
-    const entry = this.#entries.get(id);
+  async #find(id: string, revision = 0): Promise<Entry> {
+    const entry = await this.#copy.find(
+      () => this.#entries.get(id),
+      ({ rule }) => rule.revision < revision,
+    );
     if (entry !== undefined) return entry;
     const message = told`There is no address rule of this id. List them to see all.`;
     throw new StoreError('missing', message);

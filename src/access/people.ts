@@ -120,8 +120,11 @@ export class People {
   }
 
   /** @throws StoreError `missing` */
-  find(id: string): Person {
-    const person = this.#byId.get(id);
+  async find(id: string, revision = 0): Promise<Person> {
+    const person = await this.#copy.find(
+      () => this.#byId.get(id),
+      (known) => known.revision < revision,
+    );
     if (person !== undefined) return person;
     throw new StoreError('missing', told`There is no person of this id. List them to see all.`);
   }
@@ -163,21 +166,22 @@ export class People {
     change: Partial<Pick<Person, 'role' | 'passwordHash'>>,
     revision?: number,
   ): Promise<Person> {
-    const known = this.find(id);
+    const known = await this.find(id, revision);
     if (revision !== undefined && revision !== known.revision) {
       const message = told`${known.name} was changed meanwhile: they are at revision ${known.revision}, not ${revision}.`;
       throw new StoreError('stale', message);
     }
     const person = { ...known, ...change, revision: known.revision + 1 };
     await this.#options.store.update(person, this.#ownerRule);
-    this.#byId.set(id, { ...person, lastSignInAt: this.find(id).lastSignInAt });
+    const changed = { ...person, lastSignInAt: this.get(id)?.lastSignInAt ?? known.lastSignInAt };
+    this.#byId.set(id, changed);
     this.#changed();
-    return this.find(id);
+    return changed;
   }
 
   /** @throws StoreError `missing`, or `conflict` where no owner would be left */
   async remove(id: string): Promise<void> {
-    this.find(id);
+    await this.find(id);
     await this.#options.store.remove(id, this.#ownerRule);
     this.#byId.delete(id);
     this.#changed();

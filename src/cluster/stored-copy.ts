@@ -36,6 +36,20 @@ export class StoredCopy<Stored> {
     return this.#reading;
   }
 
+  /**
+   * What `look` finds here; where that is nothing, or too old, what it finds once all is read anew: another process may
+   * have stored it a moment ago.
+   */
+  async find<Found>(
+    look: () => Found | undefined,
+    isOld: (found: Found) => boolean = () => false,
+  ): Promise<Found | undefined> {
+    const known = look();
+    if (known !== undefined && !isOld(known)) return known;
+    await this.reread();
+    return look();
+  }
+
   /** Resolves when nothing is being read. */
   get settled(): Promise<void> {
     return this.#reading ?? Promise.resolve();

@@ -3,21 +3,26 @@
 import { expect, test } from 'vitest';
 import { loadAccessControl } from '../../src/access/access.ts';
 import { createMemoryCluster, Hub } from '../../src/cluster/memory.ts';
+import { dailyBudget } from '../support/budgets.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryAccessStores, NO_PROVIDER } from '../support/memory-access-stores.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const BROWSER = { address: '192.0.2.7', cookie: undefined };
 
-async function openReplicas() {
+/** @param isHeard false where what one tells is still on its way to the other */
+async function openReplicas({ isHeard = true } = {}) {
   const clock = createFakeClock(Date.UTC(2026, 10, 27, 12));
-  const hub = new Hub(clock);
+  const common = new Hub(clock);
   const stores = createMemoryAccessStores();
   let ids = 0;
   const open = (replica: string) =>
     loadAccessControl({
       ...{ stores, clock, provider: NO_PROVIDER },
-      cluster: createMemoryCluster({ replica, clock, hub, onFault }),
+      cluster: createMemoryCluster({
+        ...{ replica, clock, onFault },
+        hub: isHeard ? common : new Hub(clock),
+      }),
       settings: () => ({
         addressFilter: { enabled: true, fallback: 'allow', allowBeatsDeny: false },
         consolePassword: PASSWORD,
@@ -86,6 +91,27 @@ test('an address rule of one replica holds at all', async () => {
   await other.addresses.remove(rule.id, '192.0.2.7');
   await clock.advance(0);
   expect(() => one.addresses.enter('203.0.113.9')).not.toThrow();
+});
+
+test('what another replica stored a moment ago is found, by its latest revision, before anybody is told of it', async () => {
+  const { one, other } = await openReplicas({ isHeard: false });
+  const { id } = (await one.keys.create({ name: 'Ada' })).listed.key;
+  expect((await other.keys.find(id)).key.name).toBe('Ada');
+  await one.keys.change(id, { name: 'Eve' }, 1);
+  expect((await other.keys.change(id, { team: 'Lab' }, 2)).key).toMatchObject({ name: 'Eve' });
+  await expect(other.keys.change(id, { team: 'Lab' }, 4)).rejects.toMatchObject({ fault: 'stale' });
+
+  const { budget } = await one.budgets.create(dailyBudget(id, 'requests', 5));
+  await one.budgets.change(budget.id, { amount: 6 }, 1);
+  expect((await other.budgets.find(budget.id)).budget.amount).toBe(6);
+
+  const ann = await one.people.add({ name: 'Ann', role: 'operator', passwordHash: 'x' });
+  expect(await other.people.find(ann.id)).toEqual(ann);
+
+  const rule = await one.addresses.add({ list: 'deny', range: '203.0.113.0/24' }, '192.0.2.7');
+  const by = { byAddress: '192.0.2.7' };
+  expect(await other.addresses.change(rule.id, { note: 'why' }, by)).toMatchObject({ note: 'why' });
+  await expect(other.keys.find('key_none')).rejects.toMatchObject({ fault: 'missing' });
 });
 
 function kindOf(error: unknown): unknown {

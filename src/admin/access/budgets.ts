@@ -72,9 +72,7 @@ export function createBudgetRoutes({
       body: NEW_BUDGET_SCHEMA,
       answers: { 201: { description: 'The budget.', schema: BUDGET_SCHEMA, hasRevision: true } },
       async run({ body }) {
-        if (body.scope === 'key' && keys.get(body.subject ?? '') === undefined) {
-          throw invalidRequest('subject', told`subject: must be the id of a key.`);
-        }
+        if (body.scope === 'key') await keys.find(body.subject ?? '').catch(refuseSubject);
         const { timeZone = 'UTC', isHard = true, warnPercent = DEFAULT_WARN_PERCENT } = body;
         const made = await budgets.create({ ...body, timeZone, isHard, warnPercent });
         return answerWith(201, write(made), made.budget.revision);
@@ -86,7 +84,7 @@ export function createBudgetRoutes({
       title: 'shows a budget',
       parameter: PARAMETER,
       answers: ONE_BUDGET,
-      run: async ({ parameter }) => answerOne(budgets.find(parameter)),
+      run: async ({ parameter }) => answerOne(await budgets.find(parameter)),
     }),
     defineRoute({
       at: 'PATCH /api/budgets/{id}',
@@ -111,4 +109,9 @@ export function createBudgetRoutes({
       },
     }),
   ];
+}
+
+/** @throws GatewayError invalid-request */
+function refuseSubject(): never {
+  throw invalidRequest('subject', told`subject: must be the id of a key.`);
 }

@@ -115,7 +115,7 @@ export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
       title: 'shows a key',
       parameter: PARAMETER,
       answers: ONE_KEY,
-      run: async ({ parameter }) => answerOne(keys.find(parameter)),
+      run: async ({ parameter }) => answerOne(await keys.find(parameter)),
     }),
     defineRoute({
       at: 'PATCH /api/keys/{id}',

@@ -98,7 +98,7 @@ export function createPeopleRoutes(access: AccessControl): readonly ApiRoute[] {
       title: 'shows a person of the console',
       parameter: PERSON,
       answers: ONE_PERSON,
-      run: async ({ parameter }) => answerOne(people.find(parameter)),
+      run: async ({ parameter }) => answerOne(await people.find(parameter)),
     }),
     defineRoute({
       at: 'PATCH /api/people/{id}',
