@@ -20,6 +20,8 @@ const HERE_MS = 1000;
 const SILENT_LOOKS = 3;
 /** Nobody waits longer for what a worker has that stands still. */
 const LOST_LOOKS = WAIT_MS / HERE_MS;
+/** Who does not listen yet may have a large database to bring to this version, and says nothing meanwhile. */
+const START_LOOKS = 600;
 
 type FromWorker =
   | { readonly mark: typeof MARK; readonly kind: 'here' }
@@ -40,8 +42,9 @@ type FromParent =
 /** A worker, and the connection it was handed and has not yet said to have. */
 interface Taker {
   readonly worker: Worker;
-  /** Looks since it said that it runs; undefined until it does. */
-  unheard?: number | undefined;
+  /** Looks since it said that it runs. */
+  unheard: number;
+  hasListened: boolean;
   handed?: { readonly listener: Listener; readonly socket: Socket } | undefined;
 }
 
@@ -97,7 +100,7 @@ export function createHandover(clock: Pick<Clock, 'startTimer'>) {
 
   const handOut = (listener: Listener): void => {
     for (const taker of listener.takers) {
-      if (taker.handed !== undefined || (taker.unheard ?? 0) >= SILENT_LOOKS) continue;
+      if (taker.handed !== undefined || taker.unheard >= SILENT_LOOKS) continue;
       let socket = listener.waiting.shift();
       while (socket?.destroyed) socket = listener.waiting.shift();
       if (socket === undefined) return;
@@ -131,6 +134,7 @@ export function createHandover(clock: Pick<Clock, 'startTimer'>) {
   };
 
   const listen = async (taker: Taker, address: Address): Promise<void> => {
+    taker.hasListened = true;
     const name = `${address.host} ${address.port}`;
     const listener = listeners.get(name) ?? open(name, address);
     const { worker } = taker;
@@ -148,16 +152,15 @@ export function createHandover(clock: Pick<Clock, 'startTimer'>) {
 
   const look = (): void => {
     for (const [taker, onLost] of takers) {
-      if (taker.unheard === undefined) continue;
       taker.unheard += 1;
-      if (taker.unheard === LOST_LOOKS) onLost();
+      if (taker.unheard === (taker.hasListened ? LOST_LOOKS : START_LOOKS)) onLost();
     }
     clock.startTimer(HERE_MS, look);
   };
   clock.startTimer(HERE_MS, look);
 
   const hear = (taker: Taker): void => {
-    const wasSilent = (taker.unheard ?? 0) >= SILENT_LOOKS;
+    const wasSilent = taker.unheard >= SILENT_LOOKS;
     taker.unheard = 0;
     if (wasSilent) for (const listener of listeners.values()) handOut(listener);
   };
@@ -170,7 +173,7 @@ export function createHandover(clock: Pick<Clock, 'startTimer'>) {
   return {
     /** To be called for each worker when it starts. @param onLost called when it stands still and has to be ended */
     serve(worker: Worker, onLost: () => void): void {
-      const taker: Taker = { worker };
+      const taker: Taker = { worker, unheard: 0, hasListened: false };
       takers.set(taker, onLost);
       const forget = (): void => {
         for (const { takers } of listeners.values()) takers.delete(taker);
@@ -178,8 +181,9 @@ export function createHandover(clock: Pick<Clock, 'startTimer'>) {
       };
       worker.on('message', (message: unknown) => {
         if (!isMarked<FromWorker>(message, MARK)) return;
-        if (message.kind === 'here') hear(taker);
-        else if (message.kind === 'listen') void listen(taker, message.address);
+        hear(taker);
+        if (message.kind === 'here') return;
+        if (message.kind === 'listen') void listen(taker, message.address);
         else if (message.kind === 'taken') settle(taker, message.isTaken);
         else forget();
       });
@@ -215,15 +219,9 @@ export function takeFromParent(): Incoming {
     if (isTaken) take(socket);
     else socket.destroy();
   });
-  let isHeard = false;
-  /** From its first listening on: to open what it serves may take longer than any wait. */
-  const beHeard = (): void => {
-    if (!isHeard) setInterval(() => send({ mark: MARK, kind: 'here' }), HERE_MS).unref();
-    isHeard = true;
-  };
+  setInterval(() => send({ mark: MARK, kind: 'here' }), HERE_MS).unref();
   return {
     listen(address, take) {
-      beHeard();
       const listener = `${address.host} ${address.port}`;
       takes.set(listener, take);
       return new Promise((resolve, reject) => {
