@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryAccessStores } from '../../test/support/memory-access-stores.ts';
+import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError } from '../canonical/error.ts';
+import { told } from '../lib/localized-message.ts';
 import { ConsoleSessions, createConsoleLogin } from './console-sign-in.ts';
 
 import type { PasswordHasher } from './password-hash.ts';
@@ -288,6 +290,34 @@ test('of the requests of a session only one in five minutes is saved, again afte
   login.findSession(secret);
   await clock.advance(1_000);
   expect(saved).toBe(2);
+});
+
+test('who signs in while the store is away or full is in, and stays so when it is back', async () => {
+  const { clock, start, stores, people } = openLogin();
+  const login = await start();
+  const ada = await people.add({ name: 'Ada', role: 'owner', passwordHash: PASSWORD });
+  const before = await login.signIn(PASSWORD, browser());
+  const { save, remove } = stores.consoleSessions;
+  const { saveSignIn } = stores.people;
+  const refuse = async (): Promise<never> => {
+    throw new StoreError('unavailable', told`The disk is full.`);
+  };
+  stores.consoleSessions.save = refuse;
+  stores.consoleSessions.remove = refuse;
+  stores.people.saveSignIn = refuse;
+  const { secret } = await login.signIn(PASSWORD, browser('192.0.2.1', before.secret));
+  const asAda = await login.signInAs({ name: 'Ada', password: PASSWORD }, browser());
+  const byLink = await login.redeemLink(login.createLink(), browser());
+  const secrets = [secret, asAda.secret, byLink?.secret ?? ''];
+  await clock.advance(MINUTE);
+  expect(secrets.map(login.roleOfSession)).toEqual(['owner', 'owner', 'owner']);
+  expect(login.roleOfSession(before.secret)).toBeUndefined();
+  await login.endSessionsOf(ada.id).catch(() => undefined);
+  Object.assign(stores.consoleSessions, { save, remove });
+  stores.people.saveSignIn = saveSignIn;
+  await clock.advance(MINUTE);
+  const again = await start();
+  expect(secrets.map(again.roleOfSession)).toEqual(['owner', undefined, 'owner']);
 });
 
 test('a link signs in once within ten minutes', async () => {

@@ -1,6 +1,7 @@
 // Console sign-in: the password, sessions, the throttle of tries, and one-time links.
 
 import { createHmac, hash, randomBytes } from 'node:crypto';
+import { reachesStore } from '../accounts/account-store.ts';
 import { clientError, type GatewayError } from '../canonical/error.ts';
 import { type Cluster, ClusterUnavailable, type Topic } from '../cluster/cluster.ts';
 import { StoredCopy } from '../cluster/stored-copy.ts';
@@ -256,8 +257,8 @@ interface FoundSession {
 
 interface Kept {
   session: ConsoleSession;
-  /** When it was last seen as far as the store knows. */
-  savedSeenAt: number;
+  /** When it was last seen as far as the store knows; undefined while that does not know it. */
+  savedSeenAt: number | undefined;
 }
 
 export class ConsoleSessions {
@@ -305,9 +306,11 @@ export class ConsoleSessions {
     const now = clock.now();
     const times = { createdAt: now, lastSeenAt: now };
     const session = { hash: hashOf(secret), ...times, passwordTag, personId };
-    await this.#end(this.#surplus(replaced));
-    await store.save(session);
-    this.#byHash.set(session.hash, { session, savedSeenAt: now });
+    await reachesStore(this.#end(this.#surplus(replaced)));
+    // Whoever looks after a store that is away or full has to get in.
+    const isSaved = await reachesStore(store.save(session));
+    this.#byHash.set(session.hash, { session, savedSeenAt: isSaved ? now : undefined });
+    if (!isSaved) this.#seen.add(session.hash);
     this.#copy.noteChange();
     this.#tell({ kind: 'begun', session });
     return { secret, expiresAt: this.#endOf(session) };
@@ -319,7 +322,9 @@ export class ConsoleSessions {
     if (kept === undefined) return undefined;
     const lastSeenAt = this.#options.clock.now();
     kept.session = { ...kept.session, lastSeenAt };
-    if (lastSeenAt - kept.savedSeenAt >= SEEN_STEP_MS) this.#seen.add(kept.session.hash);
+    const { savedSeenAt } = kept;
+    if (savedSeenAt !== undefined && lastSeenAt - savedSeenAt >= SEEN_STEP_MS)
+      this.#seen.add(kept.session.hash);
     return { session: kept.session, expiresAt: this.#endOf(kept.session) };
   }
 
@@ -372,7 +377,8 @@ export class ConsoleSessions {
 
   #takeAll(sessions: readonly ConsoleSession[]): void {
     const hashes = new Set(sessions.map((session) => session.hash));
-    for (const one of this.#byHash.keys()) if (!hashes.has(one)) this.#byHash.delete(one);
+    for (const [one, { savedSeenAt }] of this.#byHash)
+      if (savedSeenAt !== undefined && !hashes.has(one)) this.#byHash.delete(one);
     this.#takeStored(sessions);
   }
 
@@ -432,10 +438,17 @@ export class ConsoleSessions {
       // It may have ended meanwhile.
       const kept = this.#byHash.get(one);
       if (kept === undefined) continue;
-      const { session } = kept;
-      await this.#options.store.saveSeen(session);
+      const { session, savedSeenAt } = kept;
+      if (savedSeenAt === undefined) await this.#saveBegun(session);
+      else await this.#options.store.saveSeen(session);
       kept.savedSeenAt = session.lastSeenAt;
     }
+  }
+
+  /** Others forgot it when they read what is stored anew. */
+  async #saveBegun(session: ConsoleSession): Promise<void> {
+    await this.#options.store.save(session);
+    this.#tell({ kind: 'begun', session });
   }
 }
 

@@ -2,7 +2,7 @@
 // links that work once, with which somebody gets such a sign-in or a key of their own.
 
 import { hash, randomBytes } from 'node:crypto';
-import { StoreError } from '../accounts/account-store.ts';
+import { reachesStore, StoreError } from '../accounts/account-store.ts';
 import { clientError } from '../canonical/error.ts';
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import { StoredCopy } from '../cluster/stored-copy.ts';
@@ -191,7 +191,8 @@ export class People {
     const at = this.#options.clock.now();
     this.#noteSignIn(id, at);
     this.#tell({ kind: 'signed-in', id, at });
-    await this.#options.store.saveSignIn(id, at);
+    // Who cannot be written down signs in all the same.
+    await reachesStore(this.#options.store.saveSignIn(id, at));
   }
 
   close(): void {

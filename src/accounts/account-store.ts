@@ -87,3 +87,14 @@ export class StoreError extends SpokenError {
     this.fault = fault;
   }
 }
+
+/** @returns false where the store is away or full. @throws any other error of it */
+export async function reachesStore(work: Promise<void>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.fault === 'unavailable') return false;
+    throw error;
+  }
+}

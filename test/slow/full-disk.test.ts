@@ -109,3 +109,21 @@ test('D5: a start on a disk that became full serves what is stored, and writes w
   await start();
   expect((await call('GET', '/api/accounts')).text).toContain('"mine"');
 });
+
+test('a disk that fills up while the gateway serves costs no request and no record, and it heals by itself', async ({
+  skip,
+}) => {
+  if (!isMounted) skip();
+  await start();
+  expect(await ask()).toMatchObject({ status: 200 });
+  fillDisk();
+  const answers = await Promise.all(Array.from({ length: 300 }, ask));
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  expect(await addKey()).toMatchObject({ status: 503 });
+  const told = async () => (await call('GET', '/api/overview')).text.includes('"records-unsaved"');
+  await expect.poll(told, { timeout: 20_000 }).toBe(true);
+  freeDisk();
+  await expect.poll(told, { timeout: 20_000 }).toBe(false);
+  expect(JSON.parse((await call('GET', '/api/requests')).text)).toMatchObject({ total: 301 });
+  expect(await addKey()).toMatchObject({ status: 201 });
+});
