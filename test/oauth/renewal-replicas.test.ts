@@ -17,6 +17,8 @@ import { NEVER, openWorkshop, type Workshop } from './workshop.ts';
 /** Of the event loop: what came over the network meanwhile is taken. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
+const MINUTE_MS = 60_000;
+
 interface Replica {
   readonly workshop: Workshop;
   readonly link: Link;
@@ -43,7 +45,12 @@ describe.skipIf(POSTGRES_BIN === undefined)('a refresh token that is good once',
     ({ provider } = first.workshop);
     const refreshToken = provider.grant('one@example.com');
     account = await first.workshop.add('one@example.com', { kind: 'oauth', refreshToken });
-    replicas = [first, await openReplica(first.workshop), await openReplica(first.workshop)];
+    const [ahead, behind] = [MINUTE_MS, -MINUTE_MS];
+    replicas = [
+      first,
+      await openReplica(first.workshop, ahead),
+      await openReplica(first.workshop, behind),
+    ];
   });
   afterEach(async () => {
     for (const { database, link } of replicas) {
@@ -96,6 +103,23 @@ describe.skipIf(POSTGRES_BIN === undefined)('a refresh token that is good once',
     await expectOneRenewal();
   });
 
+  test('gives tokens that are renewed in turn and never used after their end, whose clocks differ by a minute', async () => {
+    const seenAt = new Map<string, number>();
+    const { clock, pass } = at(0).workshop;
+    for (let minute = 0; minute < 150; minute += 1) {
+      for (let place = 0; place < 3; place += 1) {
+        const [token = ''] = await settled([access((place + minute) % 3)]);
+        const since = seenAt.get(token) ?? clock.now();
+        seenAt.set(token, since);
+        expect(clock.now() - since).toBeLessThan(60 * MINUTE_MS);
+      }
+      await pass(MINUTE_MS);
+    }
+    // Of an hour each; they are renewed some minutes before.
+    expect(seenAt.size).toBeLessThanOrEqual(4);
+    expect(provider.count('/token')).toBe(seenAt.size);
+  });
+
   function at(place: number): Replica {
     const replica = replicas[place];
     if (replica === undefined) throw new Error('There is no such replica.');
@@ -146,7 +170,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('a refresh token that is good once',
   }
 
   /** With a network of its own to the database. */
-  async function openReplica(beside?: Workshop): Promise<Replica> {
+  async function openReplica(beside?: Workshop, aheadMs = 0): Promise<Replica> {
     const url = new URL(postgres.url);
     const link = await openLink(Number(url.port));
     url.port = String(link.port);
@@ -157,8 +181,9 @@ describe.skipIf(POSTGRES_BIN === undefined)('a refresh token that is good once',
     });
     const { accounts: store, leases } = await openPostgres({ database, vault, clock });
     const own = { store, leases };
+    const workshop = beside?.restart({ ...own, aheadMs }) ?? openWorkshop(own);
     return {
-      workshop: beside === undefined ? await openWorkshop(own) : await beside.restart(own),
+      workshop: await workshop,
       ...{ link, database },
     };
   }

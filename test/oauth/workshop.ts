@@ -32,9 +32,11 @@ export interface Workshop {
   add(label: string, credential: Credential): Promise<Account>;
   /**
    * As a restart does, or another replica: nothing but the store is kept.
-   * @param own stores of its own on the same data
+   * @param own stores of its own on the same data, and how far its clock is ahead
    */
-  restart(own?: Pick<WorkshopOptions, 'store' | 'leases'>): Promise<Workshop>;
+  restart(
+    own?: Pick<WorkshopOptions, 'store' | 'leases'> & { aheadMs?: number },
+  ): Promise<Workshop>;
 }
 
 export type WorkshopOptions = Omit<FakeProviderOptions, 'now'> & {
@@ -109,7 +111,8 @@ async function openOn(base: Base): Promise<Workshop> {
     },
     logged: () => lines.join('\n'),
     add: (label, credential) => book.add({ upstreamId: UPSTREAM, label, credential }),
-    restart: (own) => openOn({ ...base, ...own }),
+    restart: ({ aheadMs = 0, ...own } = {}) =>
+      openOn({ ...base, ...own, clock: { ...clock, now: () => clock.now() + aheadMs } }),
   };
 }
 

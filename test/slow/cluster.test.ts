@@ -1,14 +1,29 @@
-// `npm run test:cluster`: three replicas on a real PostgreSQL and a real Valkey or Redis, which are killed at random.
+// `npm run test:cluster`: three replicas on a real PostgreSQL and a real Valkey or Redis, which are killed at random. The
+// clocks of two are a minute ahead and behind.
 
+import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Budget, CreatedKey, Key, KeyList } from '../../src/admin/contract.ts';
 import { callAdmin } from '../support/admin-api.ts';
+import { isInstalled } from '../support/debian-packages.ts';
 import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
 import { POSTGRES_BIN, startPostgres, type TestServer } from '../support/postgres.ts';
 import { startValkey, VALKEY, type ValkeyServer } from '../support/valkey.ts';
 
 const PASSWORD = 'a-console-password';
 const REPLICAS = 3;
+
+const FAKE_TIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
+if (!isInstalled(() => existsSync(FAKE_TIME), ['faketime'])) {
+  console.warn('faketime IS NOT INSTALLED: the clocks of all replicas are the same.');
+}
+
+/** What lets the clock of a replica differ: what measures time alone stays as it is. */
+function shiftOf(place: number): Record<string, string> {
+  const shift = ['', '+60', '-60'][place] ?? '';
+  if (shift === '' || !existsSync(FAKE_TIME)) return {};
+  return { LD_PRELOAD: FAKE_TIME, FAKETIME: shift, FAKETIME_DONT_FAKE_MONOTONIC: '1' };
+}
 
 const isWhole =
   process.env.ISTHMUS_SLOW === '1' && VALKEY !== undefined && POSTGRES_BIN !== undefined;
@@ -20,7 +35,7 @@ describe.skipIf(!isWhole)('three replicas', () => {
   const gateways: RunningGateway[] = [];
 
   const start = async (place: number): Promise<void> => {
-    gateways[place] = await startGateway(environment);
+    gateways[place] = await startGateway({ ...environment, ...shiftOf(place) });
   };
   const at = (place: number): RunningGateway => {
     const gateway = gateways[place % REPLICAS];
