@@ -9,8 +9,13 @@ import { type AccessLogStore, createAccessLog, type RedactorFor } from './access
 import type { ClientKeyStore, StoredKey } from './api-key.ts';
 import { ApiKeys } from './api-keys.ts';
 import { type AuditStore, createAuditLog } from './audit-log.ts';
-import type { BudgetStore, StoredBudgets } from './budget.ts';
-import { Budgets, MOST_PERIOD_MS, type NewBudget } from './budgets.ts';
+import {
+  type BudgetStore,
+  Budgets,
+  MOST_PERIOD_MS,
+  type NewBudget,
+  type StoredBudgets,
+} from './budgets.ts';
 import {
   type ConsoleSession,
   type ConsoleSessionStore,

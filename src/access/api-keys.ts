@@ -28,8 +28,13 @@ import {
   type PreviousSecret,
   type StoredKey,
 } from './api-key.ts';
-import type { BudgetUnit } from './budget.ts';
-import { type BudgetSubject, type Budgets, limitOf, nearestLimit } from './budgets.ts';
+import {
+  type BudgetSubject,
+  type Budgets,
+  type BudgetUnit,
+  limitOf,
+  nearestLimit,
+} from './budgets.ts';
 import {
   type CallCost,
   type Grant,

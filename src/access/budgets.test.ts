@@ -10,8 +10,14 @@ import { Counters } from '../cluster/counters.ts';
 import { Hub } from '../cluster/memory.ts';
 import { createWorkerCluster, serveWorker } from '../cluster/parent.ts';
 import { ApiKeys } from './api-keys.ts';
-import { BUDGET_PERIODS, type BudgetUnit, periodAt } from './budget.ts';
-import { Budgets, levelOf, type NewBudget } from './budgets.ts';
+import {
+  BUDGET_PERIODS,
+  Budgets,
+  type BudgetUnit,
+  levelOf,
+  type NewBudget,
+  periodAt,
+} from './budgets.ts';
 import type { CallCost, Reservation } from './reservation.ts';
 
 const NOON = Date.UTC(2026, 10, 27, 12);

@@ -1,7 +1,7 @@
 // `isthmus budgets`: what keys, teams and the gateway may use in a day, a week or a month.
 
 import { InvalidArgumentError, Option } from 'commander';
-import { BUDGET_PERIODS, BUDGET_UNITS } from '../access/budget.ts';
+import { BUDGET_PERIODS, BUDGET_UNITS } from '../access/budgets.ts';
 import { definedFields, type JsonObject } from '../lib/json.ts';
 import { toDollars } from '../pricing/cost.ts';
 import {

@@ -1,6 +1,6 @@
 // Reads the gateway's own request headers: session, account and tier wishes, strictness.
 
-import type { BudgetUnit } from '../access/budget.ts';
+import type { BudgetUnit } from '../access/budgets.ts';
 import type { CallCost, CallUse, MostUse } from '../access/reservation.ts';
 import { gatewayError, invalidRequest, stoppedError } from '../canonical/error.ts';
 import { promptSize } from '../canonical/prompt-size.ts';

@@ -23,7 +23,7 @@ import {
   type Budget,
   type BudgetStore,
   type BudgetUse,
-} from '../access/budget.ts';
+} from '../access/budgets.ts';
 import type { ConsoleSessionStore } from '../access/console-sign-in.ts';
 import type { AddressRule, AddressRuleStore } from '../access/ip-rules.ts';
 import {

@@ -14,7 +14,7 @@ import {
 import type { AccessEntry } from '../access/access-log.ts';
 import type { ClientKey, DayUse, KeyLimits, PreviousSecret } from '../access/api-key.ts';
 import type { AuditEntry } from '../access/audit-log.ts';
-import type { Budget, BudgetUse } from '../access/budget.ts';
+import type { Budget, BudgetUse } from '../access/budgets.ts';
 import type { ConsoleSession } from '../access/console-sign-in.ts';
 import type { AddressRule } from '../access/ip-rules.ts';
 import type { Invitation, Person } from '../access/people.ts';

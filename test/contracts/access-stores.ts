@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AccessEntry } from '../../src/access/access-log.ts';
 import type { ClientKey } from '../../src/access/api-key.ts';
 import type { AuditEntry } from '../../src/access/audit-log.ts';
-import type { Budget } from '../../src/access/budget.ts';
+import type { Budget } from '../../src/access/budgets.ts';
 import type { AddressRule } from '../../src/access/ip-rules.ts';
 import type { Invitation, Person } from '../../src/access/people.ts';
 import { told } from '../../src/lib/localized-message.ts';

@@ -1,7 +1,6 @@
 // Budgets as tests make them.
 
-import type { BudgetUnit } from '../../src/access/budget.ts';
-import type { NewBudget } from '../../src/access/budgets.ts';
+import type { BudgetUnit, NewBudget } from '../../src/access/budgets.ts';
 
 /** A hard budget of a key, of days of UTC. */
 export function dailyBudget(keyId: string, unit: BudgetUnit, amount: number): NewBudget {

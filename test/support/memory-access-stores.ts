@@ -9,7 +9,7 @@ import {
 import type { AccessLogStore, StoredAccessEntry } from '../../src/access/access-log.ts';
 import type { ClientKey, ClientKeyStore, StoredKey } from '../../src/access/api-key.ts';
 import type { AuditStore, StoredAuditEntry } from '../../src/access/audit-log.ts';
-import type { Budget, BudgetStore, BudgetUse } from '../../src/access/budget.ts';
+import type { Budget, BudgetStore, BudgetUse } from '../../src/access/budgets.ts';
 import type { ConsoleSession, ConsoleSessionStore } from '../../src/access/console-sign-in.ts';
 import type { AddressRule, AddressRuleStore } from '../../src/access/ip-rules.ts';
 import {

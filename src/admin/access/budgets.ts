@@ -2,8 +2,13 @@
 
 import type { AccessControl } from '../../access/access.ts';
 import { TIME } from '../../access/access-log.ts';
-import { BUDGET_FIELDS, BUDGET_KIND, BUDGET_TERMS } from '../../access/budget.ts';
-import { type BudgetState, levelOf } from '../../access/budgets.ts';
+import {
+  BUDGET_FIELDS,
+  BUDGET_KIND,
+  BUDGET_TERMS,
+  type BudgetState,
+  levelOf,
+} from '../../access/budgets.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
 import { COUNT, named, optional, partial, TEXT } from '../../lib/object-schema.ts';
