@@ -1,7 +1,10 @@
 // Connections: their limit, their events, and closing those whose peer has read nothing for 120 s.
 
+import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { endianness } from 'node:os';
+import ipaddr from 'ipaddr.js';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { IndexedList, type IndexedListItem } from '../lib/indexed-list.ts';
 import { type IpRange, isInRange, isLoopback, readAddress, visitorOf } from '../lib/net.ts';
@@ -9,7 +12,6 @@ import { memoize, remember } from '../lib/once.ts';
 import type { ClientResponse } from './client-response.ts';
 import { MAX_PEERS } from './gates/locality.ts';
 import type { Log } from './settings.ts';
-import { readUnsentBytes } from './unsent-bytes.ts';
 
 /** A client that takes nothing for this long is cut off. */
 const STALL_MS = 120_000;
@@ -344,4 +346,52 @@ function visitorAt(
   if (address === undefined) return { name: '', isProxy: false, isMany: true };
   const isProxy = trustedProxies.some((range) => isInRange(address, range));
   return { name: visitorOf(peer), isProxy, isMany: isProxy || isLoopback(address) };
+}
+
+/** Linux alone has them. https://docs.kernel.org/networking/proc_net_tcp.html */
+const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
+const WORD_BYTES = 4;
+
+/** Bytes in the system's queue, by "local remote"; undefined while nobody asks. */
+let reading: Promise<ReadonlyMap<string, number>> | undefined;
+
+/**
+ * A large answer waits in megabytes of buffers of the system, which takes more of it only when a good
+ * part has gone: whether a slow client takes anything at all is seen here alone.
+ * @returns undefined where the system does not tell; all that ask at once cause one reading
+ */
+export async function readUnsentBytes(socket: Socket | null): Promise<number | undefined> {
+  const row = rowOf(socket);
+  if (row === undefined) return undefined;
+  reading ??= readTables().finally(() => {
+    reading = undefined;
+  });
+  return (await reading).get(row);
+}
+
+/** The two ends of a connection as the tables write them. */
+function rowOf(socket: Socket | null): string | undefined {
+  const { localAddress, localPort, remoteAddress, remotePort } = socket ?? {};
+  if (localPort === undefined || remotePort === undefined) return undefined;
+  return `${endOf(localAddress, localPort)} ${endOf(remoteAddress, remotePort)}`;
+}
+
+function endOf(address: string | undefined, port: number): string {
+  const bytes = ipaddr.parse(address?.replace(/%.*$/, '') ?? '').toByteArray();
+  const words: string[] = [];
+  for (let at = 0; at < bytes.length; at += WORD_BYTES) {
+    const word = bytes.slice(at, at + WORD_BYTES);
+    words.push(Buffer.from(endianness() === 'LE' ? word.reverse() : word).toString('hex'));
+  }
+  return `${words.join('')}:${port.toString(16).padStart(4, '0')}`.toUpperCase();
+}
+
+async function readTables(): Promise<ReadonlyMap<string, number>> {
+  const texts = await Promise.all(TABLES.map((path) => readFile(path, 'latin1').catch(() => '')));
+  const unsent = new Map<string, number>();
+  for (const line of texts.join('\n').split('\n')) {
+    const [, local, remote, , queues = ''] = line.trim().split(/\s+/, 5);
+    unsent.set(`${local} ${remote}`, Number.parseInt(queues, 16));
+  }
+  return unsent;
 }

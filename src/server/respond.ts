@@ -1,6 +1,8 @@
-// Writes whole answers: JSON with its length, errors in the client's own protocol.
+// Writes whole answers: JSON with its length, errors in the client's own protocol, limits in headers; to a client that may
+// be slow.
 
 import type { IncomingMessage } from 'node:http';
+import type { LimitState } from '../access/usage-window.ts';
 import {
   asGatewayError,
   type ErrorKind,
@@ -8,15 +10,15 @@ import {
   type GatewayError,
 } from '../canonical/error.ts';
 import { summarizeReceipt } from '../canonical/receipt.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, Timer } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { writeSentence } from '../lib/localized-message.ts';
 import type { ClientProtocol, ErrorReply } from '../protocols/protocol.ts';
 import { FOREIGN_API } from '../wire/vocabulary.ts';
+import type { ClientResponse } from './client-response.ts';
+import { closeStalled, type StallClock } from './connections.ts';
 import type { Exchange } from './edge.ts';
-import { endAnswer } from './end-answer.ts';
 import { corsHeaders } from './gates/cors.ts';
-import { writeLimits } from './limit-headers.ts';
 
 interface JsonAnswer {
   readonly status: number;
@@ -237,4 +239,90 @@ function writeAdminError(error: GatewayError): {
   const message = writeSentence(sentence);
   const content = { code: reason ?? kind, message, ...(field === undefined ? {} : { field }) };
   return { status: errorStatus(error), body: { error: content } };
+}
+
+/** What the kernel takes of any answer at once. */
+const SMALL_LENGTH = 8_192;
+/** Of a large answer progress is seen by the piece. */
+const PIECE_BYTES = 262_144;
+
+/**
+ * A large answer ends only when the kernel has all of it: node takes a connection whose answer has
+ * ended for an idle one, and closes those when the server closes, sent or not. A client that takes
+ * nothing of it for two minutes is cut off.
+ */
+export function endAnswer(
+  response: ClientResponse,
+  body: string | Buffer | undefined,
+  clock: StallClock,
+): void {
+  if (body === undefined || body.length <= SMALL_LENGTH) response.end(body);
+  else sendInPieces(response, typeof body === 'string' ? Buffer.from(body) : body, clock);
+}
+
+function sendInPieces(response: ClientResponse, body: Buffer, clock: StallClock): void {
+  let offset = 0;
+  let stall: Pick<Timer, 'cancel'> | undefined;
+  const sendNext = (): void => {
+    stall?.cancel();
+    if (response.destroyed) return;
+    if (offset >= body.length) {
+      response.end();
+      return;
+    }
+    const piece = body.subarray(offset, offset + PIECE_BYTES);
+    offset += piece.length;
+    stall = closeStalled(response, clock);
+    response.write(piece, sendNext);
+  };
+  response.once('close', () => stall?.cancel());
+  sendNext();
+}
+
+type Limits = Readonly<Record<'requests' | 'tokens', LimitState | undefined>>;
+
+interface HeaderOptions {
+  readonly family: 'chat' | 'messages';
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Names and values alternating. Sources: OpenAI API, "Rate limits in headers"; Messages API, "Rate limits, response
+ * headers", which also tell input and output apart: a limit of all tokens is one of both.
+ */
+function writeLimits(limits: Limits, { family, now }: HeaderOptions): string[] {
+  const list: string[] = [];
+  for (const what of ['requests', 'tokens'] as const) {
+    const state = limits[what];
+    if (state === undefined) continue;
+    if (family === 'chat') {
+      list.push(`x-ratelimit-limit-${what}`, String(state.limit));
+      list.push(`x-ratelimit-remaining-${what}`, String(state.remaining));
+      list.push(`x-ratelimit-reset-${what}`, writeSpan(state.resetMs));
+      continue;
+    }
+    const names = what === 'tokens' ? ['tokens', 'input-tokens', 'output-tokens'] : [what];
+    for (const name of names) {
+      list.push(`anthropic-ratelimit-${name}-limit`, String(state.limit));
+      list.push(`anthropic-ratelimit-${name}-remaining`, String(state.remaining));
+      list.push(`anthropic-ratelimit-${name}-reset`, writeTime(now + state.resetMs));
+    }
+  }
+  return list;
+}
+
+/** `6m0s`, `1h2m3s`, `0s`: as the vendor writes spans, whole seconds. */
+function writeSpan(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const hours = Math.floor(seconds / 3600);
+  const minutes = Math.floor((seconds % 3600) / 60);
+  const rest = `${seconds % 60}s`;
+  if (hours > 0) return `${hours}h${minutes}m${rest}`;
+  return minutes > 0 ? `${minutes}m${rest}` : rest;
+}
+
+/** RFC 3339, whole seconds. */
+function writeTime(at: number): string {
+  return new Date(Math.ceil(at / 1000) * 1000).toISOString().replace('.000Z', 'Z');
 }

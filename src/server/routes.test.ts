@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { fakeProtocols } from './fake-protocols.test-support.ts';
 import { listRoutes } from './list-routes.test-support.ts';
-import { matchPathPattern, readPathPattern } from './path-pattern.ts';
-import { createRouteTable } from './routes.ts';
+import { createRouteTable, matchPathPattern, readPathPattern } from './routes.ts';
 
 const table = createRouteTable(fakeProtocols.all);
 

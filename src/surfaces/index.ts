@@ -8,7 +8,7 @@ import { readBatchEmbedCall, readEmbedCall } from './embeddings/generate.ts';
 import { readEmbeddingCall } from './embeddings/openai.ts';
 import { readEditCall, readGenerationCall, refuseVariations } from './images.ts';
 import { readSpeechCall } from './speech.ts';
-import { STORED_RESPONSE_ROUTES } from './stored-responses/routes.ts';
+import { STORED_RESPONSE_ROUTES } from './stored-responses.ts';
 
 export const CHAT_SURFACES: readonly ProtocolRoute[] = [
   ...STORED_RESPONSE_ROUTES,

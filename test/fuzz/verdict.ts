@@ -7,7 +7,7 @@ import { checkRequest } from '../../packages/sandbox/src/rules.ts';
 import { createSignatures } from '../../packages/sandbox/src/state.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
 import { createReceipt, type Receipt } from '../../src/canonical/receipt.ts';
-import { translateRequest } from '../../src/dispatch/translate-request.ts';
+import { translateRequest } from '../../src/dispatch/prepare.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/lib/json.ts';
 import type {
   ClientProtocol,
@@ -22,8 +22,7 @@ import {
   readCall,
   readEmbedCall,
 } from '../golden/request-case.ts';
-import type { Route } from '../golden/targets.ts';
-import { targets } from '../golden/targets.ts';
+import { type Route, targets } from '../golden/targets.ts';
 
 export type Verdict =
   | { readonly kind: 'accepted' }

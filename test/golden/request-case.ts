@@ -5,7 +5,7 @@ import { asGatewayError, type GatewayError } from '../../src/canonical/error.ts'
 import { createReceipt, type Receipt } from '../../src/canonical/receipt.ts';
 import type { Signature } from '../../src/canonical/request.ts';
 import type { SignatureKey } from '../../src/canonical/signatures.ts';
-import { translateRequest } from '../../src/dispatch/translate-request.ts';
+import { translateRequest } from '../../src/dispatch/prepare.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { createProtocols } from '../../src/protocols/index.ts';
 import type {
@@ -17,7 +17,7 @@ import type {
   ProtocolRoute,
   RouteInput,
 } from '../../src/protocols/protocol.ts';
-import { matchPathPattern, readPathPattern } from '../../src/server/path-pattern.ts';
+import { matchPathPattern, readPathPattern } from '../../src/server/routes.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import type { PatchTarget } from '../../src/upstreams/upstream.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

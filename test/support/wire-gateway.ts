@@ -9,7 +9,7 @@ import { createId } from '../../src/lib/ids.ts';
 import { isJsonObject, parseJson } from '../../src/lib/json.ts';
 import { createProtocols } from '../../src/protocols/index.ts';
 import type { ProtocolRoute, RouteInput } from '../../src/protocols/protocol.ts';
-import { matchPathPattern, readPathPattern } from '../../src/server/path-pattern.ts';
+import { matchPathPattern, readPathPattern } from '../../src/server/routes.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
 import { createPassingClock } from './passing-clock.ts';

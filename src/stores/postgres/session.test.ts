@@ -16,8 +16,7 @@ import { MIGRATIONS } from '../migrations.ts';
 import { builder } from '../schema.ts';
 import { createSettingsStore } from '../stores.ts';
 import { openPostgres } from './open-database.ts';
-import { PostgresDatabase } from './session.ts';
-import { readText, writeText } from './text.ts';
+import { PostgresDatabase, readText, writeText } from './session.ts';
 
 test.each(['', 'plain', 'a\0b', '\uFDD0', '\0\uFDD00', '🌍\uFDD01'])(
   'the text %j comes back whole',

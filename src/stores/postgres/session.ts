@@ -23,7 +23,6 @@ import {
   type Work,
 } from '../database.ts';
 import { builder, type Tables } from '../schema.ts';
-import { readText, writeText } from './text.ts';
 
 export interface PostgresOptions {
   /** With user and password. */
@@ -542,4 +541,23 @@ function sayFault(state: string, name: string): Sentence {
     return told`The database ${name} took too long. Try again, or raise DATABASE_STATEMENT_TIMEOUT.`;
   }
   return told`The database ${name} refused the work (SQLSTATE ${state}).`;
+}
+
+/** A noncharacter, which texts of people do not hold; what holds it comes back whole all the same. */
+const ESCAPE = '\uFDD0';
+const CODES: Readonly<Record<string, string>> = {
+  '\0': `${ESCAPE}0`,
+  [ESCAPE]: `${ESCAPE}1`,
+};
+
+/** Halves of characters become U+FFFD, as in every text that is stored. */
+export function writeText(text: string): string {
+  const whole = text.isWellFormed() ? text : text.toWellFormed();
+  if (!whole.includes('\0') && !whole.includes(ESCAPE)) return whole;
+  return whole.replace(/[\0\uFDD0]/g, (character) => CODES[character] ?? character);
+}
+
+export function readText(text: string): string {
+  if (!text.includes(ESCAPE)) return text;
+  return text.replace(/\uFDD0([01])/g, (_, code) => (code === '0' ? '\0' : ESCAPE));
 }

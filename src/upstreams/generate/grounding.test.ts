@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ByteRuler } from './byte-ruler.ts';
 import { GenerateDecoder } from './decode.ts';
-import { mergeGrounding, readGrounding } from './grounding.ts';
+import { ByteRuler, mergeGrounding, readGrounding } from './grounding.ts';
 
 const CHUNKS = [{ web: { uri: 'https://a', title: 'A' } }, { web: { uri: 'https://b' } }];
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import type { GatewayError } from '../../canonical/error.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { WIRE_RULES } from '../generate/wire-rules.ts';
+import { WIRE_RULES } from '../generate/index.ts';
 import { type AnswerRoom, AnswerStream } from './response.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };

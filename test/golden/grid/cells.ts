@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asGatewayError } from '../../../src/canonical/error.ts';
 import { createReceipt, type ReceiptEntry } from '../../../src/canonical/receipt.ts';
-import { translateRequest } from '../../../src/dispatch/translate-request.ts';
+import { translateRequest } from '../../../src/dispatch/prepare.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
 import { choicesOf } from '../../../src/protocols/protocol.ts';
 import { createChatUpstream } from '../../../src/upstreams/chat/index.ts';

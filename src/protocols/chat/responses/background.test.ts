@@ -4,7 +4,7 @@ import { GatewayError } from '../../../canonical/error.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { BackgroundRuns } from '../../../stored-responses/background-runs.ts';
 import { createResponseStores } from '../../../stored-responses/response-store.ts';
-import { STORED_RESPONSE_ROUTES } from '../../../surfaces/stored-responses/routes.ts';
+import { STORED_RESPONSE_ROUTES } from '../../../surfaces/stored-responses.ts';
 import type { StoredResponseInput } from '../../protocol.ts';
 import { CONTEXT } from '../answers.test-support.ts';
 import { BackgroundAnswer } from './background.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sayWayOut } from './way-out.ts';
+import { sayWayOut } from './answer.ts';
 
 test.each([
   ['/v1/batches', 'Batches are not offered'],

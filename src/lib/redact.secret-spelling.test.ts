@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { SecretIndex } from './redact.ts';
-import { spellSecret, withoutSpelling } from './secret-spelling.ts';
+import { SecretIndex, spellSecret, withoutSpelling } from './redact.ts';
 
 const SECRETS = [
   'ya29.a0AfH6SM-_x/y+z=A1b2C3d4E5f6',

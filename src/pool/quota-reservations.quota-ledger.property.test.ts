@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Claim, QuotaLedger } from './quota-ledger.ts';
+import { type Claim, QuotaLedger } from './quota-reservations.ts';
 
 /** An upstream with so many calls left, which counts each call at some moment while it runs. */
 interface Call {

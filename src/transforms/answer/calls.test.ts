@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createReceipt, type ReceiptEntry } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import { planRepair } from './repair-arguments.ts';
+import { planRepair } from './calls.ts';
 
 interface Repaired {
   readonly json: string;

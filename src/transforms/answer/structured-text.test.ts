@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import { fold } from '../../canonical/fold.ts';
-import { FENCE_RULE } from './fences.ts';
-import { TextRewriter } from './structured-text.ts';
+import { FENCE_RULE, TextRewriter } from './structured-text.ts';
 
 const FINISH: CanonicalEvent = { kind: 'finish', choices: [{ choice: 0, reason: 'stop' }] };
 const ERROR: CanonicalEvent = {

@@ -1,10 +1,10 @@
 // The routes of stored responses and conversations: create, read, change, delete, list items.
 
-import { clientError, type GatewayError, invalidRequest } from '../../canonical/error.ts';
-import { createReceipt } from '../../canonical/receipt.ts';
-import type { JsonObject } from '../../lib/json.ts';
-import { FREE, listOf, openObjectOf } from '../../protocols/body-schema.ts';
-import { READING_ALONG } from '../../protocols/chat/responses/background.ts';
+import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
+import { createReceipt } from '../canonical/receipt.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { FREE, listOf, openObjectOf } from '../protocols/body-schema.ts';
+import { READING_ALONG } from '../protocols/chat/responses/background.ts';
 import {
   addTurn,
   findConversation,
@@ -14,19 +14,14 @@ import {
   removedOf,
   unknownAnswer,
   unknownConversation,
-} from '../../protocols/chat/responses/previous-response.ts';
-import { checkItems, writeOut } from '../../protocols/chat/responses/read-input.ts';
-import { failedError, showItem } from '../../protocols/chat/responses/response-object.ts';
-import { readMetadata } from '../../protocols/chat/responses/schema.ts';
-import { check, missingField, unsupported } from '../../protocols/chat/schema.ts';
-import type {
-  FollowedEvents,
-  ProtocolRoute,
-  StoredResponseInput,
-} from '../../protocols/protocol.ts';
-import type { RunState } from '../../stored-responses/background-runs.ts';
-import type { StoredResponse } from '../../stored-responses/response-store.ts';
-import { writeItemPage } from './item-page.ts';
+} from '../protocols/chat/responses/previous-response.ts';
+import { checkItems, writeOut } from '../protocols/chat/responses/read-input.ts';
+import { failedError, showItem } from '../protocols/chat/responses/response-object.ts';
+import { readMetadata } from '../protocols/chat/responses/schema.ts';
+import { check, missingField, unknownWord, unsupported } from '../protocols/chat/schema.ts';
+import type { FollowedEvents, ProtocolRoute, StoredResponseInput } from '../protocols/protocol.ts';
+import type { RunState } from '../stored-responses/background-runs.ts';
+import type { StoredResponse } from '../stored-responses/response-store.ts';
 
 const COLLECTION = '/v1/conversations';
 /** `{id}` also stands for an item of one: `<conversation>/items/<item>`. */
@@ -261,4 +256,34 @@ function stateNow(response: JsonObject, state: RunState | undefined): JsonObject
   if (state !== undefined) return { ...response, status: state };
   const message = 'The gateway stopped while this response was being made. Send the request again.';
   return { ...response, status: 'failed', error: failedError('server_error', message) };
+}
+
+const MAX_LISTED = 100;
+
+/** Newest first unless asked otherwise, as the real service lists them. @throws GatewayError 400 */
+export function writeItemPage(inOrder: readonly JsonObject[], query: URLSearchParams): JsonObject {
+  const order = query.get('order') ?? 'desc';
+  if (order !== 'asc' && order !== 'desc') throw unknownWord('order', ['asc', 'desc']);
+  const items = order === 'asc' ? inOrder : inOrder.toReversed();
+  const after = query.get('after');
+  const start = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1;
+  if (after !== null && start === 0) {
+    throw invalidRequest('after', 'after must be the id of an item of this list.');
+  }
+  const page = items.slice(start, start + readLimit(query)).map(showItem);
+  return {
+    object: 'list',
+    data: page,
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+    has_more: start + page.length < items.length,
+  };
+}
+
+/** @throws GatewayError 400 */
+function readLimit(query: URLSearchParams): number {
+  const text = query.get('limit') ?? '20';
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= MAX_LISTED) return limit;
+  throw invalidRequest('limit', `limit must be a whole number from 1 to ${MAX_LISTED}.`);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createStopMatcher } from './stop-matcher.ts';
+import { createStopMatcher } from './stop-sequences.ts';
 
 const short = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 5 });
 const stopLists = fc.array(short, { minLength: 1, maxLength: 5 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { writeItemPage } from './item-page.ts';
+import { writeItemPage } from './stored-responses.ts';
 
 const ITEMS = ['a', 'b', 'c'].map((id) => ({ id, type: 'message' }));
 

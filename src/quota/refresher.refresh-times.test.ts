@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { untilFirstTurn, untilNextTurn, untilReset } from './refresh-times.ts';
+import { untilFirstTurn, untilNextTurn, untilReset } from './refresher.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
