@@ -39,7 +39,7 @@ export function createProxyAgent(proxyUrl: string, options: ProxyAgentOptions): 
   return agent.compose((dispatch) => (request, handler) => {
     // Said with each request again: undici's own pools behind SOCKS5 proxies know nothing of the agent's.
     const limited = { ...request, headersTimeout, bodyTimeout };
-    return dispatch(limited, new MarkedHandler(handler, { secrets, isSecure }));
+    return dispatch(limited, markErrors(handler, { secrets, isSecure }));
   });
 }
 
@@ -81,61 +81,28 @@ interface MarkOptions {
  * Until a request is sent, whatever fails is the proxy's doing, but for the certificate at the other end of the tunnel;
  * after that it may be either's.
  */
-class MarkedHandler implements Dispatcher.DispatchHandler {
-  readonly #handler: Dispatcher.DispatchHandler;
-  readonly #options: MarkOptions;
-  #isSent = false;
-
-  constructor(handler: Dispatcher.DispatchHandler, options: MarkOptions) {
-    this.#handler = handler;
-    this.#options = options;
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
-    this.#isSent = true;
-    this.#handler.onRequestStart?.(controller, context);
-  }
-
-  onRequestUpgrade(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>[2],
-    socket: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>[3],
-  ): void {
-    this.#handler.onRequestUpgrade?.(controller, status, headers, socket);
-  }
-
-  onResponseStarted(): void {
-    this.#handler.onResponseStarted?.();
-  }
-
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2],
-    message?: string,
-  ): void {
-    this.#handler.onResponseStart?.(controller, status, headers, message);
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#handler.onResponseData?.(controller, chunk);
-  }
-
-  onResponseEnd(
-    controller: Dispatcher.DispatchController,
-    trailers: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseEnd']>>[1],
-  ): void {
-    this.#handler.onResponseEnd?.(controller, trailers);
-  }
-
-  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
-    const { secrets, isSecure } = this.#options;
-    const code = 'code' in error ? String(error.code) : '';
-    const isBeyond = TLS_CODE.test(code) && !isSecure;
-    const isOfProxy = code === REFUSED || (!this.#isSent && !isBeyond);
-    this.#handler.onResponseError?.(controller, new ProxyError(error, { secrets, isOfProxy }));
-  }
+function markErrors(
+  handler: Dispatcher.DispatchHandler,
+  { secrets, isSecure }: MarkOptions,
+): Dispatcher.DispatchHandler {
+  let isSent = false;
+  return {
+    onRequestStart(...given) {
+      isSent = true;
+      handler.onRequestStart?.(...given);
+    },
+    onRequestUpgrade: (...given) => handler.onRequestUpgrade?.(...given),
+    onResponseStarted: () => handler.onResponseStarted?.(),
+    onResponseStart: (...given) => handler.onResponseStart?.(...given),
+    onResponseData: (...given) => handler.onResponseData?.(...given),
+    onResponseEnd: (...given) => handler.onResponseEnd?.(...given),
+    onResponseError(controller, error) {
+      const code = 'code' in error ? String(error.code) : '';
+      const isBeyond = TLS_CODE.test(code) && !isSecure;
+      const isOfProxy = code === REFUSED || (!isSent && !isBeyond);
+      handler.onResponseError?.(controller, new ProxyError(error, { secrets, isOfProxy }));
+    },
+  };
 }
 
 /** More proxies than these are not kept open at once. */
