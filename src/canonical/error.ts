@@ -103,14 +103,11 @@ export interface UpstreamFailure {
 
 /** Only what the upstream said itself; absent is unknown. */
 export interface QuotaLesson {
-  /** The upstream's own ids of the models the quota is for. */
-  readonly modelIds?: readonly string[] | undefined;
   /** Calls that one window allows; 0 when the account has no such quota at all. */
   readonly limit?: number | undefined;
   readonly windowMs?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly resetsAt?: number | undefined;
-  readonly isDaily?: boolean | undefined;
 }
 
 /** What a refusal says beside its words, as its wire has it: for clients of the same wire, who act on it. */

@@ -68,7 +68,7 @@ async function copy(
         .update(dataKey?.sealed ?? '')
         .digest('hex');
       const tables = await copyStores({
-        source: { database: from.database, name: path, id },
+        source: { database: from.database, id },
         target: { database: to.stores.database, name: to.name },
         onProgress: ({ table, copied, total }) => terminal.note(`${table} ${copied} of ${total}`),
       });

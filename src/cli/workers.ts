@@ -22,7 +22,6 @@ const STABLE_MS = 60_000;
 interface Running {
   readonly worker: Worker;
   readonly listening: Promise<void>;
-  readonly startedAt: number;
 }
 
 /**
@@ -66,7 +65,7 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
     });
     // The rejection is handled by those that wait for it.
     listening.catch(() => undefined);
-    const started = { worker, listening, startedAt };
+    const started = { worker, listening };
     running.set(place, started);
     return started;
   };

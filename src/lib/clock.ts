@@ -1,8 +1,7 @@
 // Time as a dependency: the present moment and cancellable waits, real here, fake in tests.
 
-/** A running timer. `refresh` starts its full delay again; `cancel` is idempotent. */
+/** A running timer; `cancel` is idempotent. */
 export interface Timer {
-  refresh(): void;
   cancel(): void;
 }
 
@@ -24,7 +23,7 @@ export function createSystemClock(): Clock {
     startTimer(delayMs, callback) {
       const handle = setTimeout(callback, delayMs);
       handle.unref();
-      return { refresh: () => handle.refresh(), cancel: () => clearTimeout(handle) };
+      return { cancel: () => clearTimeout(handle) };
     },
     sleep: (delayMs, signal) =>
       new Promise((resolve, reject) => {

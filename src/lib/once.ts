@@ -25,12 +25,8 @@ export function derived<Settings extends object, Result>(
   current: () => Settings,
   derive: (settings: Settings) => Result,
 ): () => Result {
-  let latest: { readonly settings: Settings; readonly result: Result } | undefined;
-  return () => {
-    const settings = current();
-    if (latest?.settings !== settings) latest = { settings, result: derive(settings) };
-    return latest.result;
-  };
+  const resultOf = memoize(derive);
+  return () => resultOf(current());
 }
 
 /** Keeps results by text. Others choose the texts, so all are forgotten when there are `most`. */

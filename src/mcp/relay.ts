@@ -35,7 +35,6 @@ const MAX_CONNECTIONS = 1024;
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 interface Target {
-  readonly name: RelayedName;
   readonly url: URL;
   readonly key: string;
 }
@@ -55,7 +54,7 @@ export function createRelay(options: RelayOptions) {
   const targetOf = (name: RelayedName): Target => {
     const current = settings();
     checkService(current, name);
-    return { name, url: new URL(urlOf(current, name) ?? ''), key: keyOf(current) };
+    return { url: new URL(urlOf(current, name) ?? ''), key: keyOf(current) };
   };
   return {
     /** @throws GatewayError; or the signal's reason */

@@ -26,7 +26,7 @@ export type StallClock = Pick<Clock, 'monotonic' | 'startTimer'>;
  * From now until `cancel`, which whoever sees progress calls. A pipelined response has no socket before
  * its turn: until then it is not the client that is slow.
  */
-export function closeStalled(response: ClientResponse, clock: StallClock): Pick<Timer, 'cancel'> {
+export function closeStalled(response: ClientResponse, clock: StallClock): Timer {
   let timer: Timer | undefined;
   let isOver = false;
   const look = (): Promise<number | undefined> => readUnsentBytes(response.socket);

@@ -262,7 +262,7 @@ export function endAnswer(
 
 function sendInPieces(response: ClientResponse, body: Buffer, clock: StallClock): void {
   let offset = 0;
-  let stall: Pick<Timer, 'cancel'> | undefined;
+  let stall: Timer | undefined;
   const sendNext = (): void => {
     stall?.cancel();
     if (response.destroyed) return;

@@ -146,7 +146,7 @@ class Connection {
   readonly #headers: IncomingHttpHeaders;
   readonly #answers: ReturnType<Edge['connectionResponses']['open']>;
   readonly #holder: BodyHolder;
-  readonly #timers: Record<'ping' | 'limit' | 'end' | 'pace', Pick<Timer, 'cancel'> | undefined> = {
+  readonly #timers: Record<'ping' | 'limit' | 'end' | 'pace', Timer | undefined> = {
     ping: undefined,
     limit: undefined,
     end: undefined,

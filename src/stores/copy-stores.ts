@@ -11,13 +11,12 @@ import type { Tables } from './schema.ts';
 /** Where copies were made of: the same when the copy goes on, another for any other data. */
 interface CopySource {
   readonly database: Database;
-  /** What messages call it. */
-  readonly name: string;
   readonly id: string;
 }
 
 interface CopyTarget {
   readonly database: Database;
+  /** What messages call it. */
   readonly name: string;
 }
 

@@ -79,7 +79,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('moving a data folder into PostgreSQ
     const seen: CopiedTable[] = [];
     const id = createHash('sha256').update(dataKey.sealed).digest('hex');
     const copying = copyStores({
-      source: { database: stores.database, name: 'here', id },
+      source: { database: stores.database, id },
       target: { database, name: 'there' },
       onProgress(progress) {
         seen.push(progress);

@@ -19,17 +19,11 @@ export function createEventClock(startAt = 1_700_000_000_000): EventClock {
   let order = 0;
   const heap: Entry[] = [];
   const startTimer = (delayMs: number, callback: () => void): Timer => {
-    let entry: Entry = { at: now + delayMs, order: order++, callback };
+    const entry: Entry = { at: now + delayMs, order: order++, callback };
     push(heap, entry);
-    const cancel = (): void => {
-      entry.callback = undefined;
-    };
     return {
-      cancel,
-      refresh() {
-        cancel();
-        entry = { at: now + delayMs, order: order++, callback };
-        push(heap, entry);
+      cancel() {
+        entry.callback = undefined;
       },
     };
   };

@@ -9,7 +9,7 @@ export interface FakeClock extends Clock {
 }
 
 interface Pending {
-  dueAt: number;
+  readonly dueAt: number;
   readonly callback: () => void;
 }
 
@@ -19,13 +19,7 @@ export function createFakeClock(startAt = 1_700_000_000_000): FakeClock {
   const startTimer = (delayMs: number, callback: () => void): Timer => {
     const pending: Pending = { dueAt: now + delayMs, callback };
     timers.add(pending);
-    return {
-      refresh: () => {
-        pending.dueAt = now + delayMs;
-        timers.add(pending);
-      },
-      cancel: () => void timers.delete(pending),
-    };
+    return { cancel: () => void timers.delete(pending) };
   };
   return {
     now: () => now,

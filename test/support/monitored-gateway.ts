@@ -276,7 +276,7 @@ function withoutGathering(clock: Clock): Clock {
       if (delayMs > MOST_GATHERING_MS) return clock.startTimer(delayMs, callback);
       let isCancelled = false;
       queueMicrotask(() => isCancelled || callback());
-      return { refresh() {}, cancel: () => (isCancelled = true) };
+      return { cancel: () => (isCancelled = true) };
     },
   };
 }

@@ -30,13 +30,7 @@ export function createPassingClock(startAt = 1_700_000_000_000): PassingClock {
   const startTimer = (delayMs: number, callback: () => void): Timer => {
     const pending: Pending = { dueAt: now + delayMs, callback };
     timers.add(pending);
-    return {
-      refresh: () => {
-        pending.dueAt = now + delayMs;
-        timers.add(pending);
-      },
-      cancel: () => void timers.delete(pending),
-    };
+    return { cancel: () => void timers.delete(pending) };
   };
   return {
     now: () => now,

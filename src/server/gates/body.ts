@@ -293,7 +293,7 @@ export function watchPace(
   clock: Clock,
   received: () => number,
   fail: (error: GatewayError) => void,
-): Pick<Timer, 'cancel'> {
+): Timer {
   const startedAt = clock.monotonic();
   const look = (): void => {
     const countedMs = clock.monotonic() - startedAt - GRACE_MS;

@@ -166,13 +166,13 @@ test('what a limit says of itself is learnt', () => {
   const daily = 'Rate limit reached on requests per day (RPD): Limit 200, Used 200.';
   expect(refuse(429, error(daily)).failure).toMatchObject({
     kind: 'quota-exhausted',
-    quota: { limit: 200, windowMs: 86_400_000, isDaily: true },
+    quota: { limit: 200, windowMs: 86_400_000 },
   });
   const headers = { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '2s' };
   const tokens = 'Rate limit reached on tokens per min (TPM): Limit 10000, Used 9000.';
   expect(refuse(429, error(tokens), headers).failure).toMatchObject({
     kind: 'rate-limited',
-    quota: { windowMs: 60_000, isDaily: false, resetsAt: NOW + 2000 },
+    quota: { windowMs: 60_000, resetsAt: NOW + 2000 },
   });
   const metadata = { headers: { 'X-RateLimit-Reset': String(NOW + 5000) } };
   const named = refuse(429, { error: { message: 'x', code: 429, metadata } });

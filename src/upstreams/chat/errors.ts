@@ -357,7 +357,7 @@ function readQuotaLesson(message: string, resetsAt: number | undefined): QuotaLe
   const isOfCalls = what.toLowerCase() === 'requests';
   return {
     ...(isOfCalls && limit !== undefined ? { limit: Number(limit) } : {}),
-    ...(windowMs === undefined ? {} : { windowMs, isDaily: unit.toLowerCase() === 'day' }),
+    ...(windowMs === undefined ? {} : { windowMs }),
     ...(resetsAt === undefined ? {} : { resetsAt }),
   };
 }

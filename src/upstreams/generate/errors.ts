@@ -203,13 +203,10 @@ const REFUSED_ACCOUNT: ReadonlySet<string> = new Set([
 /** One quota that was exceeded, as a QuotaFailure or an ErrorInfo names it. */
 interface ExceededQuota {
   readonly limit: number | undefined;
-  readonly modelId: string | undefined;
   readonly windowMs: number | undefined;
   /** False for quotas of tokens. */
   readonly countsCalls: boolean;
 }
-
-const DAY_MS = 86_400_000;
 
 /**
  * Undefined when nothing is named. Of several quotas the one with the longest window counts, since
@@ -224,48 +221,39 @@ function readQuotaLesson(
   resetsAt: number | undefined,
 ): QuotaLesson | undefined {
   const named = [...violations.map(readViolation), readExceededQuota(metadata)].flat();
-  const modelIds = [...new Set(named.flatMap(({ modelId }) => modelId ?? []))];
   if (named.length === 0 && resetsAt === undefined) return undefined;
   const windows = named.flatMap(({ windowMs }) => windowMs ?? []);
   const longestMs = windows.length === 0 ? undefined : Math.max(...windows);
   const ofCalls = named.find((quota) => quota.windowMs === longestMs && quota.countsCalls);
   return {
-    ...(modelIds.length === 0 ? {} : { modelIds }),
     ...(ofCalls?.limit === undefined ? {} : { limit: ofCalls.limit }),
-    ...(longestMs === undefined ? {} : { windowMs: longestMs, isDaily: longestMs >= DAY_MS }),
+    ...(longestMs === undefined ? {} : { windowMs: longestMs }),
     ...(resetsAt === undefined ? {} : { resetsAt }),
   };
 }
 
-function readViolation({ quotaDimensions, ...quota }: JsonObject): readonly ExceededQuota[] {
-  const names = [wordsOf(quota.quotaId), wordsOf(quota.quotaMetric)];
-  return quotaOf(names, quota.quotaValue, wordsOf(objectOf(quotaDimensions)?.model));
+function readViolation({ quotaId, quotaMetric, quotaValue }: JsonObject): readonly ExceededQuota[] {
+  return quotaOf([wordsOf(quotaId), wordsOf(quotaMetric)], quotaValue);
 }
 
 function readExceededQuota(metadata: ReadonlyMap<string, string>): readonly ExceededQuota[] {
   const names = ['quota_limit', 'quota_unit', 'quota_metric'].map(
     (name) => metadata.get(name) ?? '',
   );
-  return quotaOf(names, metadata.get('quota_limit_value'), metadata.get('model') ?? '');
+  return quotaOf(names, metadata.get('quota_limit_value'));
 }
 
 /**
  * None where nothing is named. The window is read from names such as `…RequestsPerMinutePerProject`,
  * `requests_per_day`, or the unit `1/min/{project}`.
  */
-function quotaOf(
-  names: readonly string[],
-  limit: JsonValue | undefined,
-  model: string,
-): readonly ExceededQuota[] {
-  const modelId = model.replace(/^.*models\//, '') || undefined;
-  if (modelId === undefined && names.every((name) => name === '')) return [];
+function quotaOf(names: readonly string[], limit: JsonValue | undefined): readonly ExceededQuota[] {
+  if (names.every((name) => name === '')) return [];
   const windows = names.map((name) => /(?:per[_ ]?|\/)(second|minute|min|hour|day)/i.exec(name));
   const unit = windows.find((window) => window !== null)?.[1] ?? '';
   return [
     {
       limit: countOf(limit),
-      modelId,
       windowMs: UNIT_MS.get(unit.slice(0, 1).toLowerCase()),
       countsCalls:
         !names.some((name) => /token/i.test(name)) && names.some((name) => /request/i.test(name)),

@@ -55,8 +55,8 @@ const tokens = {
   quotaDimensions: dimensions,
   quotaValue: '250000',
 };
-const DAILY = { modelIds: ['gemini-x'], limit: 50, windowMs: DAY, isDaily: true };
-const MINUTELY = { modelIds: ['gemini-x'], limit: 10, windowMs: MINUTE, isDaily: false };
+const DAILY = { limit: 50, windowMs: DAY };
+const MINUTELY = { limit: 10, windowMs: MINUTE };
 
 type Row = [string, Refusal, Partial<UpstreamFailure>];
 
@@ -115,7 +115,7 @@ test.each<Row>([
     {
       kind: 'quota-exhausted',
       retryAfterMs: 8_485_832,
-      quota: { modelIds: ['gemini-x'], resetsAt: NOW + 8_485_832 },
+      quota: { resetsAt: NOW + 8_485_832 },
     },
   ],
   [
@@ -157,7 +157,7 @@ test.each<Row>([
   [
     'a quota of tokens',
     { details: [quotaFailure(tokens)] },
-    { kind: 'rate-limited', quota: { modelIds: ['gemini-x'], windowMs: MINUTE, isDaily: false } },
+    { kind: 'rate-limited', quota: { windowMs: MINUTE } },
   ],
   [
     'a quota an account does not have',
@@ -176,7 +176,7 @@ test.each<Row>([
         }),
       ],
     },
-    { kind: 'rate-limited', quota: { limit: 60, windowMs: MINUTE, isDaily: false } },
+    { kind: 'rate-limited', quota: { limit: 60, windowMs: MINUTE } },
   ],
   [
     'a quota known by its unit only',
@@ -188,12 +188,12 @@ test.each<Row>([
         }),
       ],
     },
-    { kind: 'quota-exhausted', quota: { windowMs: DAY, isDaily: true } },
+    { kind: 'quota-exhausted', quota: { windowMs: DAY } },
   ],
   [
     'figures that are none',
     { details: [quotaFailure({ ...daily, quotaValue: '-1' }, { quotaValue: {} }, 7)] },
-    { kind: 'quota-exhausted', quota: { modelIds: ['gemini-x'], windowMs: DAY, isDaily: true } },
+    { kind: 'quota-exhausted', quota: { windowMs: DAY } },
   ],
   [
     'a list around the error',

@@ -56,7 +56,6 @@ const BLAMES_LOCATION =
 const REFUSES_THREAD = /^thread\b[^:]{0,40}:/;
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 interface Facts {
   readonly status: number;
@@ -230,7 +229,7 @@ function readUsedUp(
   return {
     resetsAt: now + waitMs,
     // Limits are of a minute; one that comes back later is of a longer window.
-    ...(waitMs >= HOUR_MS ? { windowMs: waitMs, isDaily: waitMs >= DAY_MS / 2 } : {}),
+    ...(waitMs >= HOUR_MS ? { windowMs: waitMs } : {}),
     ...(limit === undefined ? {} : { limit }),
   };
 }
