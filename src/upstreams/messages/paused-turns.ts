@@ -41,8 +41,8 @@ class WholeTurn implements UpstreamStream {
     this.#open = open;
   }
 
-  get isJson(): boolean {
-    return this.#frames.isJson === true;
+  get mayBeWhole(): boolean {
+    return this.#frames.mayBeWhole === true;
   }
 
   async next(): Promise<IteratorResult<readonly Frame[], unknown>> {
@@ -107,6 +107,9 @@ class PausedAnswer {
       case 'content_block_delta':
         this.#add(objectOf(frame.delta) ?? {});
         break;
+      case 'content_block_stop':
+        this.#endBlock();
+        break;
       case 'message_delta':
         this.#readEnd(objectOf(frame.delta) ?? {});
         break;
@@ -120,6 +123,11 @@ class PausedAnswer {
   #readEnd({ stop_reason: reason, container }: JsonObject): void {
     this.#stopReason = textOf(reason) ?? this.#stopReason;
     this.container = textOf(objectOf(container)?.id) ?? this.container;
+  }
+
+  #endBlock(): void {
+    const block = this.content.at(-1);
+    if (block !== undefined && this.#json !== '') block.input = inputOf(this.#json);
   }
 
   /** As the vendor's own accumulator does it (`@anthropic-ai/sdk` lib/MessageStream). */
@@ -141,20 +149,18 @@ class PausedAnswer {
         break;
       case 'input_json_delta':
         this.#json += textOf(delta.partial_json) ?? '';
-        block.input = inputOf(this.#json) ?? block.input ?? {};
         break;
       default:
     }
   }
 }
 
-/** Undefined while it is no object yet. */
-function inputOf(json: string): JsonObject | undefined {
-  if (!json.trimEnd().endsWith('}')) return undefined;
+/** Empty where it is no object. */
+function inputOf(json: string): JsonObject {
   try {
     const value = parseJson(json);
-    return isJsonObject(value) ? value : undefined;
+    return isJsonObject(value) ? value : {};
   } catch {
-    return undefined;
+    return {};
   }
 }
