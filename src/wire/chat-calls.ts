@@ -39,7 +39,7 @@ export class PartialCalls {
     let call = this.#find(number, id);
     if (call === undefined || beginsAnother(call, id, name)) {
       if (this.#calls.length >= MAX_CALLS) return undefined;
-      const isFreeform = piece.custom !== undefined;
+      const isFreeform = isJsonObject(piece.custom);
       call = { place: this.begun, number, id, name, pieces: [], isFreeform };
       this.#calls.push(call);
       this.begun += 1;
@@ -48,7 +48,7 @@ export class PartialCalls {
     call.name ??= name;
     const said = given ?? input;
     if (typeof said === 'string') call.pieces.push(said);
-    else if (isJsonObject(said)) call.pieces.push(JSON.stringify(said));
+    else if (said !== undefined && said !== null) call.pieces.push(JSON.stringify(said));
     return call;
   }
 

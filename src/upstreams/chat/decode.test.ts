@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fold } from '../../canonical/fold.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { DONE } from '../../wire/chat.ts';
 import {
   blocksOf,
@@ -469,4 +469,25 @@ test('several choices are told apart, and numbered without gaps', () => {
     [0, 'stop', [{ text: 'a' }]],
     [1, 'max-tokens', [{ text: 'b' }]],
   ]);
+});
+
+test.each<[string, JsonObject]>([
+  ['a text in place of the choices', { choices: 'a' }],
+  ['a choice that is none', { choices: ['a'] }],
+  ['a text in place of a piece', { choices: [{ delta: 'a' }] }],
+  ['a content that is none', { choices: [{ delta: { content: 7 } }] }],
+  ['a part that is none', { choices: [{ delta: { content: ['a'] } }] }],
+  ['calls that are none', { choices: [{ delta: { tool_calls: { id: 'a' } } }] }],
+])('what cannot be read is an error and no answer: %s', (_name, frame) => {
+  expect(errorOf(chunk({ content: 'A' }), frame, stop())?.failure?.kind).toBe('path');
+});
+
+test('arguments that are no object are kept, and a call with an empty custom field is one of a function', () => {
+  const called = (args: JsonValue): JsonObject => {
+    const named = { name: 'f', arguments: args };
+    return { tool_calls: [{ index: 0, id: 'c', function: named, custom: null }] };
+  };
+  const inputOf = (args: JsonValue) => blocksOf(chunk(called(args)), stop('tool_calls'))?.[0];
+  expect(inputOf([1])).toMatchObject({ kind: 'tool-call', input: { value: [1] } });
+  expect(inputOf('{"a":1}')).toMatchObject({ kind: 'tool-call', input: { a: 1 } });
 });

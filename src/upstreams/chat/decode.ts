@@ -79,6 +79,10 @@ export class ChatDecoder implements Decoder {
       const secrets = this.#secrets();
       return this.#fail(classifyErrorFrame(error, this.#options.now(), secrets), events);
     }
+    if (!isReadable(frame.choices)) {
+      const fault = told`The upstream sent an answer that could not be read.`;
+      return this.#fail(pathFault(fault), events);
+    }
     const choices = objectsOf(frame.choices);
     this.#usage = usageIn(frame, choices) ?? this.#usage;
     this.#pages = pagesIn(frame) ?? this.#pages;
@@ -239,6 +243,26 @@ function errorIn(frame: JsonObject): JsonValue | undefined {
   if (error !== undefined && error !== null) return error;
   const isError = object === 'error' || frame.type === 'error';
   return isError && choices === undefined ? frame : undefined;
+}
+
+/** False where something else stands in place of choices, of what one says, or of its text or calls: it would be lost. */
+function isReadable(choices: JsonValue | undefined): boolean {
+  return isListOf(choices, (choice) =>
+    [choice.delta, choice.message].every((said) => {
+      if (!isJsonObject(said)) return said === undefined || said === null;
+      const { content, tool_calls: calls } = said;
+      return (typeof content === 'string' || isListOf(content)) && isListOf(calls);
+    }),
+  );
+}
+
+/** True for nothing as well. */
+function isListOf(
+  value: JsonValue | undefined,
+  isRight: (item: JsonObject) => boolean = () => true,
+): boolean {
+  if (!Array.isArray(value)) return value === undefined || value === null;
+  return value.every((item) => isJsonObject(item) && isRight(item));
 }
 
 /** Absent for the first one. An index no request can have asked for is no index. */

@@ -216,12 +216,13 @@ export class ChoiceDecoder implements GroundedText {
   }
 
   /** Behind its first part a call has no name; the last one says nothing of a next, and may say nothing at all. */
-  #continueCall({ args, partialArgs, willContinue }: JsonObject, events: CanonicalEvent[]): void {
+  #continueCall(call: JsonObject, events: CanonicalEvent[]): void {
     const open = this.#openCall;
     if (open === undefined) {
-      this.#hasBrokenCall ||= args !== undefined || partialArgs !== undefined;
+      this.#hasBrokenCall ||= Object.keys(call).some((key) => key !== 'willContinue');
       return;
     }
+    const { partialArgs, willContinue } = call;
     open.args.add(partialArgs);
     if (willContinue !== true) this.#endCall(open, events);
   }

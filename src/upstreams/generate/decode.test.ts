@@ -535,6 +535,7 @@ test('parts of kinds unknown here are named with the end, but for whom they are 
 
 test.each<[string, JsonObject]>([
   ['parts without a text', { content: { parts: [{ text: null }] } }],
+  ['a call without a name', { content: { parts: [{ text: 'a' }, { functionCall: { x: 1 } }] } }],
   ['a call that is none', { content: { parts: [{ functionCall: 'f' }] } }],
   ['a medium that is none', { content: { parts: [{ inlineData: null }] } }],
   ['a kind unknown here without a value', { content: { parts: [{ newest: true }] } }],

@@ -445,6 +445,7 @@ test.each<[string, JsonObject[]]>([
     [{ index: 0, delta: { type: 'text_delta', text: 'Hi' } }],
   ],
   ['a block that does not say what it is', [{ type: 'content_block_start', content_block: {} }]],
+  ['an empty word for what it is', [piece({ type: '', text: 'Hi' })]],
   ['nothing', []],
   ['a whole answer without content', [{ type: 'message', content: null }]],
   [
@@ -463,4 +464,15 @@ test('the input of a call may be a text of JSON', () => {
   const content = [{ type: 'tool_use', id: 'a', name: 'f', input: '{"a":1}' }];
   const { choices } = fold(decode([{ type: 'message', content }]));
   expect(choices[0]?.blocks).toMatchObject([{ kind: 'tool-call', input: { a: 1 } }]);
+});
+
+test('events and pieces of kinds unknown here are named with the end', () => {
+  const frames = [
+    piece({ type: 'text_delta', text: 'A' }),
+    piece({ type: 'hologram_delta', hologram: 'x' }),
+    { type: 'content_block_beam', delta: { light: 1 } },
+  ];
+  expect(decode([...frames, ...ENDS]).at(-1)).toMatchObject({
+    choices: [{ unsupportedKinds: ['hologram_delta', 'content_block_beam'] }],
+  });
 });

@@ -153,8 +153,10 @@ export class MessagesDecoder implements Decoder {
         // `ping`, and events of later dates. Compatible upstreams leave the type of an error out.
         if (isJsonObject(frame.error)) {
           this.#fail(classifyErrorFrame(frame.error, this.#now(), this.#secrets()), events);
-        } else if (typeof frame.type !== 'string' && SAYING.some((name) => name in frame)) {
-          this.#fail(unreadable(), events);
+        } else if (SAYING.some((name) => name in frame)) {
+          const type = textOf(frame.type);
+          if (type === undefined) this.#fail(unreadable(), events);
+          else if (!this.#passesParts) this.#noteUnread(type);
         }
     }
   }
@@ -272,6 +274,9 @@ export class MessagesDecoder implements Decoder {
         if (this.#open?.kind === 'text') this.#research?.cite(objectOf(delta.citation) ?? {});
         break;
       default:
+        if (!this.#passesParts && this.#open?.kind !== 'whole') {
+          this.#noteUnread(textOf(delta.type) ?? '');
+        }
     }
   }
 
@@ -507,8 +512,10 @@ const TEXT_FIELDS: ReadonlyMap<string, string> = new Map([
 
 /** True for a block, or a piece of one, whose text is none, or that does not say what it is. */
 function isUnreadable(said: JsonValue): boolean {
-  if (!isJsonObject(said) || typeof said.type !== 'string') return true;
-  const text = said[TEXT_FIELDS.get(said.type) ?? ''] ?? '';
+  if (!isJsonObject(said)) return true;
+  const type = textOf(said.type);
+  if (type === undefined) return true;
+  const text = said[TEXT_FIELDS.get(type) ?? ''] ?? '';
   return typeof text !== 'string';
 }
 
