@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { requestOf, user } from '../../test/support/canonical.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
-import type { JsonObject } from '../lib/json.ts';
-import { nameSession } from './call-setup.ts';
+import { type JsonObject, parseObject } from '../lib/json.ts';
+import { fingerprintOf, nameSession } from './call-setup.ts';
 import { callOf } from './dispatch.test-support.ts';
 
 const LONG = 'Please read the file.';
@@ -65,4 +65,10 @@ test('a conversation has one name, in whatever lane it goes', () => {
   };
   const name = nameOf({ texts: ['Hi', LONG], system: 'Be brief.' });
   expect(nameSession(callOf({ relay }), { headerSession: undefined })).toBe(name);
+});
+
+test('a request is known again by numbers that no double holds, too', () => {
+  const of = (text: string): string => fingerprintOf(parseObject(text));
+  expect(of('{"seed":12345678901234567890}')).toBe(of('{"seed":12345678901234567890}'));
+  expect(of('{"seed":12345678901234567890}')).not.toBe(of('{"seed":12345678901234567891}'));
 });

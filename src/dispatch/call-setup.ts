@@ -16,7 +16,7 @@ import type { CanonicalRequest } from '../canonical/request.ts';
 import { openingText } from '../canonical/request.ts';
 import { bodyName, headerName, textName } from '../canonical/session-name.ts';
 import { nextTurn } from '../lib/chunked-json.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, writtenValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Pool } from '../pool/create-pool.ts';
 import type { Lease, LeaseRequest, LeaseResult } from '../pool/pool.ts';
@@ -384,7 +384,7 @@ function endsOf(items: readonly JsonValue[]): readonly JsonValue[] {
 }
 
 function textOf(value: JsonValue | undefined): string {
-  const text = String(value);
+  const text = writtenValue(value);
   if (text.length <= 2 * MAX_TEXT) return `${text.length}:${text}`;
   return `${text.length}:${text.slice(0, MAX_TEXT)}${text.slice(-MAX_TEXT)}`;
 }

@@ -179,6 +179,11 @@ export function readNumber(value: unknown): number | undefined {
   return sourceAware.isRawJSON(value) ? Number(value.rawJSON) : undefined;
 }
 
+/** A text as it is, everything else as JSON writes it: `String` fails at a number that is kept as source text. */
+export function writtenValue(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
 export function isRawNumber(value: unknown): boolean {
   return sourceAware.isRawJSON(value);
 }

@@ -1,6 +1,12 @@
 // Writes the summary of a schema in the form the upstream takes: every node has one type or alternatives.
 
-import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  readNumber,
+  writtenValue,
+} from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import {
   ANY_SHAPE,
@@ -331,7 +337,7 @@ function takesLimit(conversion: SchemaConversion, name: LimitName, value: JsonVa
     conversion.itemsLeft -= most;
     return true;
   }
-  if (name === 'pattern' && !isPlainPattern(String(value))) return false;
+  if (name === 'pattern' && !isPlainPattern(writtenValue(value))) return false;
   return conversion.form === 'schema' || LIMITS[name].isInJsonSchema;
 }
 

@@ -1,6 +1,6 @@
 // Short plain words for what a schema says, where the upstream has no keyword for it.
 
-import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, writtenValue } from '../lib/json.ts';
 import { isResolving, type Located, locateInside } from './document.ts';
 import type { SchemaConversion, SchemaSummary } from './summary.ts';
 
@@ -85,7 +85,7 @@ export function describeCondition(schema: JsonValue): string {
   const parts = Object.entries(properties).map(
     ([name, what]) => `${name} is ${describeOperand(what)}`,
   );
-  const given = required.filter((name) => !Object.hasOwn(properties, String(name)));
+  const given = required.filter((name) => !Object.hasOwn(properties, writtenValue(name)));
   const words = [...parts, ...given.map((name) => `${describeValue(name)} is given`)].join(' and ');
   return words === '' ? 'it is an object' : cut(words);
 }

@@ -11,7 +11,7 @@ import {
   nameOfTool,
   partsOfMessage,
 } from './chat-wire.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, written } from './json.ts';
 import { findLaxness, findSchemaFault, placesOf, type SchemaPath, typesOf } from './json-schema.ts';
 import { BASE64, DATA_URL, sniffMediaType } from './media-bytes.ts';
 import { findFault, type Shape, type ShapeFault, type Step } from './shapes.ts';
@@ -99,7 +99,7 @@ function shapeError(fault: ShapeFault): WireError {
       const supported = fault.words.map((word) => `'${word}'`).join(', ');
       return error(
         'invalid_value',
-        `Invalid value: '${String(fault.value)}'. Supported values are: ${supported}.`,
+        `Invalid value: '${written(fault.value)}'. Supported values are: ${supported}.`,
       );
     }
     case 'wrong-pattern':

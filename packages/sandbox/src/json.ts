@@ -70,3 +70,8 @@ function isExact(value: number, source: string): boolean {
   if (Number.isSafeInteger(value)) return true;
   return String(value) === source || !/\d{16}/.test(source.replace('.', ''));
 }
+
+/** A text as it is, everything else as JSON writes it. */
+export function written(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}

@@ -1,6 +1,6 @@
 // What a request of the Messages wire must satisfy: its shape, then its meaning, topic by topic. The first fault ends the check.
 
-import type { JsonValue } from './json.ts';
+import { type JsonValue, written } from './json.ts';
 import { findOpenness, findSchemaFault } from './json-schema.ts';
 import { BASE64, sniffMediaType } from './media-bytes.ts';
 import {
@@ -99,7 +99,7 @@ function describeFault(fault: ShapeFault): string {
       return `Input should be ${fault.words.map((word) => `'${word}'`).join(' or ')}`;
     case 'unknown-tag': {
       const expected = fault.words.map((word) => `'${word}'`).join(', ');
-      return `Input tag '${String(fault.value)}' found using 'type' does not match any of the expected tags: ${expected}`;
+      return `Input tag '${written(fault.value)}' found using 'type' does not match any of the expected tags: ${expected}`;
     }
     case 'wrong-pattern':
       return `String should match pattern '${fault.pattern.source}'`;

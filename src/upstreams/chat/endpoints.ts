@@ -3,7 +3,13 @@
 import { createHash } from 'node:crypto';
 import type { Receipt } from '../../canonical/receipt.ts';
 import { mendText } from '../../canonical/text-forms.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  writtenValue,
+} from '../../lib/json.ts';
 import { itemsOf } from '../read-values.ts';
 import type { ClientRequest } from '../transport/client.ts';
 import type { UpstreamCall } from '../upstream.ts';
@@ -107,15 +113,15 @@ function encodeForm(
 function textFields(fields: JsonObject): FormField[] {
   return Object.entries(fields).flatMap(([name, value]) =>
     Array.isArray(value)
-      ? value.map((item) => ({ name: `${name}[]`, value: String(item) }))
-      : [{ name, value: String(value) }],
+      ? value.map((item) => ({ name: `${name}[]`, value: writtenValue(item) }))
+      : [{ name, value: writtenValue(value) }],
   );
 }
 
 function fileFields(name: string, value: JsonValue | undefined): FormField[] {
   const several = Array.isArray(value) && value.length > 1;
   return (Array.isArray(value) ? itemsOf(value) : [value ?? null]).flatMap((item) => {
-    const [, mediaType, base64] = /^data:([\w.+/-]+);base64,(.*)$/s.exec(String(item)) ?? [];
+    const [, mediaType, base64] = /^data:([\w.+/-]+);base64,(.*)$/s.exec(writtenValue(item)) ?? [];
     if (mediaType === undefined || base64 === undefined) return [];
     const bytes = Buffer.from(base64, 'base64');
     return [{ name: several ? `${name}[]` : name, value: { mediaType, bytes } }];

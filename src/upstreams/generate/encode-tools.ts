@@ -10,7 +10,7 @@ import {
   type ToolChoice,
   type TypedValues,
 } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, writtenValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { shareAs } from '../../lib/shared-json.ts';
 import { createUnfolding, toToolInput, type Unfolding } from '../../schema/tool-schema.ts';
@@ -223,7 +223,7 @@ export function typedValues({ generationConfig, tools }: JsonObject): TypedValue
   const functions = new Set<string>();
   for (const { functionDeclarations } of objectsOf(tools)) {
     for (const declaration of objectsOf(functionDeclarations)) {
-      if ('parametersJsonSchema' in declaration) functions.add(String(declaration.name));
+      if ('parametersJsonSchema' in declaration) functions.add(writtenValue(declaration.name));
     }
   }
   return answer || functions.size > 0 ? { answer, functions } : NOTHING_TYPED;

@@ -22,7 +22,13 @@ import type {
 } from '../../canonical/request.ts';
 import { readCarrier, SIGNATURE_SENTINEL } from '../../canonical/signatures.ts';
 import { formatInWords, refusedFormat } from '../../canonical/text-forms.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  readNumber,
+  writtenValue,
+} from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { shareAs } from '../../lib/shared-json.ts';
 import { isTooDeep } from '../../schema/document.ts';
@@ -242,7 +248,7 @@ function readFunctions(tools: JsonValue | undefined): readonly FunctionTool[] {
   const declarations = objectsOf(tools).flatMap((tool) => objectsOf(tool.functionDeclarations));
   return declarations.map(({ name, parametersJsonSchema, parameters }) => ({
     kind: 'function',
-    name: String(name),
+    name: writtenValue(name),
     parameters: objectOf(parametersJsonSchema ?? parameters),
   }));
 }

@@ -12,7 +12,13 @@ import {
   tellReissued,
   trustOf,
 } from '../../canonical/signatures.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  readNumber,
+  writtenValue,
+} from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { withoutBillingLine } from '../../transforms/instructions.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
@@ -248,7 +254,7 @@ function moveEffort(body: JsonObject): void {
   if (thinking?.effort === undefined) return;
   const { effort, ...rest } = thinking;
   body.thinking = rest;
-  const word = amountOfWord(String(effort));
+  const word = amountOfWord(writtenValue(effort));
   if (effortIn(body) === undefined && word?.kind === 'effort') setEffort(body, word.effort);
 }
 

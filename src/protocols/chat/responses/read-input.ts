@@ -12,7 +12,7 @@ import type {
 } from '../../../canonical/request.ts';
 import { readCarrier } from '../../../canonical/signatures.ts';
 import { askForSummary, SUMMARY_INSTRUCTIONS, tellSummary } from '../../../canonical/text-forms.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, writtenValue } from '../../../lib/json.ts';
 import { told } from '../../../lib/localized-message.ts';
 import { FILLED, FREE, openObjectOf, type Shape, STRING, type ValueOf } from '../../body-schema.ts';
 import {
@@ -239,7 +239,7 @@ function readMessage(message: ValueOf<typeof ITEM.message>, { item, path }: Item
     case 'assistant':
       return { role: message.role, parts: readContent(message.content, contentPath, readItemPart) };
     default:
-      throw unknownTag(memberPath(path, 'role'), String(item.role), ROLES);
+      throw unknownTag(memberPath(path, 'role'), writtenValue(item.role), ROLES);
   }
 }
 
