@@ -64,6 +64,12 @@ const REFUSED: readonly Refused[] = [
     'messages[0]',
     "Invalid value: 'model'",
   ],
+  [
+    'a role that is no word',
+    says({ role: { a: 1 }, content: 'a' }),
+    'messages[0]',
+    `Invalid value: '{"a":1}'`,
+  ],
   ['a number above its range', ask({ temperature: 3 }), 'temperature', 'decimal above maximum'],
   ['five stops', ask({ stop: ['1', '2', '3', '4', '5'] }), 'stop', 'array too long'],
   [

@@ -1,6 +1,6 @@
 // JSON Schemas as the Messages and the Chat wire take them: what is no schema, and what strict schemas must hold.
 
-import { isJsonObject, type JsonObject, type JsonValue, readNumber } from './json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber, written } from './json.ts';
 
 export type SchemaPath = readonly (string | number)[];
 
@@ -30,7 +30,7 @@ export function findSchemaFault(
 }
 
 function findKeywordFault(schema: JsonObject): string | undefined {
-  const type = typesOf(schema).find((one) => !TYPES.includes(String(one)));
+  const type = typesOf(schema).find((one) => !TYPES.includes(written(one)));
   if (type !== undefined) {
     return `${JSON.stringify(type)} is not valid under any of the given schemas`;
   }

@@ -36,6 +36,7 @@ type OpenBlock =
       readonly block: JsonObject;
       /** Of a call that is shown as it comes. */
       readonly index: number | undefined;
+      /** Of one that is shown no more than its first piece. */
       json: string;
     }
   /** Whole in its opening, or of a kind unknown here. */
@@ -295,6 +296,7 @@ export class MessagesDecoder implements Decoder {
       else {
         const delta = { kind: 'arguments', json: text } as const;
         events.push({ kind: 'block-delta', index: open.index, delta });
+        open.json ||= text;
       }
     } else if (open?.kind !== 'whole') this.#readStray(type, text, events);
   }
@@ -342,15 +344,12 @@ export class MessagesDecoder implements Decoder {
     { block, index: shown, json }: Extract<OpenBlock, { kind: 'call' | 'server-call' }>,
     events: CanonicalEvent[],
   ): void {
-    if (shown !== undefined) {
-      events.push({ kind: 'block-end', index: shown });
-      return;
-    }
-    const input = readInput(json, block.input);
-    if (input === undefined || textOf(block.name) === undefined) {
-      this.#hasBrokenCall = true;
-      return;
-    }
+    // The pieces of one that is shown are the client's to read.
+    const isUsable = !isUnusableCall(block, shown === undefined || json === '' ? json : '{}');
+    this.#hasBrokenCall ||= !isUsable;
+    if (shown !== undefined) events.push({ kind: 'block-end', index: shown });
+    if (shown !== undefined || !isUsable) return;
+    const input = readInput(json, block.input) ?? '{}';
     const index = this.#beginCall(block, events);
     if (input !== '{}') {
       events.push({ kind: 'block-delta', index, delta: { kind: 'arguments', json: input } });
@@ -531,6 +530,10 @@ function readInput(json: string, given: JsonValue | undefined): string | undefin
   const text = json.trim() === '' ? textOf(given) : json;
   if (text === undefined) return '{}';
   return isJsonObject(tryParse(text)) ? text : undefined;
+}
+
+function isUnusableCall({ name, input }: JsonObject, json: string): boolean {
+  return textOf(name) === undefined || readInput(json, input) === undefined;
 }
 
 interface ReadReason {
