@@ -34,6 +34,22 @@ export function writeCarrier(signature: Signature): string {
   return `${PREFIX}:${signature.family ?? ''}:${signature.on ?? ''}:${signature.value}`;
 }
 
+const CARRIER_START = `${PREFIX}:`;
+/** The base64 of `gw1` and of the first six bits of the colon. */
+const WRAPPED_CARRIER_START = 'Z3cxO';
+
+/** A carrier that stands in a field of bytes, as itself; any other text as it is. */
+export function unwrapCarrier(text: string): string {
+  if (!text.startsWith(WRAPPED_CARRIER_START)) return text;
+  const carrier = Buffer.from(text, 'base64').toString('utf8');
+  return carrier.startsWith(CARRIER_START) ? carrier : text;
+}
+
+/** True for a text that a gateway wrote, in either form: of a signature from upstream, one that stands behind this one. */
+export function isCarrier(text: string): boolean {
+  return unwrapCarrier(text).startsWith(CARRIER_START);
+}
+
 /** Upstreams keep signatures in a field of bytes: anything else refuses the whole request. */
 export function isSignatureValue(text: string): boolean {
   return /^[A-Za-z0-9+/_-]+={0,2}$/.test(text);

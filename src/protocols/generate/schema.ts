@@ -3,7 +3,13 @@
 import { type ErrorReason, type GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { type ClientNames, memberPath, NotedMemo, type Receipt } from '../../canonical/receipt.ts';
 import type { Signature } from '../../canonical/request.ts';
-import { isSignatureValue, readCarrier, writeCarrier } from '../../canonical/signatures.ts';
+import {
+  isCarrier,
+  isSignatureValue,
+  readCarrier,
+  unwrapCarrier,
+  writeCarrier,
+} from '../../canonical/signatures.ts';
 import { tidyBase64 } from '../../lib/base64.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
@@ -289,10 +295,6 @@ export function clientNamesOf(config: { readonly responseJsonSchema?: unknown })
   return { ...NAMES, response_format: path, response_schema: path };
 }
 
-const CARRIER_START = 'gw1:';
-/** The base64 of `gw1` and of the first six bits of the colon. */
-const WRAPPED_CARRIER_START = 'Z3cxO';
-
 /**
  * The signature a client hands back, a wrapped carrier unwrapped to `gw1:…`. The API's field holds
  * bytes, so a value that cannot be base64 is no signature: dropped with a receipt.
@@ -300,8 +302,8 @@ const WRAPPED_CARRIER_START = 'Z3cxO';
 function normalizeSignature(raw: JsonValue, place: Place): string | undefined {
   if (raw === '') return undefined;
   if (typeof raw === 'string') {
-    if (raw.startsWith(CARRIER_START)) return raw;
-    if (isSignatureValue(raw)) return unwrapCarrier(raw);
+    if (isCarrier(raw)) return unwrapCarrier(raw);
+    if (isSignatureValue(raw)) return raw;
   }
   place.receipt.add('dropped', place.path, told`The value is not base64, so it is no signature.`);
   return undefined;
@@ -319,10 +321,4 @@ export function readPartSignature(
 /** The field's value for a signature: SDKs that decode the field need valid base64. */
 export function writePartSignature(signature: Signature): string {
   return Buffer.from(writeCarrier(signature), 'utf8').toString('base64');
-}
-
-function unwrapCarrier(text: string): string {
-  if (!text.startsWith(WRAPPED_CARRIER_START)) return text;
-  const carrier = Buffer.from(text, 'base64').toString('utf8');
-  return carrier.startsWith(CARRIER_START) ? carrier : text;
 }

@@ -203,16 +203,17 @@ test('V022 a signed thought goes back as it came', () => {
   });
 });
 
-test('a thought of which the model showed the signature alone goes back as it came', () => {
-  const signature = { value: 'S', on: 'thinking' } as const;
-  const parts: readonly Part[] = [
-    { kind: 'thinking', text: '', signature },
-    { kind: 'text', text: 'x' },
-  ];
-  expect(modelParts(parts, targetOf('alpha-3-flash'))).toEqual({
+test('a thought of which the signature alone was shown goes back to a gateway that said so', () => {
+  const sent = (value: string) => {
+    const thinking: Part = { kind: 'thinking', text: '', signature: { value, on: 'thinking' } };
+    return modelParts([thinking, { kind: 'text', text: 'x' }], targetOf('alpha-3-flash'));
+  };
+  const value = btoa('gw1:anthropic:thinking:S');
+  expect(sent(value)).toEqual({
     role: 'model',
-    parts: [{ text: '', thought: true, thoughtSignature: 'S' }, { text: 'x' }],
+    parts: [{ text: '', thought: true, thoughtSignature: value }, { text: 'x' }],
   });
+  expect(sent('S')).toEqual({ role: 'model', parts: [{ text: 'x' }] });
 });
 
 test('V025 V026 P011 empty and redacted thoughts leave no part behind', () => {

@@ -17,7 +17,7 @@ import type {
   ToolResultPart,
   Turn,
 } from '../../canonical/request.ts';
-import { SIGNATURE_SENTINEL } from '../../canonical/signatures.ts';
+import { isCarrier, SIGNATURE_SENTINEL } from '../../canonical/signatures.ts';
 import { definedFields, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { createJsonBudget } from '../../lib/json-limits.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
@@ -259,7 +259,9 @@ class ModelTurn {
     const value = part.signature?.value;
     const on = part.signature?.on ?? (part.text === '' ? 'tool-call' : 'thinking');
     if (value !== undefined && on !== 'thinking') this.#carried.set(on, value);
-    if (part.text === '' && (value === undefined || on !== 'thinking')) return;
+    // Models of this wire show no signature alone, and refuse empty thoughts; a gateway behind it knows its own.
+    const isHidden = value !== undefined && on === 'thinking' && isCarrier(value);
+    if (part.text === '' && !isHidden) return;
     if (!this.#context.sendsThoughts) {
       this.#note('dropped', told`Earlier thoughts stay out where thinking is off.`);
     } else if (value === undefined) {
