@@ -57,6 +57,8 @@ interface EncodedThinking {
 }
 
 const SILENT: EncodedThinking = {};
+/** Said, as models of other makers behind this wire may think by themselves. */
+const OFF: EncodedThinking = { thinking: { type: 'disabled' } };
 
 /** Nothing where the model is to do as it does by itself. */
 export function encodeThinking(
@@ -68,6 +70,7 @@ export function encodeThinking(
   if (thinking.kind === 'level') {
     return adaptiveThinking({ amount, showThoughts }, traitsOf(modelId), receipt);
   }
+  if (amount.kind === 'off') return amount.isUnasked === true ? SILENT : OFF;
   const asked = tokensOfAmount(amount, thinking.maxTokens);
   if (asked === undefined || asked <= 0) return SILENT;
   if (isForced) {
@@ -98,7 +101,7 @@ function adaptiveThinking(
   { efforts }: ModelTraits,
   receipt: Receipt,
 ): EncodedThinking {
-  if (amount.kind === 'off') return { thinking: { type: 'disabled' } };
+  if (amount.kind === 'off') return OFF;
   const display = showThoughts === false ? 'omitted' : 'summarized';
   const thinking = { type: 'adaptive', display };
   if (amount.kind === 'adaptive' || amount.kind === 'unset') return { thinking };

@@ -2,7 +2,12 @@ import { expect, test } from 'vitest';
 import { assistant, requestOf, user } from '../../../test/support/canonical.ts';
 import { thought } from '../../../test/support/messages-upstream.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
-import type { CanonicalRequest, MediaPart, Part } from '../../canonical/request.ts';
+import type {
+  CanonicalRequest,
+  MediaPart,
+  Part,
+  ReasoningAmount,
+} from '../../canonical/request.ts';
 import { objectsOf } from '../read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { encode } from './encode.ts';
@@ -58,6 +63,13 @@ test('a limit without room for the smallest budget switches thinking off', () =>
   const { body, receipt } = encoded({ reasoning, maxOutputTokens: 800 });
   expect(body.thinking).toBeUndefined();
   expect(receipt).toEqual(['approximated thinking']);
+});
+
+test('thinking that is switched off is said to be off, and left alone where nobody asked', () => {
+  const thinkingOf = (amount: ReasoningAmount) => encoded({ reasoning: { amount } }).body.thinking;
+  expect(thinkingOf({ kind: 'off' })).toEqual({ type: 'disabled' });
+  expect(thinkingOf({ kind: 'off', isUnasked: true })).toBeUndefined();
+  expect(thinkingOf({ kind: 'unset' })).toBeUndefined();
 });
 
 test.each([
