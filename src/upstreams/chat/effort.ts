@@ -35,7 +35,7 @@ export function encodeEffort(
   const { target, profile, isRelayed } = context;
   const path = isRelayed ? 'reasoning_effort' : 'thinking';
   const wanted = wantedWord(amount);
-  if (wanted === undefined) return UNSAID;
+  if (wanted === undefined) return amount.kind === 'adaptive' ? switchedOn(context) : UNSAID;
   const isUnasked = amount.kind === 'off' && amount.isUnasked === true;
   if (efforts.length === 0 || target.capabilities.thinking.kind === 'none') {
     if (wanted !== 'none') target.receipt.add('dropped', path, told`This model does not think.`);
@@ -102,6 +102,21 @@ function fieldsOf(word: EffortWord, { effort }: ChatQuirks): JsonObject {
       return { chat_template_kwargs: { enable_thinking: isOn } };
     default:
       return effort satisfies never;
+  }
+}
+
+/** Thinking as much as the model does by itself, where there is a word for that; else it thinks without one, or not. */
+function switchedOn({ target, profile }: FitContext): SaidEffort {
+  if (target.capabilities.thinking.kind === 'none') return UNSAID;
+  switch (profile.quirks.effort) {
+    case 'object':
+      return { fields: { reasoning: { enabled: true } }, word: undefined };
+    case 'field-and-switch':
+      return { fields: { thinking: { type: 'enabled' } }, word: undefined };
+    case 'template':
+      return { fields: { chat_template_kwargs: { enable_thinking: true } }, word: undefined };
+    default:
+      return UNSAID;
   }
 }
 

@@ -439,9 +439,20 @@ test.each<[QuirkPreset, Amount, JsonObject]>([
   ['deepseek', { kind: 'off' }, { thinking: { type: 'disabled' } }],
   ['vllm', { kind: 'off' }, { chat_template_kwargs: { enable_thinking: false } }],
   ['ollama', { kind: 'effort', effort: 'minimal' }, { reasoning_effort: 'low' }],
+  ['openrouter', { kind: 'adaptive' }, { reasoning: { enabled: true } }],
+  ['deepseek', { kind: 'adaptive' }, { thinking: { type: 'enabled' } }],
+  ['vllm', { kind: 'adaptive' }, { chat_template_kwargs: { enable_thinking: true } }],
 ])('%s is told %j as %j', (preset, amount, fields) => {
   const { body } = made(asked({ reasoning: { amount } }), { profile: like(preset), modelId: 'm' });
   expect(body).toMatchObject(fields);
+});
+
+test('who wants to see thoughts has thinking switched on where there is a switch', () => {
+  const reasoning = { amount: { kind: 'unset' }, showThoughts: true } as const;
+  const bodyOf = (preset: QuirkPreset) =>
+    made(asked({ reasoning }), { profile: like(preset), modelId: 'm' }).body;
+  expect(bodyOf('openrouter').reasoning).toEqual({ enabled: true });
+  expect(Object.keys(bodyOf('groq')).toSorted()).toEqual(['messages', 'model']);
 });
 
 test('formats go up as schemas, as JSON, or in words', () => {

@@ -59,7 +59,7 @@ export function capabilitiesOf(
   const answering: ModelCapabilities = {
     inputTokenLimit,
     outputTokenLimit: listed?.outputTokenLimit ?? inputTokenLimit,
-    thinking: thinks ? LEVELS : { kind: 'none' },
+    thinking: thinks ? (quirks.effort === 'field' ? LEVELS : SWITCHED) : { kind: 'none' },
     unsignedCalls: 'accepted',
     signatureFamily: familyOf(profile.id, modelId),
     callsFunctions: listed?.callsFunctions ?? true,
@@ -118,6 +118,8 @@ const LEVELS: ModelCapabilities['thinking'] = {
   kind: 'level',
   levels: ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'],
 };
+/** Where thinking can be switched on, some models think only then. */
+const SWITCHED: ModelCapabilities['thinking'] = { ...LEVELS, isAdaptive: true, isOptIn: true };
 
 /** Thoughts mean nothing to another vendor's models, nor to the same ones reached in another way. */
 function familyOf(profileId: string, modelId: string): string {
