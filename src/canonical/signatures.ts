@@ -38,6 +38,11 @@ const CARRIER_START = `${PREFIX}:`;
 /** The base64 of `gw1` and of the first six bits of the colon. */
 const WRAPPED_CARRIER_START = 'Z3cxO';
 
+/** The same for a field of bytes: SDKs that decode the field need valid base64. */
+export function wrapCarrier(signature: Signature): string {
+  return Buffer.from(writeCarrier(signature), 'utf8').toString('base64');
+}
+
 /** A carrier that stands in a field of bytes, as itself; any other text as it is. */
 export function unwrapCarrier(text: string): string {
   if (!text.startsWith(WRAPPED_CARRIER_START)) return text;

@@ -1,6 +1,6 @@
 // Gives calls, thoughts, texts and media back the signatures their clients could not carry, and what those vouch for.
 
-import type { Part, ToolCallPart } from '../canonical/request.ts';
+import type { Part, Signature, ToolCallPart } from '../canonical/request.ts';
 import {
   type ArgumentSchema,
   type ArgumentSchemas,
@@ -15,6 +15,7 @@ import {
   type SignatureTrust,
   tellReissued,
   trustOf,
+  wrapCarrier,
 } from '../canonical/signatures.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
@@ -221,7 +222,8 @@ export const dropForeignSignatures: TurnRule = (request, context) =>
 
 function withoutForeignSignature(part: Part, context: TransformContext): Part {
   if (!('signature' in part) || part.signature === undefined) return part;
-  const { signature } = part;
+  const signature = asPassedOn(part.signature, part, context);
+  if (signature !== part.signature) return { ...part, signature };
   const issued =
     signature.family === undefined
       ? context.recall.lookup({ kind: 'value', value: signature.value })?.signature
@@ -233,6 +235,16 @@ function withoutForeignSignature(part: Part, context: TransformContext): Part {
   }
   if (issued === undefined || issued.value === signature.value) return part;
   return { ...part, signature: { ...signature, value: issued.value } };
+}
+
+/** One that was relayed from a gateway behind this one, which names signatures as this one does: it is the upstream's own. */
+function asPassedOn(signature: Signature, part: Part, context: TransformContext): Signature {
+  const { signatureFamily } = context.capabilities;
+  const { family, on } = signature;
+  if (!isRelayed(part) || family === undefined || family === signatureFamily) return signature;
+  const value = wrapCarrier(signature);
+  const issuer = context.recall.lookup({ kind: 'value', value })?.signature?.family;
+  return issuer === signatureFamily ? { value, family: issuer, on } : signature;
 }
 
 /** Why the signature cannot go upstream; undefined when it can. */

@@ -8,7 +8,6 @@ import {
   isSignatureValue,
   readCarrier,
   unwrapCarrier,
-  writeCarrier,
 } from '../../canonical/signatures.ts';
 import { tidyBase64 } from '../../lib/base64.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
@@ -316,9 +315,4 @@ export function readPartSignature(
 ): Signature | undefined {
   const signature = readCarrier(text);
   return signature && { ...signature, on: signature.on ?? on };
-}
-
-/** The field's value for a signature: SDKs that decode the field need valid base64. */
-export function writePartSignature(signature: Signature): string {
-  return Buffer.from(writeCarrier(signature), 'utf8').toString('base64');
 }

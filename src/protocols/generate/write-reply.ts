@@ -11,10 +11,10 @@ import type {
 } from '../../canonical/event.ts';
 import type { Reply, ReplyBlock, ReplyChoice } from '../../canonical/fold.ts';
 import type { Signature } from '../../canonical/request.ts';
+import { wrapCarrier } from '../../canonical/signatures.ts';
 import { totalTokens, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ReplyContext } from '../protocol.ts';
-import { writePartSignature } from './schema.ts';
 
 export interface WriteOptions {
   /** Whether the client asked to see thoughts; their signatures are written in any case. */
@@ -92,9 +92,7 @@ export function writeBlock(block: ReplyBlock): JsonObject {
 }
 
 export function signPart(part: JsonObject, signature: Signature | undefined): JsonObject {
-  return signature === undefined
-    ? part
-    : { ...part, thoughtSignature: writePartSignature(signature) };
+  return signature === undefined ? part : { ...part, thoughtSignature: wrapCarrier(signature) };
 }
 
 function withId(id: string | undefined, members: JsonObject): JsonObject {

@@ -303,6 +303,18 @@ test('signatures carried for a client are unwrapped, foreign ones dropped', () =
   expect(signatureIn(carried('beta'), targetOf('gemini-2.5-pro'))).toBeUndefined();
 });
 
+test('what a gateway behind this one carried goes back to it as it came', () => {
+  const carrier = 'gw1:beta:tool-call:U0lH';
+  const wrapped = btoa(carrier);
+  const target = targetOf('gemini-2.5-pro');
+  const issued = { value: wrapped, family: target.capabilities.signatureFamily };
+  const recall = recallOf({
+    value: ({ value }) => (value === wrapped ? { signature: issued } : undefined),
+  });
+  const sent = step({ functionCall, thoughtSignature: carrier });
+  expect(signatureIn(sent, { ...target, recall })).toBe(wrapped);
+});
+
 test('a part that held nothing but its signature goes with it', () => {
   const body = {
     contents: [
