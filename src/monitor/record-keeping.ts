@@ -19,7 +19,8 @@ const FULL_DELAY_MS = 1;
  */
 const BATCH = { count: 128, size: 4_194_304 };
 const LIMIT = { count: 10_000, size: 67_108_864 };
-const CLOSE_MS = 1000;
+/** What waits for a slow database may be several batches. */
+const CLOSE_MS = 3000;
 
 export function createWriteQueue({ store, clock, log }: WriteQueueOptions) {
   let isOverflowLogged = false;

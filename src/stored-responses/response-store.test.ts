@@ -301,3 +301,23 @@ test('who makes a response in the background is kept with it, and with no other'
 function onFault(error: unknown): never {
   throw error;
 }
+
+test('an answer that is removed while it is being saved stays removed', async () => {
+  const stored = new Set<string>();
+  const saving = Promise.withResolvers<void>();
+  const store = changeable({
+    save: async ({ id }) => {
+      await saving.promise;
+      stored.add(id);
+    },
+    find: async () => undefined,
+    findByItem: async () => undefined,
+    remove: async (_key, id) => stored.delete(id),
+  });
+  const responses = setUp({ store }).responseStores.of('a');
+  responses.put(answer('r1'));
+  const removed = responses.remove('r1');
+  saving.resolve();
+  expect(await removed).toBe(true);
+  expect([...stored]).toEqual([]);
+});

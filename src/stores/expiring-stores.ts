@@ -134,6 +134,24 @@ interface DurableResponseStoreOptions {
 
 const MAX_STORED_BYTES = 1024 * 1024 * 1024;
 
+interface KeptRow extends StoredResponseRow {
+  /** Where it is sealed already. */
+  readonly sealed?: string;
+}
+
+/**
+ * Answers that are written together once it is their turn: whatever is written behind requests waits for each
+ * transaction before it.
+ */
+interface Gathered {
+  readonly rows: KeptRow[];
+  /** Of their JSON. */
+  chars: number;
+  written: Promise<void>;
+}
+
+const MOST_GATHERED = { rows: 64, chars: 4_194_304 };
+
 /** Sealed: stored responses hold prompts and answers. */
 export function createDurableResponseStore(
   database: Database,
@@ -151,18 +169,41 @@ export function createDurableResponseStore(
     );
     return row === undefined ? undefined : vault.open(row.sealed, contextOf(clientKeyId, id));
   }
+  let gathered: Gathered | undefined;
+  const begin = (row: KeptRow): Promise<void> => {
+    const rows = [row];
+    const own: Gathered = { rows, chars: row.json.length, written: Promise.resolve() };
+    const close = (): void => {
+      if (gathered === own) gathered = undefined;
+    };
+    gathered = own;
+    own.written = database
+      .write('crash', function* () {
+        close();
+        if (!isSweepDue(yield* keep(rows), maxBytes)) return;
+        yield* run(builder.deleteFrom('kept_answers').where('expiresAt', '<=', now()));
+        yield* run(surplus(maxBytes));
+      })
+      .finally(close);
+    return own.written;
+  };
+  const gather = (row: KeptRow): Promise<void> => {
+    const { rows, chars } = MOST_GATHERED;
+    const isFull = (one: Gathered): boolean =>
+      one.rows.length >= rows || one.chars + row.json.length > chars;
+    if (gathered === undefined || isFull(gathered)) return begin(row);
+    gathered.rows.push(row);
+    gathered.chars += row.json.length;
+    return gathered.written;
+  };
   return {
     // A large one was made a text of in this turn, and is sealed in the next and written in the one behind that.
     async save(row) {
-      const isLarge = row.json.length >= STEPWISE_FROM_BYTES;
-      if (isLarge) await nextTurn();
+      if (row.json.length < STEPWISE_FROM_BYTES) return gather(row);
+      await nextTurn();
       const sealed = seal(row);
-      if (isLarge) await nextTurn();
-      await database.write('crash', function* () {
-        if (!isSweepDue(yield* keep(row, sealed), maxBytes)) return;
-        yield* run(builder.deleteFrom('kept_answers').where('expiresAt', '<=', now()));
-        yield* run(surplus(maxBytes));
-      });
+      await nextTurn();
+      return gather({ ...row, sealed });
     },
     find: (clientKeyId, id) => database.read(() => find(clientKeyId, id)),
     findByItem: (clientKeyId, itemId) =>
@@ -182,7 +223,7 @@ export function createDurableResponseStore(
         const known = yield* find(clientKeyId, id);
         if (known === undefined) return undefined;
         const rows = change(known);
-        for (const row of rows) yield* keep(row, seal(row));
+        yield* keep(rows);
         return rows;
       }),
     remove: (clientKeyId, id) =>
@@ -197,15 +238,28 @@ export function createDurableResponseStore(
   }
 
   /** The number of bytes written. */
-  function* keep(row: StoredResponseRow, sealed: string): Work<number> {
-    const { clientKeyId: clientKey, id, itemIds, expiresAt } = row;
-    const bytes = sealed.length;
-    const known = builder.deleteFrom('kept_answers').where('clientKey', '=', clientKey);
-    yield* run(known.where('id', '=', id));
-    yield* put('kept_answers', [{ clientKey, id, sealed, expiresAt, bytes }]);
-    const items = itemIds.map((itemId) => ({ clientKey, itemId, answerId: id }));
-    yield* put('kept_items', items);
-    return bytes;
+  function* keep(given: readonly KeptRow[]): Work<number> {
+    let saved = 0;
+    for (const [clientKey, ofKey] of Map.groupBy(given, ({ clientKeyId }) => clientKeyId)) {
+      // Of those with the same id the latest counts.
+      const rows = [...new Map(ofKey.map((row) => [row.id, row])).values()];
+      const ids = rows.map(({ id }) => id);
+      const known = builder.deleteFrom('kept_answers').where('clientKey', '=', clientKey);
+      yield* run(known.where('id', 'in', ids));
+      const answers = rows.map((row) => {
+        const { id, expiresAt, sealed = seal(row) } = row;
+        return { clientKey, id, sealed, expiresAt, bytes: sealed.length };
+      });
+      yield* put('kept_answers', answers);
+      const items = new Map(
+        rows.flatMap(({ id, itemIds }) =>
+          itemIds.map((itemId) => [itemId, { clientKey, itemId, answerId: id }] as const),
+        ),
+      );
+      yield* put('kept_items', [...items.values()]);
+      saved += answers.reduce((sum, { bytes }) => sum + bytes, 0);
+    }
+    return saved;
   }
 }
 

@@ -61,6 +61,17 @@ export function describeDurableResponseStore(
       expect(await store.find('key', 'r')).toEqual(again.json);
     });
 
+    test('answers that are saved at once are all kept, and of one id or item the latest', async () => {
+      const { store } = opened;
+      const rows = Array.from({ length: 200 }, (_, index) => row(`key ${index % 3}`, `r${index}`));
+      const again = { ...row('key 0', 'r0', 'second'), itemIds: ['msg_r0', 'msg_r3'] };
+      await Promise.all([...rows, again].map((one) => store.save(one)));
+      for (const { clientKeyId, id, json } of rows.slice(1))
+        expect(await store.find(clientKeyId, id)).toEqual(json);
+      expect(await store.find('key 0', 'r0')).toEqual(again.json);
+      expect(await store.findByItem('key 0', 'msg_r3')).toEqual(again.json);
+    });
+
     test('changes of one answer that are asked for at once all count, with what comes with them', async () => {
       const { store } = opened;
       const counted = (count: number): StoredResponseRow => ({

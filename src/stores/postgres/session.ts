@@ -176,11 +176,12 @@ export class PostgresDatabase implements Database {
 
   /** After the work under way. */
   async close(): Promise<void> {
-    this.#ended.abort();
-    this.#probe?.cancel();
     const { clock } = this.#options;
     const limit = Promise.withResolvers<void>();
     const timer = clock.startTimer(CLOSE_MS, limit.resolve);
+    await Promise.race([this.#lastWrite, limit.promise]);
+    this.#ended.abort();
+    this.#probe?.cancel();
     await Promise.race([this.#pool.end(), limit.promise]);
     timer.cancel();
   }
