@@ -1,5 +1,6 @@
 // The log of `isthmus serve`: lines to the error output and to files, free of credentials and of tricks.
 
+import { write, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { type Logger, pino } from 'pino';
 import type { Clock, Timer } from '../lib/clock.ts';
@@ -30,12 +31,66 @@ const GATHER_MS = 250;
 /** Of an error: each may have another. */
 const MAX_CAUSES = 3;
 
+const STANDARD_ERROR = 2;
+/** Of lines that wait for a full disk or a reader that stands still; what comes then is in the files alone. */
+const MOST_WAITING = 4_194_304;
+const AGAIN_MS = 100;
+
+/**
+ * Written behind: whatever becomes of the output, the process goes on, and it is written again once it can be. What
+ * waits is written when the process ends, however it ends by itself.
+ */
+function openOutput(clock: Pick<Clock, 'startTimer'>): { write(text: string): void } {
+  let waiting = '';
+  let left = Buffer.alloc(0);
+  /** `out`: the system has what is left. */
+  let state: 'idle' | 'due' | 'out' = 'idle';
+  const goOn = (): void => {
+    if (left.length === 0) {
+      left = Buffer.from(waiting);
+      waiting = '';
+    }
+    state = left.length === 0 ? 'idle' : 'out';
+    if (state === 'idle') return;
+    write(STANDARD_ERROR, left, (error, written) => {
+      state = 'due';
+      if (error !== null) clock.startTimer(AGAIN_MS, goOn);
+      else {
+        left = left.subarray(written);
+        goOn();
+      }
+    });
+  };
+  process.once('exit', () => {
+    try {
+      if (state !== 'out') writeSync(STANDARD_ERROR, left);
+      writeSync(STANDARD_ERROR, waiting);
+    } catch {
+      // Nobody is left to tell.
+    }
+  });
+  return {
+    write(text) {
+      if (waiting.length + text.length > MOST_WAITING) return;
+      waiting += text;
+      if (state !== 'idle') return;
+      // A process that ends in this turn writes it itself.
+      state = 'due';
+      setImmediate(goOn);
+    },
+  };
+}
+
+/** What is said beside the log to an output that takes nothing, such as a full disk, is lost and ends no gateway. */
+export function outliveOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+}
+
 const NO_SECRETS: readonly string[] = [];
 
 export function createLog(options: LogOptions): GatewayLog {
   const { files, clock, replica, secrets = () => NO_SECRETS, isTerminal } = options;
-  // What waits is written when the process ends, however it ends by itself.
-  const output = options.output ?? pino.destination({ fd: 2, sync: false, maxWrite: 65_536 });
+  const output = options.output ?? openOutput(clock);
   const spell = createSpeller();
   const redactorOf = memoize((known: readonly string[]) => createRedactor(known, spell));
   // Cleaned together, lines cost a fraction of what each does alone; no pattern of a credential spans two.

@@ -14,6 +14,7 @@ import { escapeLine } from '../monitor/log-files.ts';
 import type { AccountView } from '../pool/pool.ts';
 import { sayNewer, writeBanner } from './banner.ts';
 import { takeFromParent } from './handover.ts';
+import { outliveOutput } from './log.ts';
 import { openGateway } from './open-gateway.ts';
 import { explainListening } from './start-checks.ts';
 import {
@@ -28,6 +29,7 @@ export type RunningServer = Awaited<ReturnType<typeof serve>>;
 
 /** Builds the gateway; it can be closed from here on. @throws ConfigError */
 export async function serve(flags: Flags) {
+  outliveOutput();
   const environment = readEnvironment();
   const channel = channelToParent();
   shareMemory(countWorkers(environment.workers ?? 1));

@@ -10,6 +10,7 @@ import { readEnvironment } from '../config/env.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { claimFolder, makeDataDir, SHARED_FOLDER } from './data-folder.ts';
 import { createHandover } from './handover.ts';
+import { outliveOutput } from './log.ts';
 import type { RunningServer } from './serve.ts';
 import { isReport, reportReplaced, tell } from './worker.ts';
 
@@ -29,6 +30,7 @@ interface Running {
  * the first worker cannot start. SIGHUP replaces them one by one, without a request lost.
  */
 export function serveWithWorkers(count: number, flags: Flags): RunningServer {
+  outliveOutput();
   const clock = createSystemClock();
   const hub = new Hub(clock);
   const handover = createHandover(clock);
