@@ -171,6 +171,8 @@ export interface GatewayFacts {
     | undefined;
   /** Of the disk of the data folder; absent where it cannot be told. */
   readonly disk?: { readonly freeBytes: number } | undefined;
+  /** Why the log cannot be written to its files, such as `ENOSPC`; absent while it can. */
+  readonly logFault?: string | undefined;
   /** What is wrong with the config file while older settings stay in force; no secrets. */
   readonly configProblems: readonly Sentence[];
   /** What was set but does nothing, a sentence each; no secrets. */

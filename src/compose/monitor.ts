@@ -172,6 +172,7 @@ function readFacts(context: GatewayContext, parts: ObservationParts): GatewayFac
     warnings,
     isLasting: parts.stores.isLasting,
     disk: readDisk(config.current().dataDir),
+    logFault: parts.logFiles?.fault,
     database: parts.reachability?.(),
     replicas: parts.replicaName === undefined ? undefined : replicaNames(cluster),
     isClusterLost: !cluster.state().isConnected,

@@ -228,10 +228,12 @@ test('lines that could not be written are written later, before those that came 
   blockFolder();
   files.write('one\n');
   await files.flush();
+  expect(files.fault).toBe('ENOTDIR');
   files.write('two\n');
   rmSync(folder);
   await clock.advance(1_000);
   await files.flush();
+  expect(files.fault).toBeUndefined();
   expect([today(), faults.length, files.dropped]).toEqual(['one\ntwo\n', 1, 0]);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });

@@ -78,6 +78,11 @@ export class LogFiles {
     this.#clean();
   }
 
+  /** Why lines are not written now, such as `ENOSPC`; undefined while they are. */
+  get fault(): string | undefined {
+    return this.#fault === undefined ? undefined : (codeOf(this.#fault) ?? 'unknown');
+  }
+
   /** Lines of JSON, each with its line end; what cannot be written is counted and left out. */
   write(lines: string): void {
     try {

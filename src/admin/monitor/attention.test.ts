@@ -211,6 +211,9 @@ test('a disk that runs full and certificates of upstreams that end are told in t
   expect(found({ disk: { freeBytes: 3 * megabyte } })).toEqual([
     ['disk-full', 'error', { count: 3 }],
   ]);
+  expect(found({ logFault: 'ENOSPC' })).toEqual([
+    ['log-unwritten', 'warning', { reason: 'ENOSPC' }],
+  ]);
   const day = 86_400_000;
   const upstreamCertificates = [
     { upstream: 'far', expiresAt: 20 * day },

@@ -184,6 +184,17 @@ const CONDITIONS: readonly Condition[] = [
     },
   },
   {
+    kind: 'log-unwritten',
+    severity: 'warning',
+    wayOut:
+      'Make room or give back the right to write there. The error output has every line meanwhile.',
+    link: '/logs',
+    find: ({ facts: { logFault } }) =>
+      when(logFault !== undefined, `The log cannot be written to its files (${logFault}).`, {
+        about: { reason: logFault ?? '' },
+      }),
+  },
+  {
     kind: 'setting-unused',
     severity: 'warning',
     wayOut: 'Correct it where the gateway is started or in gui_config.json, or take it out.',

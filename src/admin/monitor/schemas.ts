@@ -207,7 +207,7 @@ const ATTENTION = named('Attention', {
       ...(['database-lost', 'valkey-lost', 'newer-version'] as const),
       ...(['certificate-refused', 'certificate-expires', 'certificate-expired'] as const),
       ...(['upstream-certificate-expires', 'upstream-certificate-expired'] as const),
-      ...(['disk-low', 'disk-full'] as const),
+      ...(['disk-low', 'disk-full', 'log-unwritten'] as const),
     ],
   },
   severity: { enum: ['info', 'warning', 'error'] },

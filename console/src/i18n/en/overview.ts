@@ -133,6 +133,11 @@ export const overview = {
       message: 'The disk of the data folder is full: {{count}} MB left',
       wayOut: 'Free space now: what is added may be lost.',
     },
+    'log-unwritten': {
+      message: 'The log cannot be written to its files ({{reason}})',
+      wayOut:
+        'Free some disk space, or make the log folder writable again. Until then only the error output has the lines.',
+    },
     'valkey-lost': {
       message:
         'Valkey cannot be reached: this replica works on its own and enforces key limits alone',

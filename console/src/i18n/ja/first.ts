@@ -302,6 +302,11 @@ export const first: PartlyTranslated<typeof english> = {
         message: 'データフォルダーのディスクがいっぱいです：残り {{count}} MB',
         wayOut: '今すぐ空きを作ってください：追加されたものは失われる可能性があります。',
       },
+      'log-unwritten': {
+        message: 'ログをファイルに書き込めません（{{reason}}）',
+        wayOut:
+          'ディスクの空きを作るか、ログフォルダーを書き込み可能に戻してください。それまでログは標準エラー出力にだけ出ます。',
+      },
       'valkey-lost': {
         message:
           'Valkey に接続できません：このレプリカは単独で動作し、キーの制限も単独で適用します',

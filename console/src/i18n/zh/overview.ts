@@ -120,6 +120,10 @@ export const overview: Translated<typeof english> = {
       message: '数据文件夹所在磁盘已满：只剩 {{count}} MB',
       wayOut: '请立即清理空间：新增内容可能会丢失。',
     },
+    'log-unwritten': {
+      message: '无法写入日志文件（{{reason}}）',
+      wayOut: '请清理磁盘空间，或恢复日志文件夹的写权限。在此之前，日志只出现在错误输出中。',
+    },
     'valkey-lost': {
       message: '无法连接 Valkey：此副本独立运行，并各自执行密钥限额',
       wayOut: '请检查 Valkey 和网络，网关会自动重试。',
