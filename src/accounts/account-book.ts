@@ -187,6 +187,12 @@ class Book {
     return this.#accounts.get(id);
   }
 
+  /** As `find`, also where another process stored it a moment ago. */
+  async lookUp(id: string): Promise<Account | undefined> {
+    const find = (): Account | undefined => this.find(id);
+    return this.#copy === undefined ? find() : this.#copy.find(find);
+  }
+
   /** @throws StoreError `conflict` when the label is taken in its upstream, `unavailable` without storage */
   async add(account: NewAccount): Promise<Account> {
     const store = this.#requireStore();

@@ -104,7 +104,8 @@ export function createTransferRoutes(options: AdminOptions): readonly ApiRoute[]
       answers: { 200: { description: 'The sealed accounts.', schema: EXPORTED_SCHEMA } },
       run: async ({ body: { passphrase, password, ids }, caller }) => {
         await requireReauthentication(access, caller, password);
-        const wanted = ids?.map((id) => findAccount(book, id)) ?? book.list();
+        const named = ids && (await Promise.all(ids.map((id) => findAccount(book, id))));
+        const wanted = named ?? book.list();
         const left = wanted.filter(({ origin }) => origin !== 'stored');
         const exported = await transfer.exportAccounts({ passphrase, accountIds: ids });
         return answerJson({ ...exported, left: left.map(({ record }) => record.id) });

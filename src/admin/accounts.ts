@@ -111,7 +111,7 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
       title: 'shows one account',
       parameter: ACCOUNT_PARAMETER,
       answers: ONE_ACCOUNT,
-      run: async ({ parameter }) => answerOne(findAccount(book, parameter)),
+      run: async ({ parameter }) => answerOne(await findAccount(book, parameter)),
     }),
     defineRoute({
       at: 'PATCH /api/accounts/{id}',
@@ -124,7 +124,7 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
       answers: { ...ONE_ACCOUNT, ...TAKEN },
       run: async ({ parameter, body, revision, caller, signal }) => {
         const { key: given, addAnyway, project: projectId, proxyUrl: proxy, ...rest } = body;
-        const { record } = findStored(book, parameter);
+        const { record } = await findStored(book, parameter);
         if (given !== undefined && record.kind !== 'api-key') {
           throw invalidRequest(
             'key',
@@ -152,7 +152,7 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
         await replaceKey(book, parameter, key);
         if (tried?.trial !== undefined) options.trials.note(parameter, tried.trial);
         if (tried?.models !== undefined) book.setModels(parameter, tried.models);
-        return answerOne(findAccount(book, parameter));
+        return answerOne(await findAccount(book, parameter));
       },
     }),
     defineRoute({
@@ -166,7 +166,7 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
         204: { description: 'It is gone.' },
       },
       run: async ({ parameter, query }) => {
-        findStored(book, parameter);
+        await findStored(book, parameter);
         if (query.revoke === 'true') {
           const { kind, ...rest } = await options.revoker.removeAndRevoke(parameter);
           return answerJson({ revocation: kind, ...rest });
@@ -184,16 +184,16 @@ function listAccounts(options: AccountFacts) {
 }
 
 /** @throws GatewayError not-found */
-export function findAccount(book: AdminOptions['book'], id: string): Account {
+export async function findAccount(book: AdminOptions['book'], id: string): Promise<Account> {
   return (
-    book.find(id) ??
+    (await book.lookUp(id)) ??
     refuseUnknown(told`There is no account of this id. GET /api/accounts lists them.`)
   );
 }
 
 /** @throws GatewayError not-found, or forbidden for accounts that come with the process. */
-export function findStored(book: AdminOptions['book'], id: string): Account {
-  const account = findAccount(book, id);
+export async function findStored(book: AdminOptions['book'], id: string): Promise<Account> {
+  const account = await findAccount(book, id);
   if (account.origin === 'stored') return account;
   const source = SOURCES[account.origin];
   throw clientError(
@@ -298,12 +298,12 @@ const CLEAR_SCHEMA = partial({
 
 export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
   const { book, pool } = options;
-  const answerOne = (id: string) => {
-    const account = findAccount(book, id);
+  const answerOne = async (id: string) => {
+    const account = await findAccount(book, id);
     return answerJson(writeAccount(account, options), account.record.revision);
   };
   const apply = async (id: string, event: HealthEvent) => {
-    findAccount(book, id);
+    await findAccount(book, id);
     book.apply(id, event);
     // What is acknowledged is durable.
     await book.flush();
@@ -339,7 +339,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
       title: 'ends the cooldowns of an account',
       body: CLEAR_SCHEMA,
       run: async ({ parameter, body }) => {
-        const account = findAccount(book, parameter);
+        const account = await findAccount(book, parameter);
         book.setQuotas(parameter, learnedFigures(account, body.model));
         pool.rests.end(account.record.upstreamId, body.model);
         return apply(parameter, { kind: 'clear-cooldown', ...body });
@@ -352,7 +352,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
       shows: '/api/accounts/{id}',
       title: 'renews the token and the quota figures of an account now',
       run: async ({ parameter, signal }) => {
-        await refreshAccount(findAccount(book, parameter), options, signal);
+        await refreshAccount(await findAccount(book, parameter), options, signal);
         return answerOne(parameter);
       },
     }),
@@ -368,7 +368,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
       run: async ({ parameter, body, signal }) => {
         const { generate = false } = body;
         const { isUsable, steps } = await testAccount(
-          findAccount(book, parameter),
+          await findAccount(book, parameter),
           { ...options, generate },
           signal,
         );

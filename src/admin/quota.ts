@@ -78,9 +78,9 @@ export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): r
       body: REFRESH_SCHEMA,
       answers: { 200: { description: 'What became of each account.', schema: REFRESHED_SCHEMA } },
       run: async ({ body }) => {
+        const named = body.ids && (await Promise.all(body.ids.map((id) => findAccount(book, id))));
         const accounts =
-          body.ids?.map((id) => findAccount(book, id)) ??
-          book.list().filter(({ health }) => health.status.kind !== 'disabled');
+          named ?? book.list().filter(({ health }) => health.status.kind !== 'disabled');
         const results = accounts.map(async ({ record: { id } }) => {
           const outcome = await quota.refreshNow(id);
           const message = outcome.kind === 'failed' ? outcome.message : null;

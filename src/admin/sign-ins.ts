@@ -68,7 +68,7 @@ export function createSignInRoutes(
       run: async ({ body }) => {
         const upstreamId = readUpstream(body.upstream, upstreams);
         checkRedirect(body, upstreams);
-        checkAccount(body, book);
+        await checkAccount(body, book);
         const { accountId: reauthenticate, label } = body;
         const started = await tracker.start({ upstreamId, reauthenticate, label });
         const { state, authorizationUrl, redirectUri, expiresAt } = started;
@@ -124,12 +124,12 @@ export function createSignInRoutes(
   ];
 }
 
-function checkAccount(
+async function checkAccount(
   { accountId, upstream }: XStatic<typeof START_SCHEMA>,
   book: AdminOptions['book'],
-): void {
+): Promise<void> {
   if (accountId === undefined) return;
-  const { record } = findStored(book, accountId);
+  const { record } = await findStored(book, accountId);
   if (record.kind !== 'oauth') {
     throw invalidRequest(
       'accountId',

@@ -36,6 +36,7 @@ export function createFakeBook(accounts: readonly Account[]): FakeBook {
     events,
     list: () => [...known.values()],
     find: (id) => known.get(id),
+    lookUp: async (id) => known.get(id),
     put(account) {
       known.set(account.record.id, account);
       for (const listener of listeners) listener({ kind: 'added', account });

@@ -66,6 +66,16 @@ async function openReplicas(seeds: readonly SeedAccount[] = []) {
   };
 }
 
+test('an account that another replica added a moment ago is looked up before it is said to be missing', async () => {
+  const { one, other, away } = await openReplicas();
+  await away(async () => {
+    const { record } = await one.book.add(ADA);
+    expect(other.book.find(record.id)).toBeUndefined();
+    expect(await other.book.lookUp(record.id)).toMatchObject({ record });
+    expect(await other.book.lookUp('acc_none')).toBeUndefined();
+  });
+});
+
 test('an account that one replica adds, changes or removes is there, changed and gone on the others', async () => {
   const { clock, one, other } = await openReplicas();
   const { record } = await one.book.add(ADA);
