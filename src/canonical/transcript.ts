@@ -1,6 +1,6 @@
 // What one answer said, put together from its events: whole texts and calls instead of pieces.
 
-import { copyBeginning } from '../lib/flatten-string.ts';
+import { copyBeginning } from '../lib/long-text.ts';
 import type { BlockOpening, CanonicalEvent } from './event.ts';
 
 export type TranscriptBlock =

@@ -1,8 +1,7 @@
 // `isthmus completion`: scripts for bash, zsh and fish, which ask the program itself for the words that fit.
 
 import { Argument } from 'commander';
-import { CODING_CLIENTS } from '../clients/coding-clients.ts';
-import { SDK_VARIABLES } from '../clients/sdk-variables.ts';
+import { CODING_CLIENTS, SDK_VARIABLES } from '../clients/coding-clients.ts';
 import { type AddCommand, type CliCommand, type LocalContext, localCommand } from './command.ts';
 import { CommandError } from './exit-codes.ts';
 import { objectsOf, plain, textOf } from './terminal.ts';

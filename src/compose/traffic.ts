@@ -2,6 +2,7 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { gatewayError } from '../canonical/error.ts';
+import type { ListedModel, ModelTask } from '../canonical/model.ts';
 import type { Settings } from '../config/effective.ts';
 import { PROVIDER_ID } from '../config/upstreams.ts';
 import { createDispatcher } from '../dispatch/dispatch.ts';
@@ -12,7 +13,10 @@ import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import { createRedactors } from '../lib/redact.ts';
 import { createMcpServices } from '../mcp/services.ts';
 import { createMediaFetcher, type MediaFetcher } from '../media/fetch-media.ts';
+import type { Pool } from '../pool/create-pool.ts';
 import { createProtocols } from '../protocols/index.ts';
+import { CATALOG_CREATED_AT, findCatalogModel } from '../routing/catalog.ts';
+import { familyOf } from '../routing/families.ts';
 import { createRouter, type Router } from '../routing/router.ts';
 import { createBodyBudget } from '../server/gates/body.ts';
 import { SignatureCache } from '../signatures/cache.ts';
@@ -24,7 +28,6 @@ import { openAccounts } from './accounts.ts';
 import { openBackend } from './backend.ts';
 import { createProviderRule, keepProviderAccount } from './external-provider.ts';
 import { type Foundation, type GatewayContext, noteSeeds, watchCredentials } from './foundation.ts';
-import { createModelDirectory } from './model-directory.ts';
 import { createOutboundChoice } from './outbound.ts';
 
 /** Longer names are no model's. */
@@ -194,5 +197,54 @@ function createModelCleaner(redactorFor: ReturnType<typeof createRedactors>) {
     const redactor = redactorFor([]);
     if (model.length <= MAX_MODEL_CHARACTERS) return redactor.text(model);
     return redactor.beginning(model, MAX_MODEL_CHARACTERS);
+  };
+}
+
+interface ModelDirectoryOptions {
+  readonly router: Pick<Router, 'list' | 'explain'>;
+  readonly pool: Pick<Pool, 'describe' | 'ensureModels'>;
+}
+
+/** Shown for models without known limits. */
+const UNKNOWN_LIMITS = { inputTokenLimit: 1_048_576, outputTokenLimit: 65_536 };
+
+/** Lists that say nothing about methods are lists of models that answer. */
+const UNKNOWN_TASKS: readonly ModelTask[] = ['generate'];
+
+/** The models a client may request, with limits from the upstream or, without those, built-in ones. */
+export function createModelDirectory({ router, pool }: ModelDirectoryOptions) {
+  const describe = (id: string): ListedModel | undefined => {
+    const target = router.explain(id).served?.target;
+    if (target === undefined) return undefined;
+    const offered = pool.describe(target);
+    const known = findCatalogModel(target);
+    if (offered === undefined && known === undefined) return undefined;
+    return {
+      id,
+      displayName: id === target ? (known?.displayName ?? offered?.displayName ?? id) : id,
+      description: known?.description ?? offered?.description ?? '',
+      createdAt: known?.createdAt ?? CATALOG_CREATED_AT,
+      inputTokenLimit:
+        offered?.inputTokenLimit ?? known?.inputTokenLimit ?? UNKNOWN_LIMITS.inputTokenLimit,
+      outputTokenLimit:
+        offered?.outputTokenLimit ?? known?.outputTokenLimit ?? UNKNOWN_LIMITS.outputTokenLimit,
+      supportsThinking: offered?.supportsThinking ?? known?.supportsThinking ?? false,
+      drawsImages: known?.drawsImages ?? familyOf(target) === 'image',
+      tasks: offered?.tasks ?? known?.tasks ?? UNKNOWN_TASKS,
+    };
+  };
+  return {
+    async list(): Promise<readonly ListedModel[]> {
+      await pool.ensureModels();
+      return router
+        .list()
+        .map(describe)
+        .filter((model) => model !== undefined);
+    },
+    /** Undefined for a name that no enabled account serves. */
+    async get(name: string): Promise<ListedModel | undefined> {
+      await pool.ensureModels();
+      return describe(name);
+    },
   };
 }

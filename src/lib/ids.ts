@@ -18,7 +18,7 @@ export function createId(prefix: string): string {
   }
   const id = pool.toString('base64url', used, used + ID_BYTES);
   used += ID_BYTES;
-  // In one piece: `flatten-string.ts` says why.
+  // In one piece: `long-text.ts` says why.
   return [prefix, id].join('');
 }
 

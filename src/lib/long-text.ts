@@ -1,4 +1,4 @@
-// A long text that comes in small pieces and is asked for later, at the cost of its characters alone.
+// Texts that are long, come in small pieces or are kept for long, at the cost of their characters alone.
 
 import { createHash, type Hash } from 'node:crypto';
 
@@ -110,4 +110,18 @@ export class TextDigest {
     hash.update(this.#waiting, 'utf16le');
     this.#waiting = '';
   }
+}
+
+/**
+ * What `+` and templates give is kept as a tree of its pieces, and copying a text that holds such a
+ * tree walks it each time; `JSON.stringify` takes its slow way through all that stands beside it. `join`
+ * gives one piece. For what stands in every event of a stream, and for ids.
+ */
+export function joinFlat(pieces: readonly string[]): string {
+  return pieces.join('');
+}
+
+/** The first characters as a text of their own: a slice of a long text keeps all of it in memory. */
+export function copyBeginning(text: string, length: number): string {
+  return Buffer.from(text.slice(0, length), 'utf16le').toString('utf16le');
 }

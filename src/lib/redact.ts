@@ -1,8 +1,8 @@
 // Removes credentials from texts: of records and logs, of upstream errors, and of what a provider says of a sign-in.
 
 import { crc32 } from 'node:zlib';
-import { copyBeginning } from './flatten-string.ts';
 import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from './json.ts';
+import { copyBeginning } from './long-text.ts';
 import { remember } from './once.ts';
 
 /** Shorter secrets are found in too much that is none. */

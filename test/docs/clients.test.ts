@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../../console/src/pages/clients/client.ts';
 import { CLIENTS, findClient } from '../../console/src/pages/clients/clients.ts';
-import { CODING_CLIENTS } from '../../src/clients/coding-clients.ts';
-import { SDK_VARIABLES } from '../../src/clients/sdk-variables.ts';
+import { CODING_CLIENTS, SDK_VARIABLES } from '../../src/clients/coding-clients.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { runProgram, runScript } from '../support/run-program.ts';
 

@@ -4,7 +4,7 @@ import { createDefaultAccounts, createSandbox } from '@isthmus/sandbox';
 import { AccountTrials } from '../../src/accounts/health.ts';
 import { createMonitorRoutes } from '../../src/admin/admin-routes.ts';
 import type { MonitorRouteOptions } from '../../src/admin/options.ts';
-import { createModelDirectory } from '../../src/compose/model-directory.ts';
+import { createModelDirectory } from '../../src/compose/traffic.ts';
 import { createDispatcher } from '../../src/dispatch/dispatch.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createId } from '../../src/lib/ids.ts';

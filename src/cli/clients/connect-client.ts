@@ -3,8 +3,7 @@
 import { rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { CodingClient, SettingEntry } from '../../clients/client-settings.ts';
-import { CODING_CLIENTS } from '../../clients/coding-clients.ts';
-import { SDK_VARIABLES, type SdkVariables } from '../../clients/sdk-variables.ts';
+import { CODING_CLIENTS, SDK_VARIABLES, type SdkVariables } from '../../clients/coding-clients.ts';
 import { writeExport } from '../../clients/write-settings.ts';
 import { compareLines } from '../../lib/difference.ts';
 import type { JsonObject } from '../../lib/json.ts';

@@ -1,8 +1,7 @@
 // The clients of this machine: the address, key and model in their settings, and what `isthmus doctor` finds wrong with them.
 
 import type { CodingClient, SettingEntry } from '../../clients/client-settings.ts';
-import { CODING_CLIENTS } from '../../clients/coding-clients.ts';
-import { SDK_VARIABLES, type SdkVariables } from '../../clients/sdk-variables.ts';
+import { CODING_CLIENTS, SDK_VARIABLES, type SdkVariables } from '../../clients/coding-clients.ts';
 import { isLoopbackHost } from '../../lib/net.ts';
 import { findFile, findProgram, type Machine } from '../clients/place.ts';
 import { readTree } from '../clients/settings-editor.ts';

@@ -12,8 +12,8 @@ import {
 } from '../../canonical/event.ts';
 import { blockMessage } from '../../canonical/text-forms.ts';
 import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
-import { joinFlat } from '../../lib/flatten-string.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { joinFlat } from '../../lib/long-text.ts';
 import { DATA_START, dataFrame, FRAME_END } from '../../stream/sse.ts';
 import type { ChatToolCall } from '../../wire/chat.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';

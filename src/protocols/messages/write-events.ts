@@ -21,8 +21,8 @@ import {
   outputTokens,
   type Usage,
 } from '../../canonical/usage.ts';
-import { joinFlat } from '../../lib/flatten-string.ts';
 import type { JsonValue } from '../../lib/json.ts';
+import { joinFlat } from '../../lib/long-text.ts';
 import { EVENT_STREAM_TYPE, eventFrame, eventStart, FRAME_END } from '../../stream/sse.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import { writeStreamError } from './errors.ts';

@@ -24,8 +24,7 @@ import {
   type JsonValue,
   parseSurveyed,
 } from '../../lib/json.ts';
-import { findJsonError } from '../../lib/json-error.ts';
-import { JSON_LIMITS, type JsonExcess, JsonSurvey } from '../../lib/json-limits.ts';
+import { findJsonError, JSON_LIMITS, type JsonExcess, JsonSurvey } from '../../lib/json-limits.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { memoryLimit } from '../../lib/memory-limit.ts';
 import { isLoopback, MAX_KNOWN_ADDRESSES, readAddress, visitorOf } from '../../lib/net.ts';

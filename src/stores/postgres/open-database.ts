@@ -3,7 +3,7 @@
 import { StoreError } from '../../accounts/account-store.ts';
 import { told } from '../../lib/localized-message.ts';
 import { createDataKey, type DataKeyRow, openDataKey, requireSameDataKey } from '../data-key.ts';
-import { migrate, readVersion } from '../migrate.ts';
+import { migrate, readVersion } from '../migrations.ts';
 import { openStores, type StoresOptions } from '../stores.ts';
 import type { PostgresDatabase } from './session.ts';
 

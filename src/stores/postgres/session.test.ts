@@ -11,8 +11,7 @@ import {
 } from '../../../test/support/postgres.ts';
 import { recordOf } from '../../../test/support/request-records.ts';
 import { firstOf, insert, rowsOf, run, runScript } from '../database.ts';
-import { migrate, readVersion } from '../migrate.ts';
-import { MIGRATIONS } from '../migrations.ts';
+import { MIGRATIONS, migrate, readVersion } from '../migrations.ts';
 import { builder } from '../schema.ts';
 import { createSettingsStore } from '../stores.ts';
 import { openPostgres } from './open-database.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { createPrivateFile, replaceFile } from '../../lib/private-file.ts';
 import type { Vault } from '../../sealing/seal.ts';
 import { openDataKey } from '../data-key.ts';
-import { readVersion } from '../migrate.ts';
+import { readVersion } from '../migrations.ts';
 import { checkDatabaseFile, checkWhole } from './check-database.ts';
 import { type OpenHandle, openSqliteFile, SqliteConnection } from './session.ts';
 

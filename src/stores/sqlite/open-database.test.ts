@@ -22,8 +22,7 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { newAccount } from '../../../test/support/new-account.ts';
 import { createDataKey } from '../data-key.ts';
 import { runScript } from '../database.ts';
-import { migrate } from '../migrate.ts';
-import { MIGRATIONS } from '../migrations.ts';
+import { MIGRATIONS, migrate } from '../migrations.ts';
 import { openDatabase } from './open-database.ts';
 import { openSqliteFile, SqliteConnection } from './session.ts';
 

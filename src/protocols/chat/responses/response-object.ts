@@ -10,8 +10,8 @@ import {
   totalTokens,
   type Usage,
 } from '../../../canonical/usage.ts';
-import { joinFlat } from '../../../lib/flatten-string.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
+import { joinFlat } from '../../../lib/long-text.ts';
 import { eventFrame, eventStart, FRAME_END } from '../../../stream/sse.ts';
 import type { ChatErrorType } from '../../../wire/chat.ts';
 import { writeErrorBody } from '../errors.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createHold } from './hold-back.ts';
+import { createHold } from './write-events.ts';
 
 test('answers wait for citations when the request or the model’s name asks for a search', () => {
   expect(createHold({ drafts: 0, mayCite: false }, {})).toBeUndefined();

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { copyBeginning } from './flatten-string.ts';
+import { copyBeginning } from './long-text.ts';
 
 test('the beginning of a text is copied whatever stands in it', () => {
   for (const text of ['', 'abc', 'Größe 😀', '😀'.slice(0, 1), 'a\u0000b']) {

@@ -1,9 +1,9 @@
 import OpenAI from 'openai';
 import { expect, test } from 'vitest';
-import type { Embedding } from '../../canonical/embedding.ts';
-import { isJsonObject, type JsonObject } from '../../lib/json.ts';
-import { inputOf } from '../../protocols/chat/answers.test-support.ts';
-import { readEmbeddingCall } from './openai.ts';
+import type { Embedding } from '../canonical/embedding.ts';
+import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import { inputOf } from '../protocols/chat/answers.test-support.ts';
+import { readEmbeddingCall } from './embeddings.ts';
 
 function read(body: JsonObject) {
   const input = inputOf({ model: 'm', ...body });

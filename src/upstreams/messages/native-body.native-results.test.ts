@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
-import { pairResults } from './native-results.ts';
+import { pairResults } from './native-body.ts';
 
 const call = (id: string): JsonObject => ({ type: 'tool_use', id, name: 'f', input: {} });
 const result = (id: string, content = `of ${id}`): JsonObject => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CanonicalEvent, GroundingEvent } from '../../../canonical/event.ts';
-import { createHold } from './hold-back.ts';
+import { createHold } from './write-events.ts';
 
 const start = (index: number, kind: 'text' | 'thinking'): CanonicalEvent => ({
   kind: 'block-start',
