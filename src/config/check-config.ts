@@ -49,13 +49,14 @@ function isOwnError(
 
 function jsonPath({ instancePath }: SchemaError): string {
   const steps = instancePath.split('/').slice(1);
-  const path = steps.map((step, index) => {
-    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (/^\d+$/.test(key)) return `[${key}]`;
-    if (/^[A-Za-z_]\w*$/.test(key)) return index === 0 ? key : `.${key}`;
-    return `[${JSON.stringify(key)}]`;
-  });
-  return path.join('') || '(root)';
+  const keys = steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return keys.reduce(pathBelow, '') || '(root)';
+}
+
+function pathBelow(path: string, key: string): string {
+  if (/^\d+$/.test(key)) return `${path}[${key}]`;
+  if (!/^[A-Za-z_]\w*$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
+  return path === '' ? key : `${path}.${key}`;
 }
 
 /** A word counts in any case: it is named once. */
@@ -72,13 +73,14 @@ function valueProblems(section: JsonObject, schema: SettingSchema, path = ''): S
   return Object.entries(section).flatMap(([key, value]) => {
     // Of entries with names of the operator's choice each is as the others.
     const { check, ...inner } = properties[key] ?? additionalProperties ?? {};
-    if (isJsonObject(value)) return valueProblems(value, inner, `${path}${key}.`);
+    const place = pathBelow(path, key);
+    if (isJsonObject(value)) return valueProblems(value, inner, place);
     if (check === undefined || value === undefined) return [];
     try {
       for (const text of [value].flat()) check(String(text));
       return [];
     } catch (error) {
-      if (error instanceof ValueError) return [told`${path + key}: ${error.sentence}`];
+      if (error instanceof ValueError) return [told`${place}: ${error.sentence}`];
       throw error;
     }
   });

@@ -6,17 +6,21 @@ import {
   LOG_LEVELS,
   QUIRK_PRESETS,
   readAddressRange,
+  readBaseUrl,
   readClientKey,
   readDirectHost,
   readHost,
   readHostName,
+  readLocation,
   readOneLine,
   readOrigin,
   readPassword,
   readPath,
   readPlainProxy,
   readProxyCredential,
+  readSecret,
   readServiceUrl,
+  readUrl,
   readUrlPath,
   readWebhook,
   readWebUrl,
@@ -82,8 +86,8 @@ const NETWORK_LIST = {
   default: [],
 } as const;
 
-function text(description: string) {
-  return { ...TEXT, description } as const;
+function text(description: string, check?: SettingSchema['check']) {
+  return { ...TEXT, check, description } as const;
 }
 
 /** A whole number within bounds, both inclusive. @param usual the default */
@@ -373,28 +377,33 @@ export const OAUTH_SCHEMA = {
   description: 'Your own OAuth client at the provider, for accounts that sign in.',
   required: ['client_id'],
   properties: {
-    client_id: text('Its id.'),
-    client_secret: text('Its secret, plain or sealed (`sealed:v1:…`); absent for public clients.'),
+    client_id: text('Its id.', readSecret),
+    client_secret: text(
+      'Its secret, plain or sealed (`sealed:v1:…`); absent for public clients.',
+      readSecret,
+    ),
     authorization_url: text(
       'Where people sign in. The profiles `gemini-api` and `vertex` know this and the next three addresses.',
+      readServiceUrl,
     ),
-    token_url: text('Where codes and refresh tokens are traded.'),
-    revocation_url: text('Where the token of a removed account is revoked.'),
+    token_url: text('Where codes and refresh tokens are traded.', readServiceUrl),
+    revocation_url: text('Where the token of a removed account is revoked.', readServiceUrl),
     userinfo_url: {
-      ...TEXT,
+      ...text('Where the e-mail address of an account is read.', readServiceUrl),
       as: 'userInfoUrl',
-      description: 'Where the e-mail address of an account is read.',
     },
-    issuer: text('The only issuer that sign-ins may come back from.'),
+    issuer: text('The only issuer that sign-ins may come back from.', readServiceUrl),
     scopes: {
       type: 'array',
       items: TEXT,
+      check: readSecret,
       minItems: 1,
       description:
         'What is asked for; with the profiles `gemini-api` and `vertex`: `openid`, `email` and the cloud platform.',
     },
     redirect_url: text(
       "Address registered at the provider, where sign-ins come back to; without one this gateway's own loopback address.",
+      (address) => readUrl(address, ['http', 'https']),
     ),
     extra_parameters: {
       as: 'extraAuthorizationParameters',
@@ -431,7 +440,7 @@ export const UPSTREAM_SCHEMA = {
   required: ['profile'],
   properties: {
     profile: { enum: UPSTREAM_PROFILES, description: 'How the upstream is reached.' },
-    base_url: text("Its address; without one the profile's own."),
+    base_url: text("Its address; without one the profile's own.", readBaseUrl),
     vocabulary: {
       enum: ['real', 'neutral'],
       description: 'Words a `generic` upstream takes; `neutral` when absent.',
@@ -509,10 +518,14 @@ export const UPSTREAM_SCHEMA = {
       additionalProperties: {},
       description: 'Fields of every request body to an `openai-compatible` upstream.',
     },
-    location: text('Region of a `vertex` upstream, such as `us-central1`; `global` when absent.'),
+    location: text(
+      'Region of a `vertex` upstream, such as `us-central1`; `global` when absent.',
+      readLocation,
+    ),
     quota_path: text(
       'Path below the address of a `generic` upstream that answers with quota figures; `/v1beta/quota` ' +
         'when absent. An upstream without it is asked once an hour.',
+      readUrlPath,
     ),
     max_concurrency: {
       ...CALLS_AT_ONCE,

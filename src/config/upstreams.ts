@@ -10,18 +10,7 @@ import {
   readSection,
   UPSTREAM_SCHEMA,
 } from './settings.ts';
-import {
-  ConfigError,
-  readBaseUrl,
-  readLocation,
-  readSecret,
-  readServiceUrl,
-  readUrl,
-  readUrlPath,
-  UPSTREAM_PROFILES,
-  type UpstreamProfile,
-  ValueError,
-} from './values.ts';
+import { ConfigError, UPSTREAM_PROFILES, type UpstreamProfile } from './values.ts';
 
 export interface UpstreamDefinition
   extends Omit<
@@ -184,8 +173,6 @@ const PUBLIC_API: Omit<UpstreamSeed, 'apiKeys'> = {
   ...{ auth: undefined, location: undefined, projectId: undefined },
 };
 
-type Check = readonly [key: string, value: string | undefined, read: (text: string) => unknown];
-
 /** One problem a line, each starting with the JSON path. Secrets are never repeated. */
 export function upstreamProblems(sections: NonNullable<ConfigFile['upstreams']>): Sentence[] {
   return Object.entries(sections).flatMap(([id, section]) => {
@@ -243,11 +230,6 @@ function profileProblems(section: Section): Problem[] {
   const foreign = Object.entries(OWN_KEYS).filter(
     ([key, profiles]) => Object.hasOwn(section, key) && !profiles.includes(section.profile),
   );
-  const checks: readonly Check[] = [
-    ['base_url', section.base_url, readBaseUrl],
-    ['location', section.location, readLocation],
-    ['quota_path', section.quota_path, readUrlPath],
-  ];
   const problems = foreign.map(
     ([key, profiles]): Problem => [key, told`only the profile ${profiles.join(', ')} has it`],
   );
@@ -257,7 +239,7 @@ function profileProblems(section: Section): Problem[] {
   if (ADDRESSLESS.includes(section.profile) && section.base_url === undefined) {
     problems.push(['base_url', told`must be set for the profile ${section.profile}`]);
   }
-  return [...problems, ...tryAll(checks)];
+  return problems;
 }
 
 /** Parameters the sign-in itself sets; another value would break it or its protection. */
@@ -282,34 +264,10 @@ function oauthProblems(oauth: OAuthSection, profile: string): Problem[] {
   const taken = Object.keys(oauth.extra_parameters ?? {}).filter((key) =>
     OWN_PARAMETERS.includes(key.toLowerCase()),
   );
-  const checks: readonly Check[] = [
-    ['client_id', oauth.client_id, readSecret],
-    ['client_secret', oauth.client_secret, readSecret],
-    ['authorization_url', oauth.authorization_url, readServiceUrl],
-    ['token_url', oauth.token_url, readServiceUrl],
-    ['revocation_url', oauth.revocation_url, readServiceUrl],
-    ['userinfo_url', oauth.userinfo_url, readServiceUrl],
-    ['issuer', oauth.issuer, readServiceUrl],
-    ['redirect_url', oauth.redirect_url, (text) => readUrl(text, ['http', 'https'])],
-    ...(oauth.scopes ?? []).map((scope): Check => ['scopes', scope, readSecret]),
-  ];
   return [
     ...missing.map((key): Problem => [key, told`must be set for the profile ${profile}`]),
     ...taken.map((key): Problem => [`extra_parameters.${key}`, told`is set by the sign-in itself`]),
-    ...tryAll(checks),
   ];
-}
-
-function tryAll(checks: readonly Check[]): Problem[] {
-  return checks.flatMap(([key, value, read]): Problem[] => {
-    try {
-      if (value !== undefined) read(value);
-      return [];
-    } catch (error) {
-      if (error instanceof ValueError) return [[key, error.sentence]];
-      throw error;
-    }
-  });
 }
 
 /**
