@@ -38,7 +38,6 @@ export interface ModelCapabilities {
    * is sent as it came.
    */
   readonly relaysOneAnswer?: true | undefined;
-  /** True when the model draws images. */
   readonly drawsImages: boolean;
   /** True when a mask has a place of its own; else the model is told what it is. */
   readonly takesMasks?: true | undefined;

@@ -73,7 +73,6 @@ export type ProtocolRoute =
       readonly path: string;
       /** What it does, for the list of all routes. */
       readonly title: string;
-      /** True for routes that read the body. */
       readonly takesBody?: true | undefined;
       /** @throws GatewayError not-found for an answer this client key has not */
       run(input: StoredResponseInput): Promise<JsonObject>;

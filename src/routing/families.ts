@@ -137,7 +137,6 @@ export function createFamilies(settings: FamiliesSettings = {}) {
     },
     /** The best model of a family. */
     newestOf: (family: ModelFamily, offered: Iterable<string>) => find([[family]], [...offered]),
-    /** The model that the operator prefers in a family. */
     preferredOf: (family: ModelFamily, offered: Iterable<string>) => wished([family], [...offered]),
   };
 }

@@ -79,7 +79,6 @@ export class SchemaReader {
     this.root = { ...this.#readOne(schema), isOpen: false };
   }
 
-  /** The node of an object's member. */
   member({ objects }: SchemaNode, name: string): SchemaNode {
     const parts: JsonValue[] = [];
     for (const rule of objects) {
@@ -92,7 +91,6 @@ export class SchemaReader {
     return this.#readAll(parts);
   }
 
-  /** The node of an array's item. */
   item({ arrays }: SchemaNode, index: number): SchemaNode {
     const parts = arrays.flatMap(({ tuple = [], items }): readonly Located[] => {
       const at = tuple[index];

@@ -100,7 +100,6 @@ export interface Dialect {
   latest(column: string, by: string): AliasableExpression<string | undefined>;
   /** Until the end of the transaction no other writes to a table, and what others wrote is seen. */
   holdWriters(table: 'usage_sums' | 'account_health'): Work<void>;
-  /** The sequences of the next rows of a table, rising. */
   nextSequences(table: 'requests', count: number): Work<readonly number[]>;
   /** Lets new rows come behind those that were inserted with their places. */
   continueSequences(table: keyof Tables): Work<void>;

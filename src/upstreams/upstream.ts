@@ -170,7 +170,6 @@ export interface DecodeContext {
   readonly signatureFamily: string;
   /** The wire body that is answered: what an empty answer means depends on it. */
   readonly body?: JsonObject | undefined;
-  /** True where the answer was asked for as a stream. */
   readonly stream?: boolean | undefined;
   /** With which the answer was asked for: kept out of the texts of its errors. */
   readonly access?: AccountAccess | undefined;
@@ -213,7 +212,6 @@ export interface UpstreamModel {
   readonly inputTokenLimit?: number | undefined;
   readonly outputTokenLimit?: number | undefined;
   readonly supportsThinking?: boolean | undefined;
-  /** Media that it does not read. */
   readonly refusesMedia?: readonly Modality[] | undefined;
   readonly callsFunctions?: boolean | undefined;
   readonly tasks?: readonly ModelTask[] | undefined;

@@ -154,7 +154,6 @@ const BLOCKS =
   "'text', 'image', 'document', 'search_result', 'thinking', 'redacted_thinking', 'tool_use' or 'tool_result'";
 const RESULT_BLOCKS = "'text', 'image', 'document', 'search_result' or 'tool_reference'";
 
-/** A `text` block. */
 function readText({ text, cache_control }: Omit<BlockOf<'text'>, 'type'>): TextPart {
   return { kind: 'text', text, ...cacheHint(cache_control) };
 }

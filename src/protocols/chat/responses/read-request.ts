@@ -172,7 +172,6 @@ function readSettings({
     mayCite: canonical.tools.some(({ kind }) => kind === 'web-search'),
     /** Whether the service is to search for tools that are deferred. */
     searchesTools: (body.tools ?? []).some(isServersSearch),
-    /** Whether search items name their sources. */
     namesSources: include.has('web_search_call.action.sources'),
     /** Whether search items list what they found. */
     namesResults: include.has('web_search_call.results'),
