@@ -1,6 +1,7 @@
 // Media types: one spelling each, what kind of media they are, and how bytes betray theirs.
 
 import { tidyBase64 } from '../lib/base64.ts';
+import { invalidRequest } from './error.ts';
 import type {
   CanonicalRequest,
   MediaPart,
@@ -170,4 +171,14 @@ function readImage(uri: string): MediaPart | undefined {
 
 function pushText(parts: Part[], text: string): void {
   if (text.trim() !== '') parts.push({ kind: 'text', text });
+}
+
+/** For what the upstream does not read itself. */
+export function unreadableAddress({ modality, source }: MediaPart): Error {
+  const path = (source.kind === 'base64' ? undefined : source.path) ?? 'messages';
+  const message =
+    source.kind === 'url'
+      ? `${path}: this ${modality} URL is not fetched; send a data URI, or let the operator set proxy.fetch_remote_media.`
+      : `${path}: the upstream cannot read this ${modality} file; send its bytes as base64.`;
+  return invalidRequest(path, message, 'unsupported');
 }

@@ -31,7 +31,7 @@ function service() {
       outputLimit: ({ max_tokens: most }) => Number(most),
       limitOutput: ({ thinking: _thinking, ...body }, most) => ({ ...body, max_tokens: most }),
     },
-    { now: () => time },
+    { monotonic: () => time },
   );
   const refuses = (detail: string) => (call: { body: { max_tokens?: unknown } }) => {
     const { max_tokens: most } = call.body;

@@ -1,4 +1,5 @@
-// Limits of answers that no model list has: services state them when they refuse a larger one.
+// What services tell when they refuse a request, remembered by model for a while: above all limits of answers, which no
+// model list has.
 
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -52,20 +53,49 @@ function readReportedLimit(said: string): ReportedLimit | undefined {
 
 const MAX_MODELS = 1000;
 /**
- * Services raise their limits, and routers have several behind one name. To learn one again costs a refused call, which
+ * Services change what they take, and routers have several behind one name. To learn one again costs a refused call, which
  * its client does not see: it is neither stored nor told to other processes.
  */
 const LIFETIME_MS = 3_600_000;
 
+/** What the service of one upstream was found to be like, by model. Clients name models, so there are not many kept. */
+export class ModelMemory<Fact> {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #known = new Map<string, { readonly fact: Fact; readonly until: number }>();
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  find(modelId: string): Fact | undefined {
+    const known = this.#known.get(modelId);
+    return known !== undefined && this.#clock.monotonic() < known.until ? known.fact : undefined;
+  }
+
+  learn(modelId: string, fact: Fact): void {
+    if (this.#known.size >= MAX_MODELS) this.#known.clear();
+    this.#known.set(modelId, { fact, until: this.#clock.monotonic() + LIFETIME_MS });
+  }
+}
+
+/** What a service says that refused a request for what it asked; undefined of any other error. */
+export function complaintOf(error: unknown): string | undefined {
+  if (!(error instanceof GatewayError) || error.failure?.kind !== 'rejected') return undefined;
+  const { detail } = error.failure;
+  return detail === undefined ? undefined : textOf(detail);
+}
+
 /** The limits that the service of one upstream stated. */
 export class OutputLimits {
   readonly #wire: Pick<Upstream, 'outputLimit' | 'limitOutput'>;
-  readonly #clock: Pick<Clock, 'now'>;
-  readonly #known = new Map<string, { readonly limit: ReportedLimit; readonly until: number }>();
+  readonly #known: ModelMemory<ReportedLimit>;
 
-  constructor(wire: Pick<Upstream, 'outputLimit' | 'limitOutput'>, clock: Pick<Clock, 'now'>) {
+  constructor(
+    wire: Pick<Upstream, 'outputLimit' | 'limitOutput'>,
+    clock: Pick<Clock, 'monotonic'>,
+  ) {
     this.#wire = wire;
-    this.#clock = clock;
+    this.#known = new ModelMemory(clock);
   }
 
   /**
@@ -77,16 +107,15 @@ export class OutputLimits {
     call: UpstreamCall,
     send: (call: UpstreamCall) => Promise<Opened>,
   ): Promise<Opened> {
-    const known = this.#known.get(call.modelId);
-    const isFresh = known !== undefined && this.#clock.now() < known.until;
-    const first = isFresh ? this.#within(known.limit, call) : call;
+    const known = this.#known.find(call.modelId);
+    const first = known === undefined ? call : this.#within(known, call);
     try {
       return await send(first);
     } catch (error) {
-      const limit = limitIn(error);
+      const limit = readReportedLimit(complaintOf(error) ?? '');
       const next = limit && this.#within(limit, first);
       if (next === undefined || next === first) throw error;
-      if (limit?.isOfModel === true) this.#learn(call.modelId, limit);
+      if (limit?.isOfModel === true) this.#known.learn(call.modelId, limit);
       return await send(next);
     }
   }
@@ -106,15 +135,4 @@ export class OutputLimits {
     }
     return { ...call, body: limited };
   }
-
-  #learn(modelId: string, limit: ReportedLimit): void {
-    if (this.#known.size >= MAX_MODELS) this.#known.clear();
-    this.#known.set(modelId, { limit, until: this.#clock.now() + LIFETIME_MS });
-  }
-}
-
-function limitIn(error: unknown): ReportedLimit | undefined {
-  if (!(error instanceof GatewayError) || error.failure?.kind !== 'rejected') return undefined;
-  const { detail } = error.failure;
-  return detail === undefined ? undefined : readReportedLimit(textOf(detail));
 }

@@ -3,21 +3,14 @@
 import type { ModelCapabilities } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import { mendText } from '../canonical/text-forms.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { remember } from '../lib/once.ts';
-import type { ProxyChoice } from '../lib/outbound-proxy.ts';
-import { type ClientLimits, UpstreamClient, type WireRules } from './transport/client.ts';
-import type { AnswerRoom } from './transport/response.ts';
+import { type ClientOptions, UpstreamClient, type WireRules } from './transport/client.ts';
 import type { Upstream, UpstreamModel } from './upstream.ts';
 
-export interface WireOptions<Profile> {
+export interface WireOptions<Profile>
+  extends Omit<ClientOptions, 'wire' | 'baseUrl' | 'userAgent'> {
   readonly profile: Profile;
-  readonly clock: Clock;
-  readonly limits?: Partial<ClientLimits> | undefined;
-  readonly answerRoom?: AnswerRoom | undefined;
-  /** The proxy of the gateway as it is now; without it calls go direct. */
-  readonly proxyFor?: ProxyChoice | undefined;
 }
 
 /** An upstream that knows how many of its calls are under way; its owner closes it. */

@@ -1,6 +1,7 @@
 // Writes a canonical request as a chat completion request; what the upstream takes differently is fitted behind it.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import { unreadableAddress } from '../../canonical/media.ts';
 import type {
   CanonicalRequest,
   MediaPart,
@@ -454,12 +455,7 @@ const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** @throws GatewayError (invalid-request) for one that the upstream does not read itself */
-export function addressOf({ modality, source }: MediaPart, isRead: boolean): string {
-  if (isRead && source.kind === 'url') return source.url;
-  const path = (source.kind === 'base64' ? undefined : source.path) ?? 'messages';
-  const message =
-    source.kind === 'url'
-      ? `${path}: this ${modality} URL is not fetched; send a data URI, or let the operator set proxy.fetch_remote_media.`
-      : `${path}: the upstream cannot read this ${modality} file; send its bytes as base64.`;
-  throw invalidRequest(path, message, 'unsupported');
+export function addressOf(part: MediaPart, isRead: boolean): string {
+  if (isRead && part.source.kind === 'url') return part.source.url;
+  throw unreadableAddress(part);
 }

@@ -14,7 +14,7 @@ const isUnsupported = (field: string): string =>
 function service(refused: Readonly<Record<string, string>>) {
   let time = 0;
   const sent: JsonObject[] = [];
-  const fields = new RefusedFields({ now: () => time });
+  const fields = new RefusedFields({ monotonic: () => time });
   const send = async ({ body }: UpstreamCall): Promise<JsonObject> => {
     sent.push(body);
     const detail = Object.entries(refused).find(([field]) => body[field] !== undefined)?.[1];

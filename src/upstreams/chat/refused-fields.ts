@@ -1,8 +1,8 @@
 // Fields that a service refuses for one of its models, as nothing but the refusal tells where the name says nothing (Azure).
 
-import { GatewayError } from '../../canonical/error.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { textOf, told } from '../../lib/localized-message.ts';
+import { told } from '../../lib/localized-message.ts';
+import { complaintOf, ModelMemory } from '../stated-limits.ts';
 import type { UpstreamCall } from '../upstream.ts';
 
 /**
@@ -32,22 +32,12 @@ const OPTIONAL: ReadonlySet<string> = new Set([
   ...['service_tier', 'prompt_cache_key'],
 ]);
 
-const MAX_MODELS = 1000;
-/** A name may be given to another model. */
-const LIFETIME_MS = 3_600_000;
-
-interface Known {
-  readonly fields: Set<string>;
-  readonly until: number;
-}
-
 /** What the service of one upstream refused, by model. */
 export class RefusedFields {
-  readonly #clock: Pick<Clock, 'now'>;
-  readonly #known = new Map<string, Known>();
+  readonly #known: ModelMemory<ReadonlySet<string>>;
 
-  constructor(clock: Pick<Clock, 'now'>) {
-    this.#clock = clock;
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#known = new ModelMemory(clock);
   }
 
   /**
@@ -61,7 +51,7 @@ export class RefusedFields {
   ): Promise<Opened> {
     const refused = new Set<string>();
     let fitted = call;
-    for (const field of this.#fieldsOf(call.modelId)) fitted = without(fitted, field);
+    for (const field of this.#known.find(call.modelId) ?? []) fitted = without(fitted, field);
     for (;;) {
       try {
         return await send(fitted);
@@ -77,24 +67,16 @@ export class RefusedFields {
     }
   }
 
-  #fieldsOf(modelId: string): readonly string[] {
-    const known = this.#known.get(modelId);
-    return known === undefined || this.#clock.now() >= known.until ? [] : [...known.fields];
-  }
-
   #learn(modelId: string, field: string): void {
-    const fields = new Set(this.#fieldsOf(modelId)).add(field);
+    const fields = new Set(this.#known.find(modelId)).add(field);
     // Of two names of one field the last one that was refused counts.
     fields.delete(OTHER_NAMES.get(field) ?? '');
-    if (this.#known.size >= MAX_MODELS) this.#known.clear();
-    this.#known.set(modelId, { fields, until: this.#clock.now() + LIFETIME_MS });
+    this.#known.learn(modelId, fields);
   }
 }
 
 function fieldIn(error: unknown): string | undefined {
-  if (!(error instanceof GatewayError) || error.failure?.kind !== 'rejected') return undefined;
-  const { detail } = error.failure;
-  const said = detail === undefined ? '' : textOf(detail);
+  const said = complaintOf(error) ?? '';
   return REFUSALS.map((pattern) => pattern.exec(said)?.[1]).find((field) => field !== undefined);
 }
 

@@ -2,6 +2,7 @@
 
 import { EFFORT_TOKENS, tokensOfAmount } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
+import { unreadableAddress } from '../../canonical/media.ts';
 import type {
   ModelCapabilities,
   ThinkingCapability,
@@ -435,13 +436,4 @@ function resolutionOf(
   const reason = told`This model takes no detail level for single media.`;
   target.receipt.add('dropped', 'messages', reason);
   return {};
-}
-
-function unreadableAddress({ modality, source }: MediaPart): Error {
-  const path = (source.kind === 'base64' ? undefined : source.path) ?? 'messages';
-  const message =
-    source.kind === 'url'
-      ? `${path}: this ${modality} URL is not fetched; send a data URI, or let the operator set proxy.fetch_remote_media.`
-      : `${path}: the upstream cannot read this ${modality} file; send its bytes as base64.`;
-  return invalidRequest(path, message, 'unsupported');
 }

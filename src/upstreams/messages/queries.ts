@@ -6,6 +6,7 @@ import { type JsonObject, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { isMissingCall, isMissingList, pathFault } from '../errors.ts';
 import { limitOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import { ModelMemory } from '../stated-limits.ts';
 import type { UpstreamClient } from '../transport/client.ts';
 import type { AccountAccess, TokenCount, UpstreamCall, UpstreamModel } from '../upstream.ts';
 import type { MessagesProfile } from './profiles.ts';
@@ -17,11 +18,6 @@ interface Asked {
   readonly profile: MessagesProfile;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
-
-/** Where a model is not counted, nobody asks again for this long. */
-const UNCOUNTED_FOR_MS = 60 * 60 * 1000;
-/** Clients name models, so what is remembered of their names is bounded. */
-const MAX_NAMES = 1000;
 
 /** Fields of a request that bear on its count, the only ones taken (Messages API, "Token counting"). */
 const COUNTED_FIELDS = [
@@ -37,19 +33,19 @@ const COUNTED_FIELDS = [
 
 /** What an upstream without such a call cannot count is text to estimate. The counter throws GatewayError with `failure` set. */
 export function createTokenCounter({ client, profile, clock }: Asked) {
-  const uncountedUntil = new Map<string, number>();
+  /** Of these models nobody asks again for a while. */
+  const isUncounted = new ModelMemory<true>(clock);
   return async (call: Omit<UpstreamCall, 'stream'>): Promise<TokenCount> => {
     const body = countedFields(call.body);
     const uncounted = (): TokenCount => ({ total: 0, uncounted: countedText(body) });
-    if (clock.monotonic() < (uncountedUntil.get(call.modelId) ?? 0)) return uncounted();
+    if (isUncounted.find(call.modelId)) return uncounted();
     let answer: JsonObject;
     try {
       const request = postRequest(profile, '/messages/count_tokens', { ...call, body });
       answer = await client.readObject(request);
     } catch (error) {
       if (!isMissingCall(error)) throw error;
-      if (uncountedUntil.size === MAX_NAMES) uncountedUntil.clear();
-      uncountedUntil.set(call.modelId, clock.monotonic() + UNCOUNTED_FOR_MS);
+      isUncounted.learn(call.modelId, true);
       return uncounted();
     }
     const total = readNumber(answer.input_tokens);

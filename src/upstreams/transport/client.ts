@@ -42,7 +42,7 @@ export interface WireRules extends WireAnswers {
   encodeBody(body: JsonObject, receipt: Receipt | undefined): Buffer | Promise<Buffer>;
 }
 
-interface ClientOptions {
+export interface ClientOptions {
   readonly wire: WireRules;
   readonly baseUrl: string;
   readonly userAgent: string;
