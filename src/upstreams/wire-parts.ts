@@ -25,6 +25,17 @@ interface ReachedBy {
   readonly userAgent: string;
 }
 
+/** Who we say we are: our own name and version, never another client's. */
+export function userAgentOf(version: string | undefined): string {
+  return version === undefined ? 'isthmus' : `isthmus/${version}`;
+}
+
+/** A configured address without what callers add themselves: trailing slashes and the version. */
+export function trimBaseUrl(baseUrl: string, versionPath = '/'): string {
+  const url = baseUrl.replace(/\/+$/, '');
+  return url.endsWith(versionPath) ? url.slice(0, -versionPath.length) : url;
+}
+
 /** Clients name models, so what is remembered of their names is bounded. */
 const MAX_NAMES = 1000;
 

@@ -2,6 +2,7 @@
 
 import type { Effort } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { trimBaseUrl, userAgentOf } from '../wire-parts.ts';
 import {
   createMediaModelFinder,
   type MediaModel,
@@ -518,8 +519,8 @@ function createProfile(
   const quirks = withEndpoints(quirksOf(options.quirks, usual), options.endpoints);
   return {
     id,
-    baseUrl: baseUrl.replace(/\/+$/, ''),
-    userAgent: version === undefined ? 'isthmus' : `isthmus/${version}`,
+    baseUrl: trimBaseUrl(baseUrl),
+    userAgent: userAgentOf(version),
     paths: { ...PATHS, ...paths },
     query,
     auth,

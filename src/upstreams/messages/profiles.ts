@@ -2,8 +2,8 @@
 
 import type { ModelCapabilities } from '../../canonical/model.ts';
 import type { Optional } from '../../lib/json.ts';
-import { MESSAGES_VERSION } from '../../wire/messages.ts';
 import { realModelName } from '../../wire/vocabulary.ts';
+import { trimBaseUrl, userAgentOf } from '../wire-parts.ts';
 
 export interface MessagesProfile {
   readonly id: string;
@@ -12,10 +12,6 @@ export interface MessagesProfile {
   readonly userAgent: string;
   /** How an API key travels; access tokens are always Bearer. */
   readonly auth: 'x-api-key' | 'bearer';
-  /** Path of the version below the base URL, such as `/v1`. */
-  readonly versionPath: string;
-  readonly version: { readonly header: string; readonly value: string };
-  readonly betaHeader: string;
   /** Flags that are sent with every request, beside those of the client. */
   readonly betas: readonly string[];
   /** Which upstreams accept each other's signatures: all of one family do. */
@@ -39,7 +35,8 @@ interface MessagesProfileOptions {
 }
 
 const PUBLIC_BASE_URL = 'https://api.anthropic.com';
-const VERSION_PATH = '/v1';
+/** Below the base URL. */
+export const VERSION_PATH = '/v1';
 
 /** The public Messages API. */
 export function createAnthropicProfile(
@@ -65,22 +62,13 @@ export function createMessagesProfile({
 }: Optional<MessagesProfileOptions> & { readonly baseUrl: string }): MessagesProfile {
   return {
     id,
-    baseUrl: trimBaseUrl(baseUrl),
-    userAgent: version === undefined ? 'isthmus' : `isthmus/${version}`,
+    baseUrl: trimBaseUrl(baseUrl, VERSION_PATH),
+    userAgent: userAgentOf(version),
     auth,
-    versionPath: VERSION_PATH,
-    version: { header: 'anthropic-version', value: MESSAGES_VERSION },
-    betaHeader: 'anthropic-beta',
     betas,
     signatureFamily: id,
     readsBillingLine: false,
     capabilityOverrides,
     modelIds: (name) => [...new Set([realModelName(name), name])],
   };
-}
-
-/** A configured address without what callers add themselves: trailing slashes and the version. */
-function trimBaseUrl(baseUrl: string): string {
-  const url = baseUrl.replace(/\/+$/, '');
-  return url.endsWith(VERSION_PATH) ? url.slice(0, -VERSION_PATH.length) : url;
 }

@@ -1,11 +1,11 @@
 // Builds the HTTP requests of the Messages API for one account.
 
 import type { JsonObject } from '../../lib/json.ts';
-import { mergeBetas } from '../../wire/messages.ts';
+import { MESSAGES_VERSION, mergeBetas } from '../../wire/messages.ts';
 import { HEADER_SPELLINGS, readHeader } from '../../wire/vocabulary.ts';
 import type { ClientRequest } from '../transport/client.ts';
 import type { AccountAccess, UpstreamCall } from '../upstream.ts';
-import type { MessagesProfile } from './profiles.ts';
+import { type MessagesProfile, VERSION_PATH } from './profiles.ts';
 
 /** A POST to a path below the version, with the account's credential. */
 export function postRequest(
@@ -17,7 +17,7 @@ export function postRequest(
   const { clientHeaders, onRateLimit } = call;
   return {
     method: 'POST',
-    path: profile.versionPath + path,
+    path: VERSION_PATH + path,
     headers: headersOf(profile, access, { client: clientHeaders, body }),
     body,
     receipt,
@@ -38,7 +38,7 @@ export function getRequest(
 ): ClientRequest {
   return {
     method: 'GET',
-    path: profile.versionPath + path,
+    path: VERSION_PATH + path,
     headers: headersOf(profile, access),
     proxyUrl: access.proxyUrl,
     secrets: [access.credential],
@@ -53,7 +53,7 @@ interface Relayed {
 
 /** The client's own headers over the profile's, its flags beside them, and the account's credential over all. */
 function headersOf(
-  { auth, version, betaHeader, betas }: MessagesProfile,
+  { auth, betas }: MessagesProfile,
   { credential, credentialKind }: AccountAccess,
   { client = {}, body }: Relayed = {},
 ): Record<string, string> {
@@ -62,13 +62,13 @@ function headersOf(
     if (!NOT_PASSED_ON.has(name)) headers[name] = value;
   }
   const asked = readHeader(client, 'messagesVersion');
-  headers[version.header] =
-    asked === undefined || saysMoreThan(asked, body) ? version.value : asked;
+  headers['anthropic-version'] =
+    asked === undefined || saysMoreThan(asked, body) ? MESSAGES_VERSION : asked;
   const flags = mergeBetas([
     ...HEADER_SPELLINGS.messagesBeta.map((name) => client[name]),
     ...betas,
   ]);
-  if (flags !== '') headers[betaHeader] = flags;
+  if (flags !== '') headers['anthropic-beta'] = flags;
   if (credentialKind === 'api-key' && auth === 'x-api-key') headers['x-api-key'] = credential;
   else headers.authorization = `Bearer ${credential}`;
   return headers;

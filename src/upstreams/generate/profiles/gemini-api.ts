@@ -2,6 +2,7 @@
 
 import type { Optional } from '../../../lib/json.ts';
 import type { AccountAccess } from '../../upstream.ts';
+import { trimBaseUrl, userAgentOf } from '../../wire-parts.ts';
 import type { GenericProfileOptions } from './generic.ts';
 import {
   type GenerateProfile,
@@ -9,9 +10,7 @@ import {
   PUBLIC_EXTRA_FIELDS,
   plainPaths,
   spellingsIn,
-  trimBaseUrl,
   unlistedRealId,
-  userAgentOf,
 } from './profile.ts';
 
 const PUBLIC_BASE_URL = 'https://generativelanguage.googleapis.com';

@@ -2,15 +2,14 @@
 
 import { HEADER_SPELLINGS, type Vocabulary } from '../../../wire/vocabulary.ts';
 import type { AccountAccess } from '../../upstream.ts';
+import { trimBaseUrl, userAgentOf } from '../../wire-parts.ts';
 import {
   type GenerateProfile,
   NEUTRAL_EXTRA_FIELDS,
   PUBLIC_EXTRA_FIELDS,
   plainPaths,
   spellingsIn,
-  trimBaseUrl,
   unlistedRealId,
-  userAgentOf,
 } from './profile.ts';
 
 export interface GenericProfileOptions {

@@ -196,17 +196,6 @@ export function isVideoPage(uri: string): boolean {
   return VIDEO_PAGES.some((page) => uri.startsWith(page));
 }
 
-/** Who we say we are: our own name and version, never another client's. */
-export function userAgentOf(version: string | undefined): string {
-  return version === undefined ? 'isthmus' : `isthmus/${version}`;
-}
-
-/** A configured address without what callers add themselves: trailing slashes and the version. */
-export function trimBaseUrl(baseUrl: string, versionPath: string): string {
-  const url = baseUrl.replace(/\/+$/, '');
-  return url.endsWith(versionPath) ? url.slice(0, -versionPath.length) : url;
-}
-
 const FLASH = 'gemini-3-flash-preview';
 const PRO = 'gemini-3.1-pro-preview';
 

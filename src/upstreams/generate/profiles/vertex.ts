@@ -3,14 +3,13 @@
 import { type GatewayError, gatewayError } from '../../../canonical/error.ts';
 import { told } from '../../../lib/localized-message.ts';
 import type { AccountAccess } from '../../upstream.ts';
+import { trimBaseUrl, userAgentOf } from '../../wire-parts.ts';
 import {
   type EmbedFormName,
   type GenerateProfile,
   isVideoPage,
   spellingsIn,
-  trimBaseUrl,
   unlistedRealId,
-  userAgentOf,
   VERTEX_EXTRA_FIELDS,
 } from './profile.ts';
 
