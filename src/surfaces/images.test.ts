@@ -111,6 +111,7 @@ test('a file no edit has is noted, and a form may leave its fields empty', () =>
 
 test.each([
   [{ prompt: 'x' }, [], 'image'],
+  [{ prompt: 'x', images: [] }, [], 'images'],
   [{}, [file('image')], 'prompt'],
   [{ prompt: 'x' }, [file('image', Buffer.from('%PDF-1.4 not a picture'))], 'image'],
   [{ prompt: 'x' }, [file('image', Buffer.alloc(0))], 'image'],

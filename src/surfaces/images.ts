@@ -89,10 +89,12 @@ export function readEditCall({ body: sent, files = [], receipt }: RouteInput): G
   const said = Object.entries(sent).filter(([key, value]) => value !== '' || key === 'prompt');
   const body = Object.fromEntries(said);
   const pictures = readPictures({ body, files }, ['image', 'images']);
+  // Forms call the field `image`, JSON `images`.
+  const asked = 'images' in sent ? 'images' : 'image';
   if (pictures.length > MAX_PICTURES) {
-    throw invalidRequest('image', `image may hold at most ${MAX_PICTURES} pictures.`);
+    throw invalidRequest(asked, `${asked} may hold at most ${MAX_PICTURES} pictures.`);
   }
-  if (pictures.length === 0) throw missingField('image');
+  if (pictures.length === 0) throw missingField(asked);
   const [mask, another] = readPictures({ body, files }, ['mask']);
   if (another !== undefined) throw invalidRequest('mask', 'mask may hold one picture only.');
   for (const field of new Set(files.map((file) => file.field))) {
