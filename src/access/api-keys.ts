@@ -2,7 +2,7 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
-import type { Cluster, Topic } from '../cluster/cluster.ts';
+import type { CanWait, Cluster, Topic } from '../cluster/cluster.ts';
 import type { Counters } from '../cluster/counters.ts';
 import { StoredCopy } from '../cluster/stored-copy.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -398,7 +398,8 @@ export class ApiKeys {
     if (now - lastUsedAt < PREVIOUS_USE_STEP_MS) return true;
     this.#notePreviousUse(kept, prefix, now);
     this.#used.add(kept.key.id);
-    this.#tell({ kind: 'previous-used', id: kept.key.id, prefix, at: now }, 'can-wait');
+    const used = { kind: 'previous-used', id: kept.key.id, prefix, at: now } as const;
+    this.#tell(used, { about: `${used.id} before ${prefix}` });
     return true;
   }
 
@@ -415,7 +416,9 @@ export class ApiKeys {
       kept.key = { ...kept.key, lastUsedAt: clock.now() };
       this.#used.add(key.id);
       // Limits are counted elsewhere: it is to be shown.
-      if (Object.keys(use).length > 0) this.#tell({ kind: 'use', id: key.id, use }, 'can-wait');
+      if (Object.keys(use).length === 0) return;
+      const about = use.address === undefined ? key.id : `${key.id} ${use.address}`;
+      this.#tell({ kind: 'use', id: key.id, use }, { about, join: joinUses });
     };
     const kept: Kept = {
       key,
@@ -436,7 +439,7 @@ export class ApiKeys {
     this.#tell({ kind: 'stored' });
   }
 
-  #tell(notice: KeyNotice, canWait?: 'can-wait'): void {
+  #tell(notice: KeyNotice, canWait?: CanWait<KeyNotice>): void {
     this.#options.cluster?.notices.tell(TOPIC, notice, canWait);
   }
 
@@ -479,6 +482,19 @@ export class ApiKeys {
     const previous = kept.previous.filter(({ lastUsedAt }) => lastUsedAt !== undefined);
     return [{ id, lastUsedAt: key.lastUsedAt, use: meter.dayUse(), addresses, previous }];
   }
+}
+
+/** Of one address, or of none. */
+function joinUses(before: KeyNotice, after: KeyNotice): KeyNotice {
+  if (before.kind !== 'use' || after.kind !== 'use') return after;
+  const { requests = 0, tokens = 0, images = 0 } = before.use;
+  const use = {
+    ...after.use,
+    requests: requests + (after.use.requests ?? 0),
+    tokens: tokens + (after.use.tokens ?? 0),
+    images: images + (after.use.images ?? 0),
+  };
+  return { ...after, use };
 }
 
 function prefixOf(secret: string): string {

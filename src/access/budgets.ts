@@ -2,7 +2,7 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { clientError, invalidRequest } from '../canonical/error.ts';
-import type { Cluster, ClusterState, Topic } from '../cluster/cluster.ts';
+import type { CanWait, Cluster, ClusterState, Topic } from '../cluster/cluster.ts';
 import type { Counter, Counters } from '../cluster/counters.ts';
 import { StoredCopy } from '../cluster/stored-copy.ts';
 import { type Calendar, createCalendar } from '../lib/calendar.ts';
@@ -455,7 +455,7 @@ export class Budgets {
 
   #tellShare(share: Share): void {
     const stored = this.#stored.get(counterName(share))?.used ?? 0;
-    this.#tell({ kind: 'use', ...share, stored }, 'can-wait');
+    this.#tell({ kind: 'use', ...share, stored }, { about: counterName(share) });
   }
 
   #learnShare(process: string, share: Share): void {
@@ -476,7 +476,7 @@ export class Budgets {
     this.#tell({ kind: 'stored' });
   }
 
-  #tell(notice: BudgetNotice, canWait?: 'can-wait'): void {
+  #tell(notice: BudgetNotice, canWait?: CanWait<BudgetNotice>): void {
     this.#options.cluster?.notices.tell(TOPIC, notice, canWait);
   }
 

@@ -58,6 +58,36 @@ export interface Topic<Notice> {
 /** What waits goes together: a message of its own would cost each request about as much as its counters. */
 export const GATHER_MS = 20;
 
+/** Of notices about the same that wait one is told: what many requests tell one after the other costs little more. */
+export interface CanWait<Notice> {
+  readonly about: string;
+  /** What says both; the later one where it is absent. */
+  readonly join?: (before: Notice, after: Notice) => Notice;
+}
+
+/** The notices that wait, by what they are about. */
+export class WaitingNotices {
+  readonly #byAbout = new Map<string, { notice: unknown }>();
+
+  /** @param entry to be told, unless it is joined to one that waits; true then */
+  join<Notice>(
+    topic: string,
+    entry: { notice: unknown },
+    { about, join = (_before, after) => after }: CanWait<Notice>,
+  ): boolean {
+    const key = `${topic} ${about}`;
+    const before = this.#byAbout.get(key);
+    if (before === undefined) this.#byAbout.set(key, entry);
+    else before.notice = join(before.notice as Notice, entry.notice as Notice);
+    return before !== undefined;
+  }
+
+  /** To be called when all that waits is told. */
+  clear(): void {
+    this.#byAbout.clear();
+  }
+}
+
 /** What one process tells the others: within 50 ms, and in its own order. */
 interface Notices {
   /**
@@ -66,7 +96,7 @@ interface Notices {
    * @param notice plain JSON; fields that are undefined are left out. Secrets have no place in it.
    * @param canWait where nobody decides by it: it goes with the next one, or some milliseconds later
    */
-  tell<Notice>(topic: Topic<Notice>, notice: Notice, canWait?: 'can-wait'): void;
+  tell<Notice>(topic: Topic<Notice>, notice: Notice, canWait?: CanWait<Notice>): void;
   /** @returns what ends it */
   listen<Notice>(topic: Topic<Notice>, listener: NoticeListener<Notice>): () => void;
 }

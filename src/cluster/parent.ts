@@ -4,6 +4,7 @@ import type { Clock, Timer } from '../lib/clock.ts';
 import { createListeners } from '../lib/listeners.ts';
 import {
   type Bank,
+  type CanWait,
   type Cluster,
   type ClusterState,
   ClusterUnavailable,
@@ -12,6 +13,7 @@ import {
   type CreditRequest,
   GATHER_MS,
   NoticeListeners,
+  WaitingNotices,
 } from './cluster.ts';
 import type { Hub } from './memory.ts';
 
@@ -111,8 +113,8 @@ export function createWorkerCluster({
   const outbox = createOutbox(channel);
   let gathering: Timer | undefined;
   /** Goes with the next that cannot wait, or after a moment. */
-  const addLater = (item: Item): void => {
-    outbox.keep(item);
+  const addLater = <Notice>(item: Item, canWait?: CanWait<Notice>): void => {
+    outbox.keep(item, canWait);
     gathering ??= clock.startTimer(GATHER_MS, () => {
       gathering = undefined;
       outbox.flush();
@@ -161,8 +163,9 @@ export function createWorkerCluster({
     replica,
     notices: {
       tell({ name: topic }, notice, canWait) {
-        const add = canWait === undefined ? outbox.add : addLater;
-        add({ kind: 'notice', topic, notice, from: replica });
+        const item: Item = { kind: 'notice', topic, notice, from: replica };
+        if (canWait === undefined) outbox.add(item);
+        else addLater(item, canWait);
       },
       listen: (topic, listener) => listeners.add(topic, listener),
     },
@@ -195,12 +198,14 @@ function isGrant(answer: CreditGrant | string | null): answer is CreditGrant {
 /** What is sent within one turn of the event loop goes as one message: each costs a system call on both sides. */
 function createOutbox(channel: Channel) {
   let items: Item[] = [];
+  const waiting = new WaitingNotices();
   let isDue = false;
   const flush = (): void => {
     isDue = false;
     if (items.length === 0) return;
     const message: ChannelMessage = { mark: MARK, items };
     items = [];
+    waiting.clear();
     channel.send(message);
   };
   return {
@@ -210,8 +215,10 @@ function createOutbox(channel: Channel) {
       isDue = true;
     },
     /** Until something is added, or all is sent. */
-    keep(item: Item): void {
-      items.push(item);
+    keep<Notice>(item: Item, canWait?: CanWait<Notice>): void {
+      const isJoined =
+        item.kind === 'notice' && canWait !== undefined && waiting.join(item.topic, item, canWait);
+      if (!isJoined) items.push(item);
     },
     flush,
   };

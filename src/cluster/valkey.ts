@@ -8,6 +8,7 @@ import type { LineLog } from '../lib/log.ts';
 import { LocalBank } from './bank.ts';
 import {
   type Bank,
+  type CanWait,
   type Cluster,
   type ClusterState,
   ClusterUnavailable,
@@ -17,6 +18,7 @@ import {
   type CreditRequest,
   GATHER_MS,
   NoticeListeners,
+  WaitingNotices,
 } from './cluster.ts';
 
 export interface ValkeyClusterOptions {
@@ -218,7 +220,8 @@ class ValkeyCluster implements Cluster {
   readonly #bank: FallbackBank;
   readonly #tellState: (state: ClusterState) => void;
   #state: ClusterState;
-  #untold: [string, unknown][] = [];
+  #untold: { readonly topic: string; notice: unknown }[] = [];
+  readonly #waiting = new WaitingNotices();
   /** What is untold is told before anything else happens. */
   #isDue = false;
   #gathering: Timer | undefined;
@@ -291,9 +294,11 @@ class ValkeyCluster implements Cluster {
     this.#redis.disconnect();
   }
 
-  #tell(topic: string, notice: unknown, canWait?: 'can-wait'): void {
+  #tell<Notice>(topic: string, notice: Notice, canWait?: CanWait<Notice>): void {
     if (!this.#state.isConnected) return;
-    this.#untold.push([topic, notice]);
+    const entry: { topic: string; notice: unknown } = { topic, notice };
+    if (canWait === undefined || !this.#waiting.join(topic, entry, canWait))
+      this.#untold.push(entry);
     if (canWait !== undefined) {
       this.#gathering ??= this.#options.clock.startTimer(GATHER_MS, () => {
         this.#gathering = undefined;
@@ -308,8 +313,9 @@ class ValkeyCluster implements Cluster {
   #flush(): void {
     this.#isDue = false;
     if (this.#untold.length === 0) return;
-    const text = JSON.stringify(this.#untold);
+    const text = JSON.stringify(this.#untold.map(({ topic, notice }) => [topic, notice]));
     this.#untold = [];
+    this.#waiting.clear();
     const limit = ['MAXLEN', '~', KEPT_NOTICES] as const;
     const added = this.#redis.xadd(NOTICES, ...limit, '*', 'from', this.replica, 'notices', text);
     this.#inTime(added).catch(() => this.#lose());

@@ -1,7 +1,7 @@
 // What every kind of cluster promises: notices, values and exact counters over several processes.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Cluster } from '../../src/cluster/cluster.ts';
+import { type Cluster, GATHER_MS } from '../../src/cluster/cluster.ts';
 import { Counters } from '../../src/cluster/counters.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { EventRelay } from '../../src/monitor/event-relay.ts';
@@ -59,6 +59,29 @@ export function describeCluster(name: string, open: () => Promise<ClusterUnderTe
       expect(second).toEqual(all);
       expect(third).toEqual(all);
       expect(own).toEqual([]);
+    });
+
+    test('what waits to be told of the same is told together, and says as much', async () => {
+      const kept = heard(1, 'sums');
+      const join = (before: { of: string; sum: number }, after: { of: string; sum: number }) => ({
+        ...after,
+        sum: before.sum + after.sum,
+      });
+      for (let turn = 0; turn < 100; turn += 1) {
+        const of = turn % 2 === 0 ? 'even' : 'odd';
+        members[0].notices.tell({ name: 'sums' }, { of, sum: turn }, { about: of, join });
+        members[0].notices.tell({ name: 'latest' }, turn, { about: 'turn' });
+      }
+      const latest = heard(1, 'latest');
+      const sumOf = (name: string): number =>
+        kept
+          .map(([notice]) => notice as { of: string; sum: number })
+          .reduce((total, { of, sum }) => (of === name ? total + sum : total), 0);
+      await under.pass(GATHER_MS);
+      await expect.poll(() => [sumOf('even'), sumOf('odd')]).toEqual([2450, 2500]);
+      if (members[0].bank.isLocal) return;
+      expect(kept).toHaveLength(2);
+      expect(latest).toEqual([[99, members[0].replica]]);
     });
 
     test('a notice reaches those who listen to its topic, as long as they listen', async () => {
