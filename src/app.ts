@@ -30,7 +30,6 @@ import { createRevoker } from './oauth/revoker.ts';
 import { createSignIns, type PendingSignIn } from './oauth/sign-ins.ts';
 import type { Pool } from './pool/create-pool.ts';
 import { answerOnce } from './pool/probes.ts';
-import type { Router } from './routing/router.ts';
 import { openWithPassphrase, sealWithPassphrase } from './sealing/seal.ts';
 import type { AdminRoute } from './server/admin-route.ts';
 import type { CertificateState } from './server/certificate.ts';
@@ -60,7 +59,6 @@ export interface App {
   readonly book: AccountBook;
   readonly pool: Pool;
   readonly access: AccessControl;
-  readonly router: Router;
   readonly server: EdgeServer;
   /** How calls leave this machine. */
   readonly proxyFor: ProxyChoice;
@@ -128,7 +126,7 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
   const { book, pool, quota } = traffic.accounts;
   const endKeepingUp = keepUp({ cluster, shared: options.shared, clock });
   return {
-    ...{ version: VERSION, book, pool, access, router, isSandbox: backend.isSandbox },
+    ...{ version: VERSION, book, pool, access, isSandbox: backend.isSandbox },
     proxyFor: traffic.proxyFor,
     server: {
       ...server,

@@ -4,7 +4,7 @@ import type { AccountBook, SeedAccount } from '../accounts/account-book.ts';
 import type { Settings } from '../config/effective.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { PROVIDER_ID } from '../config/upstreams.ts';
-import type { ExternalProvider, ProviderRule } from '../dispatch/call-setup.ts';
+import type { ProviderRule } from '../dispatch/call-setup.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { derived } from '../lib/once.ts';
 import type { SecretIndex } from '../lib/redact.ts';
@@ -15,19 +15,11 @@ type ProviderSettings = Settings['externalProvider'];
 /** The two flags every request to the provider has, beside those of its client (the contract of `extprov`). */
 const BETAS = ['beta-code-20250219', 'interleaved-thinking-2025-05-14'];
 
-interface ActiveProvider {
-  readonly baseUrl: string;
-  /** Plain, or sealed as the file has it. */
-  readonly apiKey: string;
-  /** `off` where it takes part in no requests of clients, and looks at pictures alone. */
-  readonly mode: ExternalProvider['mode'] | 'off';
-}
-
-/** Undefined while it is off, or lacks its address or key. */
+/** Undefined while it is off, or lacks its address or key, which is plain or sealed as the file has it. */
 function activeProvider({ enabled, baseUrl, apiKey, dispatchMode, mcp }: ProviderSettings) {
   const isAsked = dispatchMode !== 'off' || (mcp.enabled && mcp.visionEnabled);
   if (!enabled || !isAsked || !baseUrl || !apiKey) return undefined;
-  return { baseUrl, apiKey, mode: dispatchMode } satisfies ActiveProvider;
+  return { baseUrl, apiKey };
 }
 
 /** What the upstream is built from; undefined while the provider takes part in nothing. */

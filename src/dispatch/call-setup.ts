@@ -41,7 +41,7 @@ export type ProviderRule =
   | undefined;
 
 /** An upstream beside the pool that takes part in Messages requests. */
-export interface ExternalProvider {
+interface ExternalProvider {
   readonly upstreamId: string;
   readonly mode: 'exclusive' | 'pooled' | 'fallback';
   /** Its own name of what a client asks for. */
