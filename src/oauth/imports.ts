@@ -16,7 +16,6 @@ import {
   writeAccountFile,
 } from './account-file.ts';
 import type { OAuthTokenSource } from './account-tokens.ts';
-import { type Identity, readIdentity } from './identity.ts';
 import {
   type EndpointOptions,
   NEVER,
@@ -26,7 +25,7 @@ import {
   TokenEndpoint,
   toCredential,
 } from './oauth-client.ts';
-import { AccountPlacer, type Placed } from './place-account.ts';
+import { AccountPlacer, type Identity, type Placed, readIdentity } from './place-account.ts';
 import { readServiceAccountKey } from './service-account-key.ts';
 
 interface AccountTransferOptions extends EndpointOptions {

@@ -18,7 +18,6 @@ import {
 import type { SealedValues } from '../cluster/sealed-values.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { isSafeEndpoint } from '../lib/net.ts';
-import { isExpectedIssuer, readIdentity } from './identity.ts';
 import {
   type EndpointOptions,
   NEVER,
@@ -28,7 +27,13 @@ import {
   TokenEndpoint,
   toCredential,
 } from './oauth-client.ts';
-import { AccountPlacer, type AccountPlacerOptions, type Placed } from './place-account.ts';
+import {
+  AccountPlacer,
+  type AccountPlacerOptions,
+  isExpectedIssuer,
+  type Placed,
+  readIdentity,
+} from './place-account.ts';
 
 /** What was pasted: scheme, host and path, where it was a whole address; a code alone knows no state. */
 interface PastedResponse {

@@ -18,9 +18,8 @@ import {
 import { ChatDecoder } from './decode.ts';
 import { MediaDecoder } from './decode-media.ts';
 import { encode } from './encode.ts';
-import { encodeMedia } from './encode-media.ts';
+import { encodeMedia, isForEndpoint, mediaRequest } from './encode-media.ts';
 import { typedValues } from './encode-tools.ts';
-import { isForEndpoint, mediaRequest } from './endpoints.ts';
 import { classifyFailure, readRateLimit } from './errors.ts';
 import { findTextChunk } from './event-parser.ts';
 import { limitOutput, messagesOf, outputLimit } from './fit.ts';
