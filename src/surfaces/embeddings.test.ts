@@ -98,6 +98,25 @@ test('base64 is single precision, little-endian', () => {
   expect(Buffer.from(String(embedding), 'base64').toString('hex')).toBe('0000803f0000000000000000');
 });
 
+test('relayed vectors come in the form that was asked for, whatever the upstream knows', () => {
+  const floats = { values: [1, 0], native: { embedding: [1, 0], own: 'x' } };
+  const text = { values: [1, 0], native: { embedding: 'AACAPwAAAAA=' } };
+  const relayed = (format: string) => {
+    const body = { model: 'm', input: ['a', 'b'], encoding_format: format };
+    const { relay } = readEmbeddingCall(inputOf(body));
+    const found = { embeddings: [floats, text], promptTokens: 1, nativeUsages: [] };
+    return relay?.writeEmbeddings(found).data;
+  };
+  expect(relayed('base64')).toEqual([
+    { embedding: 'AACAPwAAAAA=', own: 'x', index: 0 },
+    { embedding: 'AACAPwAAAAA=', index: 1 },
+  ]);
+  expect(relayed('float')).toEqual([
+    { embedding: [1, 0], own: 'x', index: 0 },
+    { embedding: [1, 0], index: 1 },
+  ]);
+});
+
 test('the official client decodes what it asked for by itself', async () => {
   const vector = [0.36, 0.48, -0.8];
   const client = new OpenAI({

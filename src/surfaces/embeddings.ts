@@ -56,8 +56,7 @@ export function readEmbeddingCall({ body: sent, receipt }: RouteInput): EmbedCal
     writeEmbeddings: ({ embeddings, promptTokens }) =>
       writeList(
         embeddings.map(({ values }, index) => {
-          const vector = toUnitLength(values);
-          const embedding = form === 'base64' ? writeBase64(vector) : [...vector];
+          const embedding = writeVector(toUnitLength(values), form);
           return { object: 'embedding', index, embedding };
         }),
         model,
@@ -70,10 +69,14 @@ export function readEmbeddingCall({ body: sent, receipt }: RouteInput): EmbedCal
         const settings = definedFields({ dimensions, encoding_format, user });
         return { input: text, ...settings };
       }),
-      // The vectors as the upstream wrote them, numbered over all of its answers.
+      // The vectors as the upstream wrote them, numbered over all of its answers; local servers know one form only.
       writeEmbeddings: ({ embeddings, promptTokens }) =>
         writeList(
-          embeddings.map(({ native }, index) => ({ ...native, index })),
+          embeddings.map(({ native, values }, index) => {
+            const isAsForm = (typeof native.embedding === 'string') === (form === 'base64');
+            const embedding = isAsForm ? native.embedding : undefined;
+            return { ...native, index, embedding: embedding ?? writeVector(values, form) };
+          }),
           model,
           promptTokens,
         ),
@@ -112,6 +115,10 @@ function readText(value: JsonValue, path: string): string {
   if (typeof value !== 'string') throw wrongType(path, 'a string');
   if (value === '') throw invalidRequest(path, `${path} is empty; there is nothing to embed.`);
   return value;
+}
+
+function writeVector(values: readonly number[], form: 'float' | 'base64'): JsonValue {
+  return form === 'base64' ? writeBase64(values) : [...values];
 }
 
 const BYTES_PER_FLOAT = 4;

@@ -119,6 +119,25 @@ test('inputs that agree in all else are one request, and vectors come in their o
   ]);
 });
 
+test('vectors stay with their inputs where their numbers say nothing, and are of one length', async () => {
+  const ask = async (data: JsonObject[]) => {
+    const { client } = clientOf(() => ({ data }));
+    const bodies = data.map(() => ({ input: 'a' }));
+    const call = { modelId: 'e', bodies, access: ACCESS, signal };
+    for await (const { embeddings } of embed({ client, profile }, call))
+      return embeddings.map(({ values }) => values);
+    return undefined;
+  };
+  const vectors = (first: number, second: number) => [
+    { index: first, embedding: [1] },
+    { index: second, embedding: [2] },
+  ];
+  expect(await ask(vectors(1, 0))).toEqual([[2], [1]]);
+  expect(await ask(vectors(7, 1))).toEqual([[1], [2]]);
+  expect(await ask(vectors(0, 0))).toEqual([[1], [2]]);
+  await expect(ask([{ embedding: [1] }, { embedding: [1, 2] }])).rejects.toThrow('be read');
+});
+
 test('vectors are read as numbers and as base64; anything else is none', async () => {
   const ask = async (data: JsonObject[]) => {
     const { client } = clientOf(() => ({ data }));
@@ -130,6 +149,8 @@ test('vectors are read as numbers and as base64; anything else is none', async (
   const base64 = Buffer.from(new Float32Array([0.5, -1]).buffer).toString('base64');
   expect(await ask([{ embedding: base64 }])).toEqual([0.5, -1]);
   await expect(ask([{ embedding: ['x'] }])).rejects.toThrow('without a vector');
+  await expect(ask([{ embedding: 'AACAP' }])).rejects.toThrow('without a vector');
+  await expect(ask([{ embedding: 'AAAA' }])).rejects.toThrow('without a vector');
   await expect(ask([])).rejects.toThrow('0 vectors for 1 inputs');
 });
 

@@ -3,6 +3,7 @@
 import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/embedding.ts';
 import type { ModelTask } from '../../canonical/model.ts';
 import { MODALITIES, type Modality } from '../../canonical/request.ts';
+import { isDenseBase64 } from '../../lib/base64.ts';
 import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { isMissingCall, pathFault } from '../errors.ts';
@@ -205,20 +206,24 @@ async function embedBatch(
     throw pathFault(told`The upstream gave ${data.length} vectors for ${bodies.length} inputs.`);
   }
   const usage = objectOf(answer.usage);
+  const embeddings = inOrder(data).map(readEmbedding);
+  const length = embeddings[0]?.values.length;
+  if (embeddings.some(({ values }) => values.length !== length)) {
+    throw pathFault(told`The upstream sent an answer that could not be read.`);
+  }
   return {
-    embeddings: inOrder(data).map(readEmbedding),
+    embeddings,
     promptTokens: limitOf(usage?.prompt_tokens),
     nativeUsages: usage === undefined ? [] : [usage],
   };
 }
 
-/** By their number, where each has one. */
+/** By their numbers, where these are those of the inputs; as they came where they are none. */
 function inOrder(data: readonly JsonObject[]): readonly JsonObject[] {
-  const numbers = data.map(({ index }) => readNumber(index));
-  if (numbers.includes(undefined)) return data;
-  return data.toSorted(
+  const sorted = data.toSorted(
     (one, other) => (readNumber(one.index) ?? 0) - (readNumber(other.index) ?? 0),
   );
+  return sorted.every(({ index }, at) => readNumber(index) === at) ? sorted : data;
 }
 
 function readEmbedding(native: JsonObject): Embedding {
@@ -235,9 +240,10 @@ function readEmbedding(native: JsonObject): Embedding {
 
 const BYTES_PER_FLOAT = 4;
 
-/** Base64 of single precision, little-endian. */
+/** Base64 of single precision, little-endian; nothing for what is none. */
 function readFloats(base64: string): readonly number[] {
   const bytes = Buffer.from(base64, 'base64');
-  const length = Math.floor(bytes.length / BYTES_PER_FLOAT);
+  if (!isDenseBase64(base64) || bytes.length % BYTES_PER_FLOAT !== 0) return [];
+  const length = bytes.length / BYTES_PER_FLOAT;
   return Array.from({ length }, (_, at) => bytes.readFloatLE(at * BYTES_PER_FLOAT));
 }
