@@ -7,6 +7,7 @@ import {
   parseJson,
   readNumber,
 } from '../lib/json.ts';
+import { CHAT_EXTENSION_KEYS } from './vocabulary.ts';
 
 /** A call as far as its pieces have come. */
 export interface PartialCall {
@@ -17,6 +18,8 @@ export interface PartialCall {
   id: string | undefined;
   name: string | undefined;
   readonly pieces: string[];
+  /** Which Google's endpoint of this wire gives, and wants back. */
+  signature: string | undefined;
   /** True for one that takes free text. */
   readonly isFreeform: boolean;
 }
@@ -40,12 +43,13 @@ export class PartialCalls {
     if (call === undefined || beginsAnother(call, id, name)) {
       if (this.#calls.length >= MAX_CALLS) return undefined;
       const isFreeform = isJsonObject(piece.custom);
-      call = { place: this.begun, number, id, name, pieces: [], isFreeform };
+      call = { place: this.begun, number, id, name, pieces: [], signature: undefined, isFreeform };
       this.#calls.push(call);
       this.begun += 1;
     }
     call.id ??= id;
     call.name ??= name;
+    call.signature ??= signatureIn(piece);
     const said = given ?? input;
     if (typeof said === 'string') call.pieces.push(said);
     else if (said !== undefined && said !== null) call.pieces.push(JSON.stringify(said));
@@ -77,6 +81,22 @@ export class PartialCalls {
       ? undefined
       : this.#calls.find((call) => call.id === id && call.number === undefined);
   }
+}
+
+/** In `extra_content.<vendor>.thought_signature` (ai.google.dev, "Thought signatures", OpenAI compatibility). */
+export function signatureIn({ extra_content: extra }: JsonObject): string | undefined {
+  if (!isJsonObject(extra)) return undefined;
+  for (const key of CHAT_EXTENSION_KEYS) {
+    const holder = extra[key];
+    const value = isJsonObject(holder) ? textOf(holder.thought_signature) : undefined;
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** The field of a call that says it. */
+export function writeSignature(value: string): JsonObject {
+  return { extra_content: { [CHAT_EXTENSION_KEYS[0]]: { thought_signature: value } } };
 }
 
 /** Some servers number all calls alike, or not at all: another id, or a name behind whole arguments, is another call. */

@@ -641,3 +641,71 @@ test('the deprecated form of tools reaches upstreams as tools, and its calls com
   expect(last.choices[0]?.message.content).toBe('Rainy.');
   expect(upstream.faults).toEqual([]);
 });
+
+test.each([true, false])(
+  'the signature of a call goes back to the service that gave it, whatever its client keeps (stream=%s)',
+  async (stream) => {
+    const extra_content = { google: { thought_signature: 'U0lH' } };
+    const call = { name: 'weather', arguments: '{"city":"Oslo"}' };
+    upstream.answer(({ messages }) =>
+      JSON.stringify(messages).includes('tool_call_id')
+        ? { kind: 'message', message: { content: 'Rain.' } }
+        : {
+            kind: 'message',
+            finish: 'tool_calls',
+            message: {
+              content: null,
+              tool_calls: [{ id: 'call_g', type: 'function', function: call, extra_content }],
+            },
+          },
+    );
+    const sentCall = () =>
+      objectsOf(objectsOf(upstream.calls.at(-1)?.body.messages)[1]?.tool_calls)[0];
+    const signed = { id: 'call_g', type: 'function', function: call, extra_content };
+
+    const question: OpenAI.ChatCompletionMessageParam = { role: 'user', content: 'Weather?' };
+    const ask = {
+      model: MODEL,
+      tools: [{ type: 'function', function: { name: 'weather' } }],
+    } as const;
+    const asked = { ...ask, tools: [...ask.tools], messages: [question] };
+    if (stream) await openai(unnamed).chat.completions.stream(asked).finalChatCompletion();
+    else await openai(unnamed).chat.completions.create(asked);
+    await openai(unnamed).chat.completions.create({
+      ...asked,
+      messages: [
+        question,
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'call_g', type: 'function', function: call }],
+        },
+        { role: 'tool', tool_call_id: 'call_g', content: 'rain' },
+      ],
+    });
+    expect(sentCall()).toEqual(signed);
+
+    const body: Anthropic.MessageCreateParamsNonStreaming = {
+      model: MODEL,
+      max_tokens: 500,
+      tools: [{ name: 'weather', input_schema: { type: 'object' } }],
+      messages: [{ role: 'user', content: 'Weather?' }],
+    };
+    const { messages } = anthropic(unnamed);
+    const called = stream
+      ? await messages.stream(body).finalMessage()
+      : await messages.create(body);
+    await messages.create({
+      ...body,
+      messages: [
+        ...body.messages,
+        { role: 'assistant', content: called.content },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: 'call_g', content: 'rain' }],
+        },
+      ],
+    });
+    expect(sentCall()).toEqual(signed);
+  },
+);

@@ -208,7 +208,10 @@ export class ChoiceDecoder {
     for (const call of this.#calls.take()) this.#giveCall(call, events);
   }
 
-  #giveCall({ id, name, pieces, isFreeform }: PartialCall, events: CanonicalEvent[]): void {
+  #giveCall(
+    { id, name, pieces, signature, isFreeform }: PartialCall,
+    events: CanonicalEvent[],
+  ): void {
     const json = isFreeform
       ? JSON.stringify({ input: pieces.join('') })
       : readArguments(pieces.join(''));
@@ -223,7 +226,12 @@ export class ChoiceDecoder {
     const { context, tracesThoughts } = this.#shared;
     const thoughts = tracesThoughts && !this.hasToolCalls ? this.#thoughts : [];
     const traced = traceOf(thoughts, context.signatureFamily);
-    const block = { kind: 'tool-call', id: this.#takeCallId(id), name, ...traced } as const;
+    const family = context.signatureFamily;
+    const signed = signature && {
+      signature: { value: signature, family, on: 'tool-call' as const },
+    };
+    const own = this.#takeCallId(id);
+    const block = { kind: 'tool-call', id: own, name, ...signed, ...traced } as const;
     const index = this.#start(block, events);
     if (json !== '{}') {
       events.push({ kind: 'block-delta', index, delta: { kind: 'arguments', json } });

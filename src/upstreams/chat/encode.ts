@@ -17,6 +17,7 @@ import { fence, formatInWords, writeCodeText } from '../../canonical/text-forms.
 import { definedFields, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { enforcedStops } from '../../transforms/stop-sequences.ts';
+import { writeSignature } from '../../wire/chat-calls.ts';
 import { encodeServiceTier } from '../service-tier.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { encodeTools, freeTextTools, toWireSchema } from './encode-tools.ts';
@@ -397,11 +398,17 @@ class Messages {
   }
 }
 
-function encodeCall({ id, name, input }: ToolCallPart, freeText: ReadonlySet<string>): JsonObject {
+function encodeCall(
+  { id, name, input, signature }: ToolCallPart,
+  freeText: ReadonlySet<string>,
+): JsonObject {
+  // One without a family is of another wire.
+  const signed = signature?.family === undefined ? {} : writeSignature(signature.value);
   if (freeText.has(name) && typeof input.input === 'string') {
-    return { id, type: 'custom', custom: { name, input: input.input } };
+    return { id, type: 'custom', custom: { name, input: input.input }, ...signed };
   }
-  return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } };
+  const called = { name, arguments: JSON.stringify(input) };
+  return { id, type: 'function', function: called, ...signed };
 }
 
 /** `Error: …`, as another gateway or the tool itself says it, and `TypeError: …`. */

@@ -9,6 +9,7 @@ import { acceptedNames } from '../../canonical/tool-names.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { thoughtIn } from '../../wire/chat.ts';
+import { signatureIn, writeSignature } from '../../wire/chat-calls.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import { OpenResults } from '../open-results.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
@@ -131,10 +132,9 @@ function patchThoughts(
   }
   const carried = thoughtsIn(own, quirks);
   for (const name of THOUGHT_FIELDS) delete own[name];
-  if (objectsOf(own.tool_calls).some(isSigned)) {
-    target.receipt.add('dropped', 'messages', told`The upstream takes no signatures of calls.`);
+  if (Array.isArray(own.tool_calls)) {
+    own.tool_calls = own.tool_calls.map((call) => withOwnSignature(call, target));
   }
-  if (Array.isArray(own.tool_calls)) own.tool_calls = own.tool_calls.map(withoutExtras);
   const field = fieldToSend(own, target, quirks);
   if (field !== undefined) {
     return { ...own, ...reasoningFields(thoughtsToSend(own, carried, target), field) };
@@ -291,17 +291,34 @@ function rememberedOf({ tool_calls }: JsonObject, target: PatchTarget): readonly
   return history?.family === target.capabilities.signatureFamily ? history.parts : [];
 }
 
-/** Such signatures are another wire's. */
-function isSigned({ extra_content: extra }: JsonObject): boolean {
-  const holders = CHAT_EXTENSION_KEYS.map((key) => objectOf(objectOf(extra)?.[key]));
-  return holders.some((holder) => readCarrier(textOf(holder?.thought_signature)) !== undefined);
+/** With a signature that the upstream itself gave, also where the client dropped it; those of others are not known there. */
+function withOwnSignature(call: JsonValue, target: PatchTarget): JsonValue {
+  if (!isJsonObject(call)) return call;
+  // Streams number their calls, and clients return the number with them.
+  const { extra_content: _signature, index: _index, ...own } = call;
+  const value = ownSignature(call, target);
+  return value === undefined ? own : { ...own, ...writeSignature(value) };
 }
 
-/** Streams number their calls, and clients return the number with them. */
-function withoutExtras(call: JsonValue): JsonValue {
-  if (!isJsonObject(call)) return call;
-  const { extra_content: _signature, index: _index, ...own } = call;
-  return own;
+function ownSignature(
+  call: JsonObject,
+  { recall, receipt, capabilities, signatures }: PatchTarget,
+): string | undefined {
+  const given = signatureIn(call);
+  const key = {
+    kind: 'call',
+    id: textOf(call.id) ?? '',
+    name: textOf(holderOf(call)?.name) ?? '',
+  } as const;
+  const known = [
+    given === undefined ? undefined : recall.lookup({ kind: 'value', value: given }),
+    recall.lookup(key),
+  ].find((entry) => entry?.signature?.family === capabilities.signatureFamily);
+  if (known !== undefined && signatures !== 'stripped') return known.signature?.value;
+  if (given !== undefined && readCarrier(given) !== undefined) {
+    receipt.add('dropped', 'messages', told`The upstream takes no signatures of calls.`);
+  }
+  return undefined;
 }
 
 /** Messages that need nothing stay the same objects. */
