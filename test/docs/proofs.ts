@@ -331,7 +331,7 @@ export const CLUSTER_PROOFS: readonly Proof[] = [
     promise:
       'A refresh token that is good once is used once, whoever is cut off from the database.',
     tried:
-      '12 callers at three replicas; a replica cut off before it asks, and before it can store',
+      '12 callers at three replicas, whose clocks differ by a minute; a replica cut off before it asks, and before it can store',
     file: 'test/oauth/renewal-replicas.test.ts',
     test: 'is used once',
   },
@@ -341,6 +341,26 @@ export const CLUSTER_PROOFS: readonly Proof[] = [
     tried: 'two replicas, one a minute behind',
     file: 'test/pool/replicas.test.ts',
     test: 'a cooldown is known to every replica at once',
+  },
+  {
+    promise: 'Clocks that differ by a minute harm no limit, no budget and no request.',
+    tried: 'three replicas, one a minute ahead and one behind, through kills',
+    everyday: 'slow',
+    file: 'test/slow/cluster.test.ts',
+    test: 'the requests of a key are limited exactly over all of them',
+  },
+  {
+    promise: 'A full disk costs no request and no record, and is over without a restart.',
+    tried: 'the disk of the database, filled under a gateway',
+    everyday: 'slow',
+    file: 'test/slow/full-disk.test.ts',
+    test: 'a disk that fills up while the gateway serves costs no request and no record',
+  },
+  {
+    promise: 'Output that takes nothing, as a file on a full disk, harms no request.',
+    tried: 'standard output and error, one process and two workers',
+    file: 'test/e2e/deaf-output.test.ts',
+    test: 'a full disk of standard output and error harms no request',
   },
   {
     promise:
