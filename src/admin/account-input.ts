@@ -7,6 +7,7 @@ import type { Trial } from '../accounts/health.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import { refusedKey } from '../config/upstreams.ts';
 import { onField, told } from '../lib/localized-message.ts';
+import { readProxyUrl } from '../lib/net.ts';
 import { named, optionals } from '../lib/object-schema.ts';
 import type { ImportResult } from '../oauth/imports.ts';
 import { BILLINGS } from '../pricing/charges.ts';
@@ -63,7 +64,7 @@ export async function addAccount(
 ): Promise<{ readonly account: Account; readonly isNew: boolean }> {
   const { book, upstreams } = options;
   const upstreamId = readUpstream(json.upstream, upstreams);
-  const proxyUrl = readProxyUrl(json.proxyUrl);
+  const proxyUrl = readAccountProxy(json.proxyUrl);
   refuseOthers(json);
   switch (json.kind) {
     case 'api-key': {
@@ -209,15 +210,11 @@ export function readUpstream(id: string, upstreams: Pick<UpstreamDirectory, 'lis
 }
 
 /** @throws GatewayError; the address is never repeated. */
-export function readProxyUrl(text: string | undefined): string | undefined {
+export function readAccountProxy(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isKnown = url !== undefined && /^(?:https?|socks5):$/.test(url.protocol);
-  if (isKnown && url.hostname !== '') return text;
-  throw invalidRequest(
-    'proxyUrl',
-    told`proxyUrl: must be an address that starts with http://, https:// or socks5://.`,
-  );
+  const reading = readProxyUrl(text);
+  if (reading.kind === 'good') return text;
+  throw invalidRequest('proxyUrl', onField('proxyUrl', reading.problem));
 }
 
 /** @throws GatewayError for what is plainly no key of an upstream; the key is never repeated. */

@@ -6,7 +6,7 @@ import { messageSchema, told } from '../lib/localized-message.ts';
 import { named, object, optional } from '../lib/object-schema.ts';
 import type { ImportResult } from '../oauth/imports.ts';
 import { requireReauthentication } from './access/session.ts';
-import { readProxyUrl, readUpstream } from './account-input.ts';
+import { readAccountProxy, readUpstream } from './account-input.ts';
 import { findAccount } from './accounts.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
@@ -131,7 +131,7 @@ function importAccounts(
     throw invalidRequest('upstream', told`upstream: is missing.`, 'missing-field');
   }
   const upstreamId = readUpstream(body.upstream, upstreams);
-  const request = { upstreamId, text, proxyUrl: readProxyUrl(body.proxyUrl), signal };
+  const request = { upstreamId, text, proxyUrl: readAccountProxy(body.proxyUrl), signal };
   return format === 'refresh-tokens'
     ? transfer.importRefreshTokens(request)
     : transfer.importServiceAccounts(request);

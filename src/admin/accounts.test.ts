@@ -77,6 +77,7 @@ test.each<[string, JsonObject]>([
     },
   ],
   ['proxyUrl', { upstream: 'main', kind: 'api-key', key: 'k', proxyUrl: 'ftp://x' }],
+  ['proxyUrl', { upstream: 'main', kind: 'api-key', key: 'k', proxyUrl: 'http://proxy:3128/path' }],
   ['label', { upstream: 'main', kind: 'api-key', key: 'k', label: '' }],
   ['label', { upstream: 'main', kind: 'api-key', key: 'k', label: ' \u200b ' }],
   ['__proto__', JSON.parse('{"upstream":"main","kind":"api-key","key":"k","__proto__":{}}')],

@@ -11,7 +11,7 @@ import { requireReauthentication } from './access/session.ts';
 import {
   addAccount,
   NEW_ACCOUNT_SCHEMA,
-  readProxyUrl,
+  readAccountProxy,
   readUpstreamKey,
   tryKey,
 } from './account-input.ts';
@@ -136,7 +136,7 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
           revision,
           told`If-Match: send the revision of the account, such as "3".`,
         );
-        const proxyUrl = proxy === null ? null : readProxyUrl(proxy);
+        const proxyUrl = proxy === null ? null : readAccountProxy(proxy);
         // A proxy reads what goes to an upstream without TLS, credentials included.
         if (proxyUrl != null && proxyUrl !== book.proxyUrl(parameter)) {
           await requireReauthentication(options.access, caller);

@@ -141,8 +141,6 @@ export const clauses: SentenceTexts = {
   'password: that is not the console password.': 'password: コンソールのパスワードではありません。',
   'path: "{}" is none of this protocol\'s: {}.':
     'path: 「{1}」はこのプロトコルのパスではありません：{2}。',
-  'proxyUrl: must be an address that starts with http://, https:// or socks5://.':
-    'proxyUrl: http://、https:// または socks5:// で始まる URL を指定してください。',
   'redirect: no public address is configured. Set upstreams.{}.oauth.redirect_url, or use loopback or manual.':
     'redirect: 公開 URL が設定されていません。upstreams.{1}.oauth.redirect_url を設定するか、loopback または manual を使ってください。',
   'something else writes it all the time': '他のプログラムが書き込み続けています',

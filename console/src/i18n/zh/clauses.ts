@@ -119,8 +119,6 @@ export const clauses: SentenceTexts = {
     'password: 已登录的浏览器需要再次输入密码。未作任何更改。',
   'password: that is not the console password.': 'password: 这不是控制台密码。',
   'path: "{}" is none of this protocol\'s: {}.': 'path: “{1}”不是此协议的路径：{2}。',
-  'proxyUrl: must be an address that starts with http://, https:// or socks5://.':
-    'proxyUrl: 必须是以 http://、https:// 或 socks5:// 开头的地址。',
   'redirect: no public address is configured. Set upstreams.{}.oauth.redirect_url, or use loopback or manual.':
     'redirect: 没有配置公开地址。请设置 upstreams.{1}.oauth.redirect_url，或使用 loopback 或 manual。',
   'something else writes it all the time': '其他程序一直在写入它',
