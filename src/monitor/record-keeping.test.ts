@@ -31,7 +31,7 @@ test('a store that hangs costs the oldest records, counted and said once, and cl
   expect(queue.dropped).toBe(500);
   expect(warnings).toHaveLength(1);
   const closed = queue.close();
-  await clock.advance(2000);
+  await clock.advance(3000);
   await closed;
   expect(queue.dropped).toBe(10_500);
 });
