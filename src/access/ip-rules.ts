@@ -397,23 +397,62 @@ type RuleIndex = ReturnType<typeof createRuleIndex<Entry>>;
 /** Finds the rules that cover an address with one look-up for each prefix length in use. */
 export function createRuleIndex<Rule extends Ranged>(rules: Iterable<Rule>) {
   const all = [...rules];
-  const byFamily = { 4: buildLevels(all, 4), 6: buildLevels(all, 6) };
+  const byFamily = { 4: nestRules(all, 4), 6: nestRules(all, 6) };
   return {
     /** The covering rules, the narrowest range first. */
-    find: ({ family, value }: IpAddress): readonly Rule[] =>
-      byFamily[family].flatMap(({ hostBits, level }) => level.get(value >> hostBits) ?? []),
+    find({ family, value }: IpAddress): readonly Rule[] {
+      let nested = lastBefore(byFamily[family], value);
+      while (nested !== undefined && nested.last < value) nested = nested.around;
+      const covering: Rule[] = [];
+      for (; nested !== undefined; nested = nested.around) covering.push(nested.rule);
+      return covering;
+    },
   };
 }
 
-/** Of each prefix length, the longest first, the rules by their prefix: what stands above the host bits. */
-function buildLevels<Rule extends Ranged>(rules: readonly Rule[], family: IpAddress['family']) {
+/** Of two ranges one holds the other, or they have nothing in common. */
+interface NestedRule<Rule> {
+  readonly rule: Rule;
+  readonly first: bigint;
+  readonly last: bigint;
+  /** The narrowest that holds this one. */
+  readonly around: NestedRule<Rule> | undefined;
+}
+
+/** By the first address, of those with the same one the widest range first: what holds a range stands before it. */
+function nestRules<Rule extends Ranged>(
+  rules: readonly Rule[],
+  family: IpAddress['family'],
+): readonly NestedRule<Rule>[] {
   const ofFamily = rules.filter(({ range }) => range.family === family);
-  const byBits = Map.groupBy(ofFamily, ({ range }) => range.prefixBits);
-  const longestFirst = [...byBits].sort(([left], [right]) => right - left);
-  return longestFirst.map(([prefixBits, ofBits]) => {
-    const hostBits = BigInt(widthOf({ family }) - prefixBits);
-    return { hostBits, level: Map.groupBy(ofBits, ({ range }) => range.value >> hostBits) };
+  // Reversed, so that of equal ranges the one that was given first is found first.
+  const sorted = ofFamily.toReversed().sort(({ range: left }, { range: right }) => {
+    const order = Number(left.value > right.value) - Number(left.value < right.value);
+    return order || left.prefixBits - right.prefixBits;
   });
+  let around: NestedRule<Rule> | undefined;
+  return sorted.map((rule) => {
+    const { value: first, prefixBits } = rule.range;
+    const last = first + (1n << BigInt(widthOf({ family }) - prefixBits)) - 1n;
+    while (around !== undefined && around.last < first) around = around.around;
+    around = { rule, first, last, around };
+    return around;
+  });
+}
+
+function lastBefore<Rule>(
+  nested: readonly NestedRule<Rule>[],
+  value: bigint,
+): NestedRule<Rule> | undefined {
+  let low = 0;
+  let high = nested.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const { first = 0n } = nested[middle] ?? {};
+    if (first <= value) low = middle + 1;
+    else high = middle;
+  }
+  return nested[low - 1];
 }
 
 /** The address of the one who makes a change. */
