@@ -13,24 +13,19 @@ type Step =
   | { readonly kind: 'count' | 'answer' | 'fail' | 'leave'; readonly nth: number };
 
 const nth = fc.nat(20);
-const STEPS = fc.array(
-  fc.oneof(
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant('begin' as const) }) },
-    fc.record({ kind: fc.constantFrom('ask' as const, 'tell' as const) }),
-    fc.record({ kind: fc.constantFrom('count' as const, 'answer' as const), nth }),
-    fc.record({ kind: fc.constant('fail' as const), nth }),
-  ),
-  { maxLength: 80 },
-);
-const WITH_ABORTS = fc.array(
-  fc.oneof(
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant('begin' as const) }) },
-    fc.record({ kind: fc.constantFrom('ask' as const, 'tell' as const) }),
-    fc.record({ kind: fc.constantFrom('count' as const, 'answer' as const), nth }),
-    fc.record({ kind: fc.constant('leave' as const), nth }),
-  ),
-  { maxLength: 80 },
-);
+/** Runs in which calls end in this way too. */
+const stepsWith = (kind: 'fail' | 'leave') =>
+  fc.array(
+    fc.oneof(
+      { weight: 4, arbitrary: fc.record({ kind: fc.constant('begin' as const) }) },
+      fc.record({ kind: fc.constantFrom('ask' as const, 'tell' as const) }),
+      fc.record({ kind: fc.constantFrom('count' as const, 'answer' as const), nth }),
+      fc.record({ kind: fc.constant(kind), nth }),
+    ),
+    { maxLength: 80 },
+  );
+const STEPS = stepsWith('fail');
+const WITH_ABORTS = stepsWith('leave');
 
 class World {
   readonly ledger = new QuotaLedger();

@@ -127,7 +127,7 @@ export class FrameReader {
         if (!this.#isDocument) {
           if (this.#keptLength > 0) this.#readLine('', 0, 0);
           this.#endEvent('truncated');
-          this.#endError();
+          if (this.#error !== '') this.#endError();
         }
         if (this.#isDocument) this.#addFrames(this.#takeKept().trim(), 'truncated');
       }
