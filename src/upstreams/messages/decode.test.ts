@@ -166,6 +166,21 @@ test.each([true, false])(
   },
 );
 
+test('an answer that begins anew under another id was cut off, one that repeats its start was not', () => {
+  const start = (id: string): JsonObject => ({ type: 'message_start', message: { id } });
+  const [, ...said] = eventsOf({}, answerOf([text('Hello')]));
+  const begun = said.slice(0, 2);
+  const ending = (frames: readonly JsonObject[]): unknown => decode(frames).at(-1);
+
+  expect(ending([start('msg_1'), ...begun, start('msg_2'), ...said])).toMatchObject({
+    error: { kind: 'upstream-unavailable' },
+  });
+  expect(ending([start('msg_1'), start('msg_2'), ...said])).toMatchObject({ kind: 'finish' });
+  expect(ending([start('msg_1'), ...begun, start('msg_1'), ...said.slice(1)])).toMatchObject({
+    kind: 'finish',
+  });
+});
+
 test('an answer that goes on with a paused one and breaks off is cut off', () => {
   const paused = eventsOf({}, answerOf([...search], { stop: 'pause_turn' }));
   const begun = eventsOf({}, answerOf([text('It rains.')])).slice(0, -2);

@@ -67,6 +67,8 @@ export class MessagesDecoder implements Decoder {
   /** By the answers that this one goes on with. */
   #spent: Usage | undefined;
   #hasStarted = false;
+  /** Of the answer under way. */
+  #upstreamId: string | undefined;
   #isWhole = false;
   #hasEnded = false;
   #stop: JsonObject | undefined;
@@ -105,9 +107,7 @@ export class MessagesDecoder implements Decoder {
     const events: CanonicalEvent[] = [];
     if (this.#hasEnded) return events;
     if (!this.#isWhole || !this.#hasStarted) {
-      const fault = this.#hasStarted
-        ? told`The upstream cut its answer off.`
-        : told`The upstream closed without an answer.`;
+      const fault = this.#hasStarted ? CUT_OFF : told`The upstream closed without an answer.`;
       return this.#fail(pathFault(fault), events);
     }
     this.#closeBlock(events);
@@ -163,11 +163,18 @@ export class MessagesDecoder implements Decoder {
   }
 
   #start(message: JsonObject, events: CanonicalEvent[]): void {
+    const upstreamId = textOf(message.id) ?? this.#upstreamId;
+    const hasSaid = this.#open !== undefined || this.#nextIndex > 0;
     if (this.#isWhole) this.#goOn();
+    else if (hasSaid && upstreamId !== this.#upstreamId) {
+      // Begun anew within the stream: what was said stands, and is no answer together with what follows.
+      this.#fail(pathFault(CUT_OFF), events);
+      return;
+    }
+    this.#upstreamId = upstreamId;
     this.#count(message.usage);
     if (this.#hasStarted) return;
     this.#hasStarted = true;
-    const upstreamId = textOf(message.id);
     events.push({
       kind: 'start',
       upstreamId,
@@ -492,6 +499,8 @@ export class MessagesDecoder implements Decoder {
     return events;
   }
 }
+
+const CUT_OFF = told`The upstream cut its answer off.`;
 
 const STRAY_KINDS: ReadonlyMap<string | undefined, 'text' | 'thinking'> = new Map([
   ['text_delta', 'text'],
