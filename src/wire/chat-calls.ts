@@ -34,7 +34,10 @@ export class PartialCalls {
 
   /** The call of a piece: that of its number, of its id, or the last one. Undefined once there are too many. */
   add(piece: JsonObject): PartialCall | undefined {
-    const holder = isJsonObject(piece.function) ? piece.function : piece.custom;
+    // Some servers (Snowflake) give the form that a call is not as well, with nothing in it.
+    const isFreeform =
+      isJsonObject(piece.custom) && (piece.type === 'custom' || !isJsonObject(piece.function));
+    const holder = isFreeform ? piece.custom : piece.function;
     const { name: named, arguments: given, input } = isJsonObject(holder) ? holder : {};
     const id = textOf(withoutNoId(piece).id);
     const name = textOf(named);
@@ -42,7 +45,6 @@ export class PartialCalls {
     let call = this.#find(number, id);
     if (call === undefined || beginsAnother(call, id, name)) {
       if (this.#calls.length >= MAX_CALLS) return undefined;
-      const isFreeform = isJsonObject(piece.custom);
       call = { place: this.begun, number, id, name, pieces: [], signature: undefined, isFreeform };
       this.#calls.push(call);
       this.begun += 1;

@@ -110,9 +110,10 @@ export class ChoiceDecoder {
     this.annotations.push(...objectsOf(message.annotations));
     const calls = objectsOf(message.tool_calls);
     for (const call of calls) this.#calls.add(call);
-    // llama-cpp-python says each call in both forms.
-    if (calls.length === 0 && isJsonObject(message.function_call)) {
-      this.#calls.add({ index: 0, function: message.function_call });
+    // llama-cpp-python says each call in both forms, and Snowflake one of nothing in each answer.
+    const deprecated = objectOf(message.function_call) ?? {};
+    if (calls.length === 0 && (textOf(deprecated.name) ?? textOf(deprecated.arguments))) {
+      this.#calls.add({ index: 0, function: deprecated });
     }
   }
 

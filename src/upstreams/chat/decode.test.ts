@@ -209,6 +209,20 @@ test.each<[string, readonly JsonObject[], readonly object[]]>([
     [piece(0, { id: 'a', type: 'custom', custom: { name: 'f', input: 'ls' } })],
     [call('a', { input: 'ls' })],
   ],
+  [
+    'either form beside an empty one of the other',
+    [
+      piece(0, {
+        ...{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
+        custom: { name: '', input: '' },
+      }),
+      piece(1, {
+        ...{ id: 'b', type: 'custom', custom: { name: 'f', input: 'ls' } },
+        function: { name: '', arguments: '' },
+      }),
+    ],
+    [call('a', { x: 1 }), call('b', { input: 'ls' })],
+  ],
 ])('calls are put together from %s', (_name, chunks, calls) => {
   const answer = reply(...chunks, stop('stop'));
   expect(answer.choices[0]?.blocks).toEqual(calls);
@@ -306,6 +320,14 @@ test('a whole body is an end, and where the upstream names no reasons, so is [DO
   });
   expect(decodeWith(streamed, said, stop(), DONE).at(-1)).toMatchObject({
     choices: [{ rawReason: 'stop', isOdd: undefined }],
+  });
+});
+
+test('an empty function_call beside an answer is none', () => {
+  const message = { content: 'A', function_call: { name: '', arguments: '' } };
+  expect(decodeWith({}, whole(message)).at(-1)).toMatchObject({ choices: [{ reason: 'stop' }] });
+  expect(decodeWith({}, whole(message, '')).at(-1)).toMatchObject({
+    choices: [{ reason: 'stop', rawReason: 'none' }],
   });
 });
 
