@@ -10,7 +10,7 @@ import {
   usedKey,
 } from '../../canonical/effort.ts';
 import type { ReasoningAmount } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, readNumber } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { textOf } from '../read-values.ts';
 import type { FitContext, ModelTraits } from './models.ts';
@@ -123,7 +123,7 @@ function switchedOn({ target, profile }: FitContext): SaidEffort {
 /** The fields in which clients of this wire say it, in any dialect. */
 const EFFORT_FIELDS = [
   ...['reasoning_effort', 'reasoningEffort', 'reasoning', 'thinking'],
-  ...['enable_thinking', 'thinking_budget', 'chat_template_kwargs'],
+  ...['enable_thinking', 'thinking_budget'],
 ];
 
 /** Those that an upstream of this form reads itself. */
@@ -139,9 +139,10 @@ const DEFAULT = 'default';
 
 /**
  * Takes the amount out of a client's body; unset where the client says it in the upstream's own form, which then
- * stays as it came, and where it says none.
+ * stays as it came, and where it says none. A switch stays as well where unknown fields are passed over: it may be the
+ * service's own (docs.z.ai, `thinking`; Alibaba's `enable_thinking`).
  */
-export function takeAmount(body: JsonObject, { effort }: ChatQuirks): ReasoningAmount {
+export function takeAmount(body: JsonObject, { effort, ownFields }: ChatQuirks): ReasoningAmount {
   const word = textOf(body.reasoning_effort)?.toLowerCase() ?? DEFAULT;
   // A word nobody knows here is the upstream's to judge.
   const isNew = effort === 'field' && word !== DEFAULT && amountOfWord(word) === undefined;
@@ -150,10 +151,18 @@ export function takeAmount(body: JsonObject, { effort }: ChatQuirks): ReasoningA
   const amount = isOwn ? ({ kind: 'unset' } as const) : saidAmount(body);
   const isKept = (field: string): boolean =>
     (isNew && field === 'reasoning_effort') ||
+    (effort === 'field' && ownFields === undefined && isSwitch(body[field])) ||
     (isOwn &&
       (own.includes(field) || (effort === 'field-and-switch' && field === 'reasoning_effort')));
   for (const field of EFFORT_FIELDS) if (!isKept(field)) delete body[field];
   return amount;
+}
+
+/** True for what says whether to think, and not how much. */
+function isSwitch(value: JsonValue | undefined): boolean {
+  if (!isJsonObject(value)) return typeof value === 'boolean';
+  const amount = amountIn(value);
+  return amount === undefined || amount.kind === 'off';
 }
 
 function saidAmount(body: JsonObject): ReasoningAmount {

@@ -7,6 +7,7 @@ import { createCompatibleProfile, type QuirkPreset } from './profiles.ts';
 
 const like = (quirks: QuirkPreset) =>
   createCompatibleProfile({ baseUrl: 'http://127.0.0.1:1/v1', quirks });
+const unnamed = createCompatibleProfile({ baseUrl: 'http://127.0.0.1:1/v1' });
 
 test('a body goes up as it came, but for the model', () => {
   const body = {
@@ -114,6 +115,40 @@ test('what is said in the upstream’s own form stays as it came', () => {
   expect(patched({ reasoning }, { profile: like('openrouter') }).body.reasoning).toEqual(reasoning);
   const own = { thinking: { type: 'enabled' }, reasoning_effort: 'max' };
   expect(patched(own, { profile: like('deepseek') }).body).toMatchObject(own);
+});
+
+test.each<[JsonObject, JsonObject]>([
+  [{ thinking: { type: 'enabled', clear_thinking: false } }, {}],
+  [{ enable_thinking: false }, { reasoning_effort: 'none' }],
+  [{ thinking: { type: 'enabled' }, reasoning_effort: 'low' }, {}],
+  [{ chat_template_kwargs: { enable_thinking: true } }, {}],
+])(
+  'a switch stays where unknown fields are passed over, as it may be the service’s own: %j',
+  (said, more) => {
+    const { body } = patched(said, { profile: unnamed, modelId: 'glm-4.7' });
+    expect(body).toMatchObject({ ...said, ...more });
+    const strict = patched(said, { profile: like('groq') }).body;
+    expect(Object.keys(strict).filter((key) => key !== 'reasoning_effort' && key in said)).toEqual(
+      [],
+    );
+  },
+);
+
+test('settings of a chat template are told as dropped where the upstream has none', () => {
+  const said = { chat_template_kwargs: { enable_thinking: true } };
+  expect(patched(said).notes).toEqual(['dropped chat_template_kwargs']);
+});
+
+test('tools that a service runs itself go where they are known, and where nothing is known', () => {
+  const tools = [
+    { type: 'openrouter:web_search', parameters: { max_uses: 1 } },
+    { type: 'builtin_function', function: { name: '$web_search' } },
+  ];
+  expect(patched({ tools }, { profile: unnamed }).body.tools).toEqual(tools);
+  const { body, notes } = patched({ tools }, { profile: like('openrouter') });
+  expect([body.tools, notes]).toEqual([[tools[0]], ['dropped tools[1]']]);
+  expect(patched({ tools }, { profile: like('moonshot') }).body.tools).toEqual([tools[1]]);
+  expect(patched({ tools }).notes).toEqual(['dropped tools[0]', 'dropped tools[1]']);
 });
 
 test('stream options are left out where the upstream has none', () => {

@@ -199,33 +199,34 @@ function isEndOf(text: string, whole: string): boolean {
   return text.length < whole.length && whole.endsWith(text);
 }
 
-/** Functions in the form the wire has now; tools of other kinds are other services'. */
-function patchTools(
-  tools: JsonValue,
-  receipt: Receipt,
-  { takesCacheMarks }: Pick<ChatQuirks, 'takesCacheMarks'>,
-): JsonValue[] {
+/** Functions in the form the wire has now; tools of other kinds are the service's own, or another's. */
+function patchTools(tools: JsonValue, receipt: Receipt, quirks: ChatQuirks): JsonValue[] {
   return itemsOf(tools).flatMap((tool, at): JsonValue[] => {
     if (!isJsonObject(tool)) return [tool];
     const type = textOf(tool.type) ?? 'function';
-    if (type === 'custom') return [tool];
-    const { type: _type, function: inner, cache_control: mark, ...flat } = tool;
-    const declared = objectOf(inner) ?? flat;
-    if (type !== 'function' || textOf(declared.name) === undefined) {
-      const reason =
-        type === 'function'
-          ? told`A tool without a name cannot be called.`
-          : told`Tools of type "${type}" are not available.`;
-      receipt.add('dropped', `tools[${at}]`, reason);
+    if (type === 'function') {
+      const declared = patchFunction(tool, quirks);
+      if (declared !== undefined) return [declared];
+      receipt.add('dropped', `tools[${at}]`, told`A tool without a name cannot be called.`);
       return [];
     }
-    const { parameters } = declared;
-    const isSchema = isJsonObject(parameters) || typeof parameters === 'boolean';
-    const own: JsonObject = { ...declared };
-    if (isSchema) own.parameters = toParameters(parameters);
-    const marked = takesCacheMarks && mark !== undefined ? { cache_control: mark } : {};
-    return [{ type: 'function', function: own, ...marked }];
+    const isOwn = quirks.ownTools?.some((own) => type.startsWith(own)) ?? true;
+    if (type === 'custom' || isOwn) return [tool];
+    const reason = told`Tools of type "${type}" are not available.`;
+    receipt.add('dropped', `tools[${at}]`, reason);
+    return [];
   });
+}
+
+function patchFunction(tool: JsonObject, { takesCacheMarks }: ChatQuirks): JsonObject | undefined {
+  const { type: _type, function: inner, cache_control: mark, ...flat } = tool;
+  const own: JsonObject = { ...(objectOf(inner) ?? flat) };
+  if (textOf(own.name) === undefined) return undefined;
+  const { parameters } = own;
+  const isSchema = isJsonObject(parameters) || typeof parameters === 'boolean';
+  if (isSchema) own.parameters = toParameters(parameters);
+  const marked = takesCacheMarks && mark !== undefined ? { cache_control: mark } : {};
+  return { type: 'function', function: own, ...marked };
 }
 
 /** Names of functions as translated requests have them on this wire; answers find the way back by the same rule. */
@@ -257,9 +258,10 @@ function patchNames(body: JsonObject, receipt: Receipt): void {
   receipt.add('repaired', 'tools', reason);
 }
 
-/** Of a tool, a call or a choice: the object that names the function. */
+/** Of a tool, a call or a choice: the object that names the function. A service's own tools have names of its own. */
 function holderOf(one: JsonValue | undefined): JsonObject | undefined {
-  return isJsonObject(one) ? objectOf(one[keyOf(one)]) : undefined;
+  const isNamed = isJsonObject(one) && ['function', 'custom', undefined].includes(textOf(one.type));
+  return isNamed ? objectOf(one[keyOf(one)]) : undefined;
 }
 
 function keyOf({ type }: JsonObject): 'custom' | 'function' {

@@ -116,6 +116,8 @@ export interface ChatQuirks {
   readonly takesCacheMarks: boolean;
   /** Of the fields that some services alone have, those that it takes; absent where it passes over the others. */
   readonly ownFields?: readonly string[] | undefined;
+  /** Tools beside functions that it runs itself, each by its type or what that begins with; absent where nobody knows. */
+  readonly ownTools?: readonly string[] | undefined;
   /** Whether models of the newer public generations take `verbosity` and tools of free text (`custom`). */
   readonly takesCustomTools: boolean;
   /** Whether `web_search_options` asks for a search of the web. */
@@ -159,6 +161,8 @@ const XAI_FIELDS = ['search_parameters', 'deferred'];
 const OTHER_FIELDS = [
   ...['min_tokens', 'min_completion_tokens', 'disable_reasoning', 'clear_thinking'],
   ...['safety_model', 'context_length_exceeded_behavior', 'compliance', 'tool_prompt'],
+  // Of vLLM, SGLang, NVIDIA's NIM and llama.cpp.
+  'chat_template_kwargs',
 ];
 
 /** Fields that no other service has: one that refuses unknown fields is sent its own alone. */
@@ -194,6 +198,7 @@ const OPENAI: ChatQuirks = {
   cacheKeyField: 'prompt_cache_key',
   takesCacheMarks: false,
   ownFields: [],
+  ownTools: [],
   takesCustomTools: true,
   takesWebSearch: true,
   seedField: 'seed',
@@ -230,7 +235,12 @@ const COMPATIBLE: ChatQuirks = {
  * Kilo-Org/kilocode#10375), some a call without them ("The `reasoning_content` in the thinking mode must be passed back
  * to the API", can1357/oh-my-pi#787).
  */
-const UNNAMED: ChatQuirks = { ...COMPATIBLE, publicIds: 'some', sendsReasoning: 'as-told' };
+const UNNAMED: ChatQuirks = {
+  ...COMPATIBLE,
+  publicIds: 'some',
+  sendsReasoning: 'as-told',
+  ownTools: undefined,
+};
 
 /** Servers that put models' own chat templates to use, many of which refuse instructions that do not come first. */
 const LOCAL: ChatQuirks = {
@@ -248,10 +258,12 @@ const QUIRK_PRESETS = {
   /**
    * openrouter.ai/docs, "Reasoning Tokens": `reasoning: {effort, max_tokens}` with the words from none to xhigh,
    * thoughts in `reasoning` and `reasoning_details`, whose sequence goes back as it came; "Parameters": top_k,
-   * strict tools, `file` parts; "Image Generation": models draw in the conversation; "Prompt Caching": marks.
+   * strict tools, `file` parts; "Image Generation": models draw in the conversation; "Prompt Caching": marks; "Server
+   * Tools".
    */
   openrouter: {
     ...COMPATIBLE,
+    ownTools: ['openrouter:'],
     cacheKeyField: 'session_id',
     takesCacheMarks: true,
     mediaModels: NO_MEDIA_MODELS,
@@ -278,10 +290,11 @@ const QUIRK_PRESETS = {
    * console.groq.com/docs/openai: logprobs, top_logprobs, logit_bias and messages[].name are a 400, n must be 1, and
    * of other services' fields it says "property … is unsupported".
    * console.groq.com/docs/reasoning: `reasoning_effort`, thoughts in `reasoning`. /docs/speech-to-text: Whisper, with
-   * times; /docs/text-to-speech: WAV alone.
+   * times; /docs/text-to-speech: WAV alone. /docs/browser-search, /docs/code-execution: tools of its own.
    */
   groq: {
     ...COMPATIBLE,
+    ownTools: ['browser_search', 'code_interpreter'],
     mediaModels: {
       images: [],
       transcriptions: [{ names: ['whisper*', 'distil-whisper*'], ...PLAIN_TRANSCRIPTIONS }],
@@ -356,10 +369,12 @@ const QUIRK_PRESETS = {
   /**
    * platform.kimi.ai/docs: `max_completion_tokens`, efforts low, high and max (Kimi K3), one answer, pictures as data,
    * thoughts in `reasoning_content`, without which a call is refused in a tool loop: "thinking is enabled but
-   * reasoning_content is missing in assistant tool call message", of an empty one too (earendil-works/pi#4251).
+   * reasoning_content is missing in assistant tool call message", of an empty one too (earendil-works/pi#4251). "Web
+   * Search": `builtin_function`.
    */
   moonshot: {
     ...COMPATIBLE,
+    ownTools: ['builtin_function'],
     mediaModels: NO_MEDIA_MODELS,
     limitField: 'max_completion_tokens',
     efforts: ['low', 'high', 'max'],

@@ -29,7 +29,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
 const OPTIONAL: ReadonlySet<string> = new Set([
   ...['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logit_bias', 'seed'],
   ...['logprobs', 'top_logprobs', 'reasoning_effort', 'verbosity', 'parallel_tool_calls'],
-  ...['service_tier', 'prompt_cache_key'],
+  ...['service_tier', 'prompt_cache_key', 'thinking', 'enable_thinking', 'chat_template_kwargs'],
 ]);
 
 /** What the service of one upstream refused, by model. */
