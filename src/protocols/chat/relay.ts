@@ -84,6 +84,10 @@ function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
+function isFinished({ finish_reason: reason }: JsonObject): boolean {
+  return typeof reason === 'string' && reason !== '';
+}
+
 interface Asked {
   readonly includesUsage: boolean;
   readonly demandsOne: boolean;
@@ -104,7 +108,7 @@ const NO_USAGE = /,\s*"usage":\s*null/;
 
 /**
  * Usage is asked of every upstream; the chunk that has nothing else is for clients that asked for it, and the only one
- * with usage: clients add up what several say (DeepSeek, vLLM tell it in each chunk). Choices begin
+ * with usage: clients add up what several say (vLLM can tell it in each chunk). Choices begin
  * with a role, and calls have places, ids and a type, without which the official accumulator gives up (`openai`
  * lib/ChatCompletionStream); an answer with calls finishes with them: some servers say `stop`, at which agents end
  * their turn.
@@ -180,10 +184,13 @@ class ChunkRelay implements RelayWriter {
     return dataFrame(this.#deniesUsage ? text.replace(NO_USAGE, '') : text);
   }
 
+  /** With its end an answer may tell it unasked, as Mistral's and DeepSeek's clients know it. */
   #withoutUsage(frame: JsonObject): JsonObject {
+    const { includesUsage } = this.#asked;
     if (!isJsonObject(frame.usage)) return frame;
+    if (!includesUsage && objectsIn(frame.choices).some(isFinished)) return frame;
     const { usage, ...rest } = frame;
-    this.#usage = this.#asked.includesUsage ? { ...rest, choices: [], usage } : undefined;
+    this.#usage = includesUsage ? { ...rest, choices: [], usage } : undefined;
     return rest;
   }
 
@@ -194,8 +201,8 @@ class ChunkRelay implements RelayWriter {
 
   #noteFinished(frame: JsonObject): void {
     this.#last = frame;
-    for (const { index = 0, finish_reason: reason } of objectsIn(frame.choices)) {
-      if (typeof reason === 'string' && reason !== '') this.#unfinished.delete(index);
+    for (const choice of objectsIn(frame.choices)) {
+      if (isFinished(choice)) this.#unfinished.delete(choice.index ?? 0);
     }
   }
 
