@@ -191,3 +191,18 @@ test.each<[JsonValue, UpstreamFailureKind]>([
 ])('an error within an answer is as if it had been the status: %j', (value, kind) => {
   expect(classifyErrorFrame(value, NOW).failure?.kind).toBe(kind);
 });
+
+test('what clients act on beside the words stays with a refusal, without secrets', () => {
+  const found = {
+    innererror: { code: 'ResponsibleAIPolicyViolation', content_filter_result: { hate: 1 } },
+    failed_generation: '{"name":"f"} sk-secret',
+    metadata: { provider_name: 'P', raw: 'no' },
+  };
+  const refusal = { error: { message: 'no', type: 'x', user: 'u', code: 'filtered', ...found } };
+  const members = refuse(400, refusal).wireDetails?.members;
+  expect(members).toEqual({
+    ...found,
+    code: 'filtered',
+    failed_generation: expect.not.stringContaining('sk-secret'),
+  });
+});

@@ -174,13 +174,21 @@ function toGatewayError(facts: Facts): GatewayError {
   });
 }
 
-/** Which field is wrong and how, in the words of the wire; others write numbers there, or nothing. */
-function namedIn({ param, code }: JsonObject): JsonObject {
+/**
+ * What clients act on beside the words: which field is wrong and how, in the words of the wire, where others write
+ * numbers or nothing; what Azure's filter found (learn.microsoft.com, "Content filtering"), the call that Groq refused
+ * (console.groq.com/docs/tool-use), and what a provider of OpenRouter said (openrouter.ai/docs, "Errors").
+ */
+function namedIn({ param, code, ...error }: JsonObject): JsonObject {
   const word = textOf(code) ?? '';
-  return {
+  const members: JsonObject = {
     ...(typeof param === 'string' ? { param } : {}),
     ...(word === '' || IS_NUMBER.test(word) ? {} : { code: word }),
   };
+  for (const name of ['innererror', 'failed_generation', 'metadata']) {
+    if (error[name] !== undefined) members[name] = error[name];
+  }
+  return members;
 }
 
 // Words of the public API (platform.openai.com, "Error codes") and of compatible ones.
