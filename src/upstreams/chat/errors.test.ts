@@ -206,3 +206,13 @@ test('what clients act on beside the words stays with a refusal, without secrets
     failed_generation: expect.not.stringContaining('sk-secret'),
   });
 });
+
+test.each([
+  ['gemini is not available here.', 'Provider returned error: gemini is not available here.'],
+  ['{"error":{"message":"top_k: at most 40"}}', 'Provider returned error: top_k: at most 40'],
+  ['{"error":{"message":"The prompt is too long: 9 tokens"}}', /^prompt is too long/],
+])('what a provider behind OpenRouter said is told: %s', (raw, words) => {
+  const metadata = { provider_name: 'P', raw };
+  const refusal = { error: { message: 'Provider returned error', code: 400, metadata } };
+  expect(refuse(400, refusal).message).toMatch(words);
+});

@@ -111,7 +111,7 @@ function readError(value: JsonValue): ErrorBody {
   if (!isJsonObject(value)) return NOTHING;
   const { detail, code, type } = value;
   if (isJsonObject(detail)) return readError(detail.error ?? detail);
-  const said = textOf(value.message) ?? detailText(detail) ?? '';
+  const said = withProviders(textOf(value.message) ?? detailText(detail) ?? '', value.metadata);
   const message = SAYS_INVALID.test(said) ? (said.split('\n\n  File ')[0] ?? '') : said;
   const words = [code, type, objectOf(value.innererror)?.code]
     .flatMap((word) => textOf(word) ?? [])
@@ -128,6 +128,14 @@ function readError(value: JsonValue): ErrorBody {
     status: named !== undefined && named >= 400 && named < 600 ? named : undefined,
     error: value,
   };
+}
+
+/** OpenRouter says "Provider returned error", and in `metadata.raw` what that was (openrouter.ai/docs, "Errors"). */
+function withProviders(said: string, metadata: JsonValue | undefined): string {
+  const raw = textOf(objectOf(metadata)?.raw);
+  if (raw === undefined) return said;
+  const words = readErrorText(raw).message || raw;
+  return said.includes(words) ? said : [said, words].filter((one) => one !== '').join(': ');
 }
 
 const IS_NUMBER = /^\d+$/;
