@@ -10,13 +10,14 @@ const ACCESS = { accountId: 'a', credential: 'key', credentialKind: 'api-key' } 
 const signal = new AbortController().signal;
 const profile = createOpenAiProfile();
 
-function clientOf(answer: (request: ClientRequest) => JsonObject) {
+function clientOf(answer: (request: ClientRequest) => JsonObject | JsonObject[]) {
   const sent: ClientRequest[] = [];
-  const readObject = async (request: ClientRequest) => {
+  const readObjects = async (request: ClientRequest) => {
     sent.push(request);
-    return answer(request);
+    return [answer(request)].flat();
   };
-  return { sent, client: { readObject } };
+  const readObject = async (request: ClientRequest) => (await readObjects(request))[0] ?? {};
+  return { sent, client: { readObject, readObjects } };
 }
 
 const postOf = (options: Parameters<typeof createCompatibleProfile>[0], clientHeaders = {}) => {
@@ -78,6 +79,19 @@ test('limits of models are read in every spelling', async () => {
     { id: 'text-embedding-3-small', tasks: ['embed'], supportsThinking: true },
     { id: 'f', inputTokenLimit: 600, outputTokenLimit: 60, tasks: ['generate'] },
     { id: 'vectors', tasks: ['embed'] },
+  ]);
+});
+
+test('a list of models may be the whole answer', async () => {
+  const { client } = clientOf(() => [
+    { id: 'meta/llama', type: 'chat', context_length: 8192, display_name: 'Llama' },
+    { id: 'flux', type: 'image' },
+    { id: 'bge', type: 'embedding' },
+  ]);
+  expect(await listModels({ client, profile }, ACCESS, signal)).toMatchObject([
+    { id: 'meta/llama', displayName: 'Llama', inputTokenLimit: 8192 },
+    { id: 'flux' },
+    { id: 'bge', tasks: ['embed'] },
   ]);
 });
 

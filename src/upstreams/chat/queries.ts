@@ -64,7 +64,7 @@ function requestOf(
 
 /** Whom to ask. */
 interface Asked {
-  readonly client: Pick<UpstreamClient, 'readObject'>;
+  readonly client: Pick<UpstreamClient, 'readObject' | 'readObjects'>;
   readonly profile: ChatProfile;
 }
 
@@ -79,10 +79,12 @@ export async function listModels(
 ): Promise<readonly UpstreamModel[]> {
   const models = new Map<string, UpstreamModel>();
   try {
-    const answer = await client.readObject(
+    const answer = await client.readObjects(
       requestOf(profile, profile.paths.models, { access, signal }),
     );
-    for (const item of objectsOf(answer.data ?? answer.models)) {
+    const [{ data, models: listed } = {}] = answer;
+    // Together AI gives the list itself.
+    for (const item of objectsOf(data ?? listed ?? [...answer])) {
       const model = readModel(item);
       if (model !== undefined && !models.has(model.id)) models.set(model.id, model);
     }
@@ -95,8 +97,8 @@ export async function listModels(
 /**
  * Beside `id` services tell more: `context_length`, `top_provider.max_completion_tokens`, `supported_parameters`
  * (OpenRouter), `context_window`, `max_completion_tokens` (Groq), `max_context_length`, `capabilities` (Mistral),
- * `max_model_len` (vLLM), `meta.n_ctx_train` (llama.cpp), `max_input_tokens`, `max_output_tokens` and `mode` (LiteLLM);
- * of what it reads `architecture.input_modalities` (OpenRouter) and `capabilities.vision` (Mistral).
+ * `max_model_len` (vLLM), `meta.n_ctx_train` (llama.cpp), `max_input_tokens`, `max_output_tokens` and `mode` (LiteLLM),
+ * `display_name` (Together AI); of what it reads `architecture.input_modalities` (OpenRouter) and `capabilities.vision` (Mistral).
  */
 function readModel(model: JsonObject): UpstreamModel | undefined {
   const id = textOf(model.id) ?? textOf(model.name) ?? '';
@@ -112,7 +114,7 @@ function readModel(model: JsonObject): UpstreamModel | undefined {
     limitOf(objectOf(meta)?.n_ctx_train);
   return {
     id,
-    displayName: textOf(model.name) === id ? undefined : textOf(model.name),
+    displayName: nameOf(model, id),
     description: textOf(model.description),
     inputTokenLimit,
     outputTokenLimit:
@@ -126,6 +128,10 @@ function readModel(model: JsonObject): UpstreamModel | undefined {
       ? parameters.includes('tools')
       : readFlag(objectOf(model.capabilities)?.function_calling),
   };
+}
+
+function nameOf({ name, display_name: shown }: JsonObject, id: string): string | undefined {
+  return [textOf(shown), textOf(name)].find((one) => one !== undefined && one !== id);
 }
 
 /** Their words for what the wire calls `file`, and for the others. */

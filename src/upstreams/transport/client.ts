@@ -188,10 +188,18 @@ export class UpstreamClient {
 
   /** The whole answer as one object, read to the end, so that the connection can be used again. @throws as `open` */
   async readObject(request: ClientRequest): Promise<JsonObject> {
-    let first: JsonObject | undefined;
-    for await (const frames of await this.open(request)) first ??= frames[0]?.value;
+    const [first] = await this.readObjects(request);
     if (first === undefined) throw pathFault(told`The upstream closed without an answer.`);
     return first;
+  }
+
+  /** As `readObject`, of an array the objects in it. @throws as `open` */
+  async readObjects(request: ClientRequest): Promise<readonly JsonObject[]> {
+    const objects: JsonObject[] = [];
+    for await (const frames of await this.open(request)) {
+      for (const { value } of frames) objects.push(value);
+    }
+    return objects;
   }
 
   /** Ends every connection at once; requests under way fail. */
