@@ -302,7 +302,9 @@ function percentEncode(sign: string): string {
   return Array.from(Buffer.from(sign), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 }
 
-const LIMITS: ReadonlySet<string | undefined> = new Set(['length', 'max_tokens', 'model_length']);
+const LIMITS: ReadonlySet<string | undefined> = new Set([
+  ...['length', 'max_tokens', 'model_length', 'model_context_window_exceeded'],
+]);
 
 export function isLimit(rawReason: string | undefined): boolean {
   return LIMITS.has(rawReason?.toLowerCase());

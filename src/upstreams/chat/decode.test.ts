@@ -255,6 +255,8 @@ test.each([
   ['length', 'max-tokens'],
   ['max_tokens', 'max-tokens'],
   ['model_length', 'max-tokens'],
+  ['model_context_window_exceeded', 'max-tokens'],
+  ['sensitive', 'safety'],
   ['content_filter', 'safety'],
   ['tool_calls', 'stop'],
 ])('finish reason %s of a text is %s', (raw, reason) => {
@@ -271,6 +273,7 @@ test('a reason nobody knows is odd where something was said, and a failure where
     finishReason: 'bored',
   });
   expect(errorOf(stop('insufficient_system_resource'))?.failure?.kind).toBe('overloaded');
+  expect(errorOf(chunk({ content: 'A' }), stop('network_error'))?.message).toContain('an error');
 });
 
 test('a stop sequence that the server names is told', () => {

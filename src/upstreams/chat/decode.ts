@@ -349,12 +349,16 @@ const STOPS: ReadonlySet<string> = new Set([
   ...['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence', 'completed'],
   ...['tool_calls', 'function_call', 'tool_use', 'tool_call'],
 ]);
-const BLOCKS: ReadonlySet<string> = new Set(['content_filter', 'safety', 'refusal', 'recitation']);
+const BLOCKS: ReadonlySet<string> = new Set([
+  ...['content_filter', 'safety', 'refusal', 'recitation', 'sensitive'],
+]);
+/** Words for an answer that something broke off. */
+const BREAKS: ReadonlySet<string> = new Set(['error', 'abort', 'network_error']);
 
 /**
  * How one choice ended. Servers give `stop` behind calls as well, so that their presence decides. Sources: `openai`
  * ChatCompletion.Choice.finish_reason; api-docs.deepseek.com (`insufficient_system_resource`); docs.mistral.ai
- * (`model_length`, `error`).
+ * (`model_length`, `error`); docs.z.ai (`sensitive`, `network_error`, `model_context_window_exceeded`).
  */
 function readEnding(
   rawReason: string,
@@ -365,7 +369,7 @@ function readEnding(
   if (BLOCKS.has(reason)) return { kind: 'finished', reason: 'safety' };
   if (reason === 'insufficient_system_resource') return { kind: 'overloaded' };
   if (choice.hasBrokenCall) return UNUSABLE_CALL;
-  if (reason === 'error' || reason === 'abort') {
+  if (BREAKS.has(reason)) {
     return { kind: 'failed', message: told`The upstream ended the answer with an error.` };
   }
   if (isLimit(reason)) {
