@@ -240,7 +240,7 @@ interface LengthComplaint {
 const NAMES_LENGTH =
   /\btoken count|\bcontext (?:length|window|size|limit)|\b(?:prompt|input|maximum model) length|\bmodel token limit|\binput tokens exceed|\b(?:prompt|input) (?:is |was )?too long|\bprompt exceeds max|\btoo many tokens/i;
 const COMPLAINS_OF_LENGTH =
-  /exceed|too (?:long|many|large)|more than|maximum|larger|longer|greater|supports up to|should be/i;
+  /exceed|too (?:long|many|large)|more than|maximum|larger|longer|greater|supports up to|should be|not enough/i;
 
 /** "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000" */
 const SUM = /(\d+) \+ (\d+) > (\d+)/;
@@ -270,6 +270,19 @@ function lengthMessage({ tokens, limit }: LengthComplaint): string {
   if (tokens !== undefined) return `prompt is too long: ${tokens} tokens > ${limit} maximum`;
   if (limit !== undefined) return `prompt is too long: the maximum is ${limit} tokens`;
   return 'prompt is too long: it exceeds what the model can read';
+}
+
+const NAMES_MONEY =
+  /^[^"'`:{]{0,120}\b(?:balance|credits?|spending (?:limit|cap)|usage limits?|free tier)\b/i;
+const IS_GONE =
+  /\b(?:insufficient|exhausted|depleted|used all|exceeded|reach(?:ed|ing)|overdue|(?:not|n't) have any)\b/i;
+
+/**
+ * True where a refusal begins with money or an allowance that is gone: services have all of 400, 403, 412 and 429 for it,
+ * and codes of their own or none. What stands behind a quotation mark or a colon may be the client's words.
+ */
+export function saysUsedUp(message: string): boolean {
+  return NAMES_MONEY.test(message) && IS_GONE.test(message.slice(0, 160));
 }
 
 /** A model that is gone, in the words of services that refuse it with a 400 and no code of its own. */

@@ -63,6 +63,11 @@ test.each([
   expect(readRetryAfter(text, NOW)).toBe(expected);
 });
 
+test('the day on which an allowance begins anew is the wait until it', () => {
+  const said = 'You will regain access on 2026-11-20 at 13:00 UTC.';
+  expect(readDelayFromMessage(said, NOW)).toBe(3_600_000);
+});
+
 test('a reset time stamp becomes the wait until it', () => {
   expect(readTimestamp('2026-11-20T12:01:00Z', NOW)).toBe(60_000);
   expect(readTimestamp('2026-11-20T11:00:00Z', NOW)).toBe(0);

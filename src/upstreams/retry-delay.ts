@@ -70,6 +70,8 @@ export function readTimestamp(text: string, now: number): number | undefined {
 const INTRODUCTION =
   /(?:\b(?:retry|try again|resets?|available)(?: [a-z]+){0,2}? (?:in|after)|\bwait(?: for)?(?: at least)?) /i;
 const MOMENT = /\b(?:retry|try again|resets?|available)(?: [a-z]+){0,2}? at (\d{4}-[\dT:.Z+-]+)/i;
+/** "You will regain access on 2026-12-01 at 00:00 UTC." (Messages API, spend limits) */
+const DAY = /\bregain access on (\d{4}-\d{2}-\d{2}) at (\d{2}:\d{2}) UTC/i;
 const UNITS = 'ms|milliseconds?|seconds?|sec|s|minutes?|min|m|hours?|h|days?|d';
 const AMOUNT = new RegExp(`[\\s,]{0,2}(?:and )?(\\d+(?:\\.\\d+)?) ?(${UNITS})(?![a-z])`, 'iy');
 
@@ -77,6 +79,8 @@ const AMOUNT = new RegExp(`[\\s,]{0,2}(?:and )?(\\d+(?:\\.\\d+)?) ?(${UNITS})(?!
 export function readDelayFromMessage(message: string, now: number): number | undefined {
   const moment = MOMENT.exec(message)?.[1]?.replace(/[.]+$/, '');
   if (moment !== undefined) return readTimestamp(moment, now);
+  const [, day, time] = DAY.exec(message) ?? [];
+  if (day !== undefined) return readTimestamp(`${day}T${time}:00Z`, now);
   const introduction = INTRODUCTION.exec(message);
   if (introduction === null) return undefined;
   const amount = new RegExp(AMOUNT);

@@ -216,3 +216,46 @@ test.each([
   const refusal = { error: { message: 'Provider returned error', code: 400, metadata } };
   expect(refuse(400, refusal).message).toMatch(words);
 });
+
+test.each<[string, number, JsonValue, UpstreamFailureKind]>([
+  ['Z.ai', 429, error('Insufficient balance or no resource package.'), 'quota-exhausted'],
+  ['Alibaba', 400, error('Access denied.', 'Arrearage', 'Arrearage'), 'quota-exhausted'],
+  ['Alibaba', 403, error('The free tier of the model has been exhausted.'), 'quota-exhausted'],
+  ['Volcengine', 403, error('… your account has an overdue balance.'), 'quota-exhausted'],
+  [
+    'SiliconFlow',
+    403,
+    { message: 'Sorry, your account balance is insufficient' },
+    'quota-exhausted',
+  ],
+  [
+    'Fireworks',
+    412,
+    error('Account x is suspended, possibly due to reaching the monthly spending limit or …'),
+    'quota-exhausted',
+  ],
+  [
+    'xAI',
+    403,
+    { error: 'Your newly created team does not have any credits yet.' },
+    'quota-exhausted',
+  ],
+  [
+    'Hugging Face',
+    403,
+    { error: 'You have exceeded your monthly included credits.' },
+    'quota-exhausted',
+  ],
+  ['xAI of a key', 400, { error: 'Incorrect API key provided: xa***.' }, 'unauthenticated'],
+  ['Kimi', 429, error('Try again later', 'engine_overloaded_error'), 'overloaded'],
+  ['words of the client', 400, error('Invalid value: "my credits are exhausted"'), 'rejected'],
+  ['a limit of requests', 429, error('Rate limit reached: 3 a minute'), 'rate-limited'],
+])('an account without money is known by its refusal: %s, %d', (_service, status, body, kind) => {
+  expect(refuse(status, body).failure?.kind).toBe(kind);
+});
+
+test('a context that LM Studio has no room for is a long prompt', () => {
+  const message =
+    'The model is loaded with context length of only 4096 tokens, which is not enough.';
+  expect(refuse(400, { error: message }).reason).toBe('context-length');
+});

@@ -16,6 +16,7 @@ import {
   kindOfOther,
   litellmFailure,
   refusalError,
+  saysUsedUp,
   type UpstreamRefusal,
   WRONG_PLACE,
   withServiceHeaders,
@@ -208,7 +209,7 @@ const BAD_KEY = [
 ];
 const NO_QUOTA = [
   ...['insufficient_quota', 'quota_exceeded', 'billing_hard_limit_reached'],
-  ...['insufficient_balance', 'insufficient_credits', 'exceeded_current_quota_error'],
+  ...['insufficient_balance', 'insufficient_credits', 'exceeded_current_quota_error', 'arrearage'],
 ];
 const BAD_ACCOUNT = [
   ...['account_deactivated', 'billing_not_active', 'access_terminated', 'organization_deactivated'],
@@ -260,6 +261,8 @@ const SAYS_TOO_LONG = /\bContextWindowExceededError\b/;
 const SAYS_INVALID = /^\d+ validation errors?:\s/;
 /** OpenAI of a path it does not know, as a base URL without `/v1` gives: "Invalid URL (POST /chat/completions)". */
 const SAYS_UNKNOWN_PATH = /^Invalid URL \((?:GET|POST) /;
+/** xAI says it with a 400 (docs.x.ai, "Debugging errors"). */
+const SAYS_BAD_KEY = /^Incorrect API key provided\b/;
 /** For faults without a code. */
 const SAYS_OVERLOADED = /\boverloaded\b|\bat capacity\b|\bno (?:available|free) (?:capacity|slot)/i;
 
@@ -274,11 +277,16 @@ function failureKind(facts: Facts): UpstreamFailureKind {
   const ofLitellm = litellmFailure({ status, message, type: words[0] });
   if (ofLitellm !== undefined) return ofLitellm;
   if (status === 402 || says(facts, NO_QUOTA)) return 'quota-exhausted';
-  if (status === 429) return isLongQuota(facts) ? 'quota-exhausted' : 'rate-limited';
+  if (status < 500 && saysUsedUp(message)) return 'quota-exhausted';
+  // Kimi's `engine_overloaded_error` comes with a 429.
+  if (status === 429 && !isOverload(facts)) {
+    return isLongQuota(facts) ? 'quota-exhausted' : 'rate-limited';
+  }
   if (SAYS_INVALID.test(message)) return 'rejected';
   if (isOverload(facts)) return 'overloaded';
   if (facts.isPage || status < 400 || status >= 500 || blamesPlace(facts)) return 'path';
-  if (status === 401 || says(facts, BAD_KEY)) return 'unauthenticated';
+  if (status === 401 || says(facts, BAD_KEY) || SAYS_BAD_KEY.test(message))
+    return 'unauthenticated';
   if (says(facts, BAD_ACCOUNT)) return 'forbidden';
   return says(facts, NO_MODEL) ? 'model-not-found' : kindOfStatus(facts);
 }

@@ -50,6 +50,7 @@ test.each<[string, number, JsonValue | string, string]>([
   ['QUOTA_EXHAUSTED (V142)', 429, { details: [errorInfo('QUOTA_EXHAUSTED')] }, 'quota-exhausted'],
   ['a daily quota', 429, { details: [quotaFailure('RequestsPerDayPerModel')] }, 'quota-exhausted'],
   ['a minute quota', 429, { details: [quotaFailure('RequestsPerMinute-Free')] }, 'rate-limited'],
+  ['spent money', 429, { message: 'Your prepayment credits are depleted.' }, 'quota-exhausted'],
   ['a page', 429, HTML, 'rate-limited'],
   ['401', 401, { status: 'UNAUTHENTICATED' }, 'unauthenticated'],
   ['an invalid key', 400, { details: [errorInfo('API_KEY_INVALID')] }, 'unauthenticated'],

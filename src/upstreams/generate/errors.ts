@@ -11,7 +11,14 @@ import {
 import type { Sentence } from '../../lib/localized-message.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { GENERATE_WIRE } from '../../wire/generate.ts';
-import { isPage, kindOfOther, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
+import {
+  isPage,
+  kindOfOther,
+  refusalError,
+  saysUsedUp,
+  type UpstreamRefusal,
+  WRONG_PLACE,
+} from '../errors.ts';
 import { countOf, itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import {
   headerOf,
@@ -170,9 +177,10 @@ function blamesPlace({ status, message }: Facts): boolean {
   return (status === 400 || status === 403) && BLAMES_LOCATION.test(message);
 }
 
-/** A quota of hours or a day is gone; one of a minute, or an unnamed one, only limits the rate. */
-function isQuota({ reasons, quota }: ErrorBody): boolean {
-  return reasons.includes('QUOTA_EXHAUSTED') || (quota?.windowMs ?? 0) >= HOUR_MS;
+/** A quota of hours or a day is gone, and so is money; one of a minute, or an unnamed one, only limits the rate. */
+function isQuota({ reasons, quota, message }: ErrorBody): boolean {
+  const isGone = reasons.includes('QUOTA_EXHAUSTED') || saysUsedUp(message);
+  return isGone || (quota?.windowMs ?? 0) >= HOUR_MS;
 }
 
 function forbiddenKind(facts: ErrorBody): UpstreamFailureKind {

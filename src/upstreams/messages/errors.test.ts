@@ -75,6 +75,12 @@ test.each<[string, number, JsonObject | string, string]>([
     rejected('Your credit balance is too low to access the API.'),
     'quota-exhausted',
   ],
+  [
+    'a spent allowance',
+    400,
+    rejected('You have reached your specified API usage limits.'),
+    'quota-exhausted',
+  ],
   ['a long prompt', 400, rejected('prompt is too long: 9 tokens > 8 maximum'), 'rejected'],
   ['a bad field', 400, rejected('max_tokens: Field required'), 'rejected'],
   [

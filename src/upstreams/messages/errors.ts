@@ -17,6 +17,7 @@ import {
   kindOfOther,
   litellmFailure,
   refusalError,
+  saysUsedUp,
   type UpstreamRefusal,
   WRONG_PLACE,
   withServiceHeaders,
@@ -173,7 +174,7 @@ function forbiddenKind(message: string): UpstreamFailureKind {
 }
 
 function rejectedKind(message: string): UpstreamFailureKind {
-  if (BLAMES_BALANCE.test(message)) return 'quota-exhausted';
+  if (BLAMES_BALANCE.test(message) || saysUsedUp(message)) return 'quota-exhausted';
   if (BLAMES_ACCOUNT.test(message)) return 'forbidden';
   if (blamesModel(message)) return 'model-not-found';
   if (MISSES_THOUGHT.test(message)) return 'missing-signature';
@@ -185,9 +186,9 @@ function blamesPlace({ status, message }: Facts): boolean {
   return (status === 400 || status === 403) && BLAMES_LOCATION.test(message);
 }
 
-/** A limit of hours is a quota that is gone; one of a minute only limits the rate. */
-function isLong({ retryAfterMs = 0, quota }: Facts): boolean {
-  return retryAfterMs >= HOUR_MS || (quota?.windowMs ?? 0) >= HOUR_MS;
+/** A limit of hours, or money, is a quota that is gone; one of a minute only limits the rate. */
+function isLong({ message, retryAfterMs = 0, quota }: Facts): boolean {
+  return retryAfterMs >= HOUR_MS || (quota?.windowMs ?? 0) >= HOUR_MS || saysUsedUp(message);
 }
 
 /** What of the rate limits a header each says; `requests` are calls, the others tokens. */
