@@ -95,7 +95,7 @@ export interface UpstreamFailure {
   readonly retryAfterMs?: number | undefined;
   /** What the upstream said, without secrets: for the operator, never for clients. */
   readonly detail?: string | Sentence | undefined;
-  /** The upstream's own word for how an answer ended that cannot be used; absent where it only stopped. */
+  /** The upstream's own word for how an answer ended that cannot be used; absent for words of a natural end. */
   readonly finishReason?: string | undefined;
   /** What a refusal taught of the quota behind it. */
   readonly quota?: QuotaLesson | undefined;

@@ -58,6 +58,11 @@ export class PartialCalls {
     return call;
   }
 
+  /** Those that have come, but for those that were taken. */
+  get open(): readonly PartialCall[] {
+    return this.#calls;
+  }
+
   get isEmpty(): boolean {
     return this.#calls.length === 0;
   }
@@ -129,8 +134,22 @@ function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
+/**
+ * The arguments as the text of one JSON object; undefined when they are no JSON. An object written as a text is read
+ * once more, and any other value is its one member.
+ */
+export function readArguments(json: string): string | undefined {
+  if (json.trim() === '') return '{}';
+  const value = jsonIn(json);
+  if (value === undefined) return undefined;
+  if (isJsonObject(value)) return json;
+  if (value === null) return '{}';
+  const inner = typeof value === 'string' ? jsonIn(value) : undefined;
+  return JSON.stringify(isJsonObject(inner) ? inner : { value });
+}
+
 /** Undefined for what is no JSON. */
-export function jsonIn(text: string): JsonValue | undefined {
+function jsonIn(text: string): JsonValue | undefined {
   try {
     return parseJson(text);
   } catch {

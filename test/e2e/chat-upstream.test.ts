@@ -459,6 +459,37 @@ test('a stream that breaks off is an error in the protocol of the client', async
   ).rejects.toThrow('cut');
 });
 
+describe.each<[string, JsonObject]>([
+  ['has no name', { id: 'call_7', type: 'function', function: { arguments: '{}' } }],
+  ['has arguments that are no JSON', { ...CALL, function: { name: 'weather', arguments: '{"ci' } }],
+])('a call that %s', (_name, call) => {
+  const ask = { model: MODEL, messages: [{ role: 'user' as const, content: 'Rain in Oslo?' }] };
+  const asked = { ...ask, max_tokens: 100 };
+
+  test('is an error for clients of every protocol, however the upstream ends its answer', async () => {
+    for (const finish of ['tool_calls', 'stop', 'tool_use']) {
+      const message = { content: null, tool_calls: [call] };
+      upstream.answer(() => ({ kind: 'message', message, finish }));
+      const answers = [
+        () => openai().chat.completions.create(ask),
+        () => openai().chat.completions.stream(ask).finalChatCompletion(),
+        () => anthropic().messages.create(asked),
+        () => anthropic().messages.stream(asked).finalMessage(),
+      ];
+      for (const answer of answers) await expect(answer()).rejects.toThrow('cannot be used');
+    }
+  });
+
+  test('ends a stream that has begun with an error', async () => {
+    upstream.answer(() => ({
+      kind: 'message',
+      message: { content: 'Let me see.', tool_calls: [call] },
+    }));
+    const stream = openai().chat.completions.stream(ask);
+    await expect(stream.finalChatCompletion()).rejects.toThrow('cannot be used');
+  });
+});
+
 test('vectors are relayed in the form that was asked for', async () => {
   const { data } = await openai().embeddings.create({
     model: 'text-embedding-3-small',
@@ -602,6 +633,7 @@ describe('answers that name no reason for their end', () => {
     expect(response.headers.get('x-isthmus-receipt')).toBe('dropped=0;approximated=1;repaired=0');
     upstream.answer(() => ({ kind: 'message', message: { content: '' }, finish: null }));
     await expect(anthropic().messages.create(asked)).rejects.toThrow('empty answer');
+    await expect(openai().chat.completions.create(ask)).rejects.toThrow('empty answer');
   });
 
   test.each([

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import { openingText } from '../../canonical/request.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { DONE } from '../../wire/chat.ts';
 import { createChatProtocol } from './index.ts';
 
@@ -203,22 +203,48 @@ test('calls that are numbered with gaps, or all alike, have places of their own'
   expect(placesOf(begin(0, 'a'), goOn(0), begin(0, 'b'), goOn(0))).toEqual([0, 0, 1, 1]);
 });
 
-test('the arguments of a call are a text in a whole answer, where a server gives none or an object', () => {
-  const call = { id: 'a', type: 'function', function: { name: 'f' } };
-  const given = { ...call, function: { name: 'f', arguments: { a: 1 } } };
-  const reply = { choices: [{ message: { role: 'assistant', tool_calls: [call, given] } }] };
-  expect(relayOf({}).relay.writeReply([reply], CONTEXT)).toMatchObject({
-    choices: [
-      {
-        message: {
-          tool_calls: [
-            { function: { name: 'f', arguments: '{}' } },
-            { function: { name: 'f', arguments: '{"a":1}' } },
-          ],
-        },
-      },
+test('the arguments of a call are the text of an object in a whole answer, whatever a server gives', () => {
+  const sent = (given: JsonValue | undefined): JsonValue | undefined => {
+    const called = { name: 'f', ...(given === undefined ? {} : { arguments: given }) };
+    const call = { id: 'a', type: 'function', function: called };
+    const reply = { choices: [{ message: { role: 'assistant', tool_calls: [call] } }] };
+    const { choices } = relayOf({}).relay.writeReply([reply], CONTEXT);
+    const [choice] = Array.isArray(choices) ? choices : [];
+    return JSON.parse(JSON.stringify(choice)).message.tool_calls[0].function.arguments;
+  };
+  for (const none of [undefined, null, '', 'null']) expect(sent(none)).toBe('{}');
+  expect(sent({ a: 1 })).toBe('{"a":1}');
+  expect(sent('{"a": 1}')).toBe('{"a": 1}');
+  expect(sent('"{\\"a\\":1}"')).toBe('{"a":1}');
+  expect(sent('[1]')).toBe('{"value":[1]}');
+  expect(sent([1])).toBe('{"value":[1]}');
+  // Cut off at a limit.
+  expect(sent('{"a')).toBe('{"a');
+});
+
+test('the arguments of a streamed call are text, and an object where none came', () => {
+  const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
+  const send = (choice: JsonObject) => {
+    const frame = { choices: [{ index: 0, ...choice }] };
+    return JSON.parse(writer.write(frame, JSON.stringify(frame)).slice(6)).choices[0].delta;
+  };
+  const begin = (id: string, given?: JsonValue) => ({
+    ...{ id, type: 'function' },
+    function: { name: 'f', ...(given === undefined ? {} : { arguments: given }) },
+  });
+  const calls = [begin('a'), begin('b', { x: 1 }), begin('c', '')];
+  const free = { id: 'd', type: 'custom', custom: { name: 'f', input: '' } };
+  expect(send({ delta: { role: 'assistant', tool_calls: [...calls, free] } })).toMatchObject({
+    tool_calls: [{ id: 'a' }, { id: 'b', function: { arguments: '{"x":1}' } }, { id: 'c' }, free],
+  });
+  const end = { delta: {}, finish_reason: 'tool_calls' };
+  expect(send(end)).toEqual({
+    tool_calls: [
+      { index: 0, function: { arguments: '{}' } },
+      { index: 2, function: { arguments: '{}' } },
     ],
   });
+  expect(send(end)).toEqual({});
 });
 
 test('the first piece of a choice names its role: accumulators give up without', () => {

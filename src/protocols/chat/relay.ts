@@ -6,7 +6,7 @@ import { openingText } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import { CHAT_WIRE, DONE, isUsageAlone, thoughtIn } from '../../wire/chat.ts';
-import { PartialCalls, withoutNoId } from '../../wire/chat-calls.ts';
+import { PartialCalls, readArguments, withoutNoId } from '../../wire/chat-calls.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
 import type { RelayCall, RelayWriter, ReplyContext, RouteInput } from '../protocol.ts';
 import { writeErrorBody } from './errors.ts';
@@ -35,8 +35,9 @@ export function createRelayCall(
     writeReply: ([reply = {}], context) => {
       const alone = mapChoices(reply, asWhole);
       const plain = mapMessages(inOneForm(alone), withoutParts);
-      const whole = mapCalls(plain, (call) => withArguments(asBegun(call, context)));
-      return demandsOne(body) ? whole : finishWithCalls(whole, hasCalls);
+      const whole = mapCalls(plain, (call) => withArguments(asBegun(call, context), asObject));
+      if (demandsOne(body)) return whole;
+      return mapChoices(whole, (choice) => (hasCalls(choice) ? finishWithCalls(choice) : choice));
     },
   };
 }
@@ -195,8 +196,28 @@ class ChunkRelay implements RelayWriter {
   }
 
   #finished(frame: JsonObject): JsonObject {
-    if (this.#asked.demandsOne) return frame;
-    return finishWithCalls(frame, ({ index = 0 }) => (this.#calls.get(index)?.begun ?? 0) > 0);
+    return mapChoices(frame, (choice) => {
+      const { index = 0, finish_reason: reason } = choice;
+      if (typeof reason !== 'string' || reason === '') return choice;
+      const whole = this.#unfinished.has(index) ? this.#completed(choice) : choice;
+      const calls = this.#calls.get(index)?.begun ?? 0;
+      return calls === 0 || this.#asked.demandsOne ? whole : finishWithCalls(whole);
+    });
+  }
+
+  /** With arguments for the calls that came without any. */
+  #completed(choice: JsonObject): JsonObject {
+    const { index = 0, delta } = choice;
+    const bare = this.#calls
+      .get(index)
+      ?.open.filter(
+        ({ isFreeform, pieces }) => !isFreeform && pieces.every((piece) => piece.trim() === ''),
+      );
+    if (bare === undefined || bare.length === 0) return choice;
+    const missing = bare.map(({ place }) => ({ index: place, function: { arguments: '{}' } }));
+    const said = isJsonObject(delta) ? delta : {};
+    const tool_calls = [...objectsIn(said.tool_calls), ...missing];
+    return { ...choice, delta: { ...said, tool_calls } };
   }
 
   #noteFinished(frame: JsonObject): void {
@@ -214,7 +235,7 @@ class ChunkRelay implements RelayWriter {
   }
 
   #placed(given: JsonObject, { index = 0 }: JsonObject): JsonObject {
-    const piece = withoutNoId(given);
+    const piece = withArguments(withoutNoId(given), asText);
     const calls = this.#calls.get(index);
     const before = calls?.begun;
     const place = calls?.add(piece)?.place;
@@ -234,12 +255,28 @@ function asBegun(given: JsonObject, { createId }: Pick<ReplyContext, 'createId'>
   return { id: hasId ? id : createId('call_'), type: type ?? kind, ...rest };
 }
 
-/** Of a call without any OpenRouter leaves them out; clients read a text of JSON. */
-function withArguments(call: JsonObject): JsonObject {
+/** The same call when `write` gives no other arguments. */
+function withArguments(
+  call: JsonObject,
+  write: (given: JsonValue | undefined) => string | undefined,
+): JsonObject {
   const { function: named } = call;
-  if (!isJsonObject(named) || typeof named.arguments === 'string') return call;
-  const given = isJsonObject(named.arguments) ? named.arguments : {};
-  return { ...call, function: { ...named, arguments: JSON.stringify(given) } };
+  if (!isJsonObject(named)) return call;
+  const written = write(named.arguments) ?? named.arguments;
+  return written === undefined || written === named.arguments
+    ? call
+    : { ...call, function: { ...named, arguments: written } };
+}
+
+/** Clients read an object in JSON; of a call without any OpenRouter leaves it out. */
+function asObject(given: JsonValue | undefined): string | undefined {
+  return readArguments(asText(given) ?? '');
+}
+
+/** Accumulators add texts up. */
+function asText(given: JsonValue | undefined): string | undefined {
+  if (given === undefined || given === null || typeof given === 'string') return given ?? undefined;
+  return JSON.stringify(given);
 }
 
 /** A list of parts, as some servers answer (docs.mistral.ai, "Reasoning"), in the fields that clients read. */
@@ -316,13 +353,8 @@ function asWhole(choice: JsonObject): JsonObject {
   };
 }
 
-/** `calls` says whether a choice called functions. */
-function finishWithCalls(frame: JsonObject, calls: (choice: JsonObject) => boolean): JsonObject {
-  return mapChoices(frame, (choice) =>
-    choice.finish_reason === 'stop' && calls(choice)
-      ? { ...choice, finish_reason: 'tool_calls' }
-      : choice,
-  );
+function finishWithCalls(choice: JsonObject): JsonObject {
+  return choice.finish_reason === 'stop' ? { ...choice, finish_reason: 'tool_calls' } : choice;
 }
 
 function hasCalls({ message }: JsonObject): boolean {

@@ -5,7 +5,7 @@ import type { Signature } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { KeptText } from '../../lib/long-text.ts';
 import { thoughtIn } from '../../wire/chat.ts';
-import { jsonIn, type PartialCall, PartialCalls } from '../../wire/chat-calls.ts';
+import { type PartialCall, PartialCalls, readArguments } from '../../wire/chat-calls.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { DecodeContext } from '../upstream.ts';
 import {
@@ -308,20 +308,6 @@ const LIMITS: ReadonlySet<string | undefined> = new Set([
 
 export function isLimit(rawReason: string | undefined): boolean {
   return LIMITS.has(rawReason?.toLowerCase());
-}
-
-/**
- * The arguments as the text of one JSON object; undefined when they are no JSON. An object written as a text is read
- * once more, and any other value is its one member.
- */
-function readArguments(json: string): string | undefined {
-  if (json.trim() === '') return '{}';
-  const value = jsonIn(json);
-  if (value === undefined) return undefined;
-  if (isJsonObject(value)) return json;
-  if (value === null) return '{}';
-  const inner = typeof value === 'string' ? jsonIn(value) : undefined;
-  return JSON.stringify(isJsonObject(inner) ? inner : { value });
 }
 
 /** `{content: [{token, logprob, top_logprobs: [{token, logprob}]}]}`. */

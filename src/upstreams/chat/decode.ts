@@ -169,8 +169,9 @@ export class ChatDecoder implements Decoder {
       );
     }
     const ending = readEnding(rawReason, choice, this.#context.body);
-    const word = rawReason.toLowerCase() === 'stop' ? undefined : rawReason;
-    const fault = { finishReason: word, finishMessage: undefined, secrets: this.#secrets() };
+    const hasStopped = STOPS.has(rawReason.toLowerCase());
+    const finishReason = hasStopped ? undefined : choice.rawReason;
+    const fault = { finishReason, finishMessage: undefined, secrets: this.#secrets() };
     switch (ending.kind) {
       case 'finished':
         return {

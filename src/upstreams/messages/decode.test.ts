@@ -336,9 +336,12 @@ test('a call the limit cut is absent; a broken one otherwise makes the answer us
   const cut = cutCall('max_tokens');
   expect(cut.at(-1)).toMatchObject({ kind: 'finish', choices: [{ reason: 'max-tokens' }] });
   expect(cut.some(({ kind }) => kind === 'block-start')).toBe(false);
-  expect(cutCall('tool_use').at(-1)).toMatchObject({
-    error: { failure: { kind: 'unusable-answer' } },
-  });
+  for (const stop of ['tool_use', 'end_turn']) {
+    const useless = cutCall(stop).at(-1);
+    expect(useless).toMatchObject({ error: { failure: { kind: 'unusable-answer' } } });
+    expect(useless).not.toHaveProperty('error.failure.finishReason');
+  }
+  expect(cutCall('refusal').at(-1)).toMatchObject({ choices: [{ reason: 'safety' }] });
 });
 
 test.each(['max_tokens', 'model_context_window_exceeded'])(

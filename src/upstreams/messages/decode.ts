@@ -464,9 +464,10 @@ export class MessagesDecoder implements Decoder {
     const details = objectOf(this.#stop?.stop_details);
     const message = textOf(details?.explanation);
     const { reason, isOdd } = readReason(rawReason, this.#hasCalls && !this.#hasBrokenCall);
-    if (this.#hasBrokenCall && reason !== 'max-tokens') {
+    // A limit and a refusal may cut one off.
+    if (this.#hasBrokenCall && reason !== 'max-tokens' && reason !== 'safety') {
       return answerFault(told`The model made a tool call that cannot be used.`, {
-        finishReason: rawReason,
+        finishReason: isOdd ? rawReason : undefined,
         finishMessage: undefined,
         secrets: this.#secrets(),
       });
