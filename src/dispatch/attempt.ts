@@ -148,7 +148,9 @@ export class GenerateAttempt {
       });
     } catch (error) {
       signal.removeEventListener('abort', onGone);
-      throw exchange.signal.aborted && !signal.aborted ? exchange.signal.reason : error;
+      if (exchange.signal.aborted && !signal.aborted) throw exchange.signal.reason;
+      const isRefusal = error instanceof GatewayError;
+      throw isRefusal ? (this.#relayed?.inOwnNames?.(error) ?? error) : error;
     }
   }
 

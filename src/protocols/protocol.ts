@@ -272,6 +272,8 @@ export interface RelayCall extends RelayBody {
   isPiece?(frame: JsonObject): boolean;
   /** Mostly one body. */
   writeReply(upstreamBodies: readonly JsonObject[], context: ReplyContext): JsonObject;
+  /** An upstream's refusal that names fields as the client did; absent where upstreams are sent the same names. */
+  inOwnNames?(refusal: GatewayError): GatewayError;
 }
 
 export interface ReplyContext {

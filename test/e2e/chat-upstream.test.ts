@@ -490,6 +490,26 @@ describe.each<[string, JsonObject]>([
   });
 });
 
+test.each([
+  ['max_tokens', 'max_completion_tokens'],
+  ['max_completion_tokens', 'max_completion_tokens'],
+])('a limit that the upstream refuses is named as its client named it: %s', async (own, sent) => {
+  const message = `Invalid type for '${sent}': expected an integer, but got a string instead.`;
+  const error = { message, type: 'invalid_request_error', param: sent, code: 'invalid_type' };
+  upstream.answer(() => ({ kind: 'status', status: 400, body: { error } }));
+  const messages = [{ role: 'user' as const, content: 'hello there' }];
+  for (const stream of [true, false]) {
+    const asked = openai().post('/chat/completions', {
+      body: { model: MODEL, stream, messages, [own]: 'ten' },
+    });
+    await expect(asked).rejects.toMatchObject({
+      ...{ status: 400, param: own, code: 'invalid_type' },
+      message: expect.stringContaining(`'${own}'`),
+    });
+    expect(upstream.calls.at(-1)?.body).toMatchObject({ [sent]: 'ten' });
+  }
+});
+
 test('vectors are relayed in the form that was asked for', async () => {
   const { data } = await openai().embeddings.create({
     model: 'text-embedding-3-small',

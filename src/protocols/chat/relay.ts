@@ -1,6 +1,6 @@
 // The relay lane of Chat Completions: chunks of an upstream of the same wire, forwarded as they came.
 
-import type { GatewayError } from '../../canonical/error.ts';
+import { changed, detailsOn, type GatewayError } from '../../canonical/error.ts';
 import type { ReceiptEntry } from '../../canonical/receipt.ts';
 import { openingText } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
@@ -39,7 +39,28 @@ export function createRelayCall(
       if (demandsOne(body)) return whole;
       return mapChoices(whole, (choice) => (hasCalls(choice) ? finishWithCalls(choice) : choice));
     },
+    inOwnNames: (refusal) => withOwnLimit(refusal, body),
   };
+}
+
+/** Two names of one field: an upstream is sent the one that it knows. */
+const LIMIT_NAMES = ['max_tokens', 'max_completion_tokens'] as const;
+
+function withOwnLimit(refusal: GatewayError, body: JsonObject): GatewayError {
+  const { message, wireDetails } = refusal;
+  const [own, ...others] = LIMIT_NAMES.filter((name) => (body[name] ?? null) !== null);
+  const sent = LIMIT_NAMES.find((name) => name !== own);
+  if (own === undefined || sent === undefined || others.length > 0) return refusal;
+  // One that names both is of the names.
+  if (!message.includes(sent) || message.includes(own)) return refusal;
+  const { param } = detailsOn(refusal, CHAT_WIRE);
+  return changed(refusal, {
+    message: message.replaceAll(sent, own),
+    ...(wireDetails !== undefined &&
+      param === sent && {
+        wireDetails: { ...wireDetails, members: { ...wireDetails.members, param: own } },
+      }),
+  });
 }
 
 /** As of the canonical request: leading instructions, and the first long text of a user. */
