@@ -135,6 +135,8 @@ export interface ToolResultPart extends Relayed {
   readonly content: readonly ToolResultContent[];
   readonly isError: boolean;
   readonly cacheHint?: boolean | undefined;
+  /** Path of it in the client's own request. */
+  readonly path?: string | undefined;
 }
 
 export type ToolResultContent =

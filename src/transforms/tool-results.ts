@@ -240,12 +240,12 @@ function noteSecond({ callId, name, native }: ToolResultPart, { receipt }: Trans
   receipt.add('dropped', 'messages', reason);
 }
 
-function orphanError({ callId, name, native }: ToolResultPart): Error {
+function orphanError({ callId, name, native, path = 'messages' }: ToolResultPart): Error {
   const words =
     native === undefined
       ? `a tool result names the call "${callId}", but no earlier assistant message holds ` +
         'a tool call with that id. Send the assistant message with the call before its result.'
       : `the response ${callId === '' ? '' : `"${callId}" `}of the function "${name}" answers ` +
         'no call before it. Send the content with the function call before its response.';
-  return invalidRequest('messages', `messages: ${words}`);
+  return invalidRequest(path, `${path}: ${words}`);
 }

@@ -96,9 +96,9 @@ function readMessage(message: Message, place: Place): Turn {
     case 'assistant':
       return { role: 'assistant', parts: readAssistantParts(message, place) };
     case 'tool':
-      return readResult(message, message.tool_call_id, contentPath);
+      return readResult(message, message.tool_call_id, path);
     case 'function':
-      return readResult(message, legacyCalls.take(message.name, path), contentPath);
+      return readResult(message, legacyCalls.take(message.name, path), path);
     default:
       throw unknownTag(`${path}.role`, (message as Message).role, ROLES);
   }
@@ -139,15 +139,16 @@ function withHint<P extends object>(
 function readResult(
   { name, content, cache_control: mark }: Extract<Message, { role: 'tool' | 'function' }>,
   callId: string,
-  contentPath: string,
+  path: string,
 ): Turn {
   const result: ToolResultPart = {
     kind: 'tool-result',
     callId,
     name: name === null || name === '' ? undefined : name,
-    content: readResultContent(content, contentPath),
+    content: readResultContent(content, `${path}.content`),
     isError: false,
     cacheHint: isJsonObject(mark) ? true : undefined,
+    path,
   };
   return { role: 'user', parts: [result] };
 }

@@ -245,8 +245,9 @@ test.each<[JsonObject, boolean, JsonObject]>([
   const { request } = read({
     contents: [{ parts: [{ functionResponse: { id: 'c', name: 'f', response } }] }],
   });
+  const path = 'contents[0].parts[0].functionResponse';
   expect(request.turns[0]?.parts).toEqual([
-    { kind: 'tool-result', callId: 'c', name: 'f', content: [content], isError },
+    { kind: 'tool-result', callId: 'c', name: 'f', content: [content], isError, path },
   ]);
 });
 

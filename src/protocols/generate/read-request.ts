@@ -335,7 +335,7 @@ function readResponse(native: ValueOf<typeof FUNCTION_RESPONSE>, context: PartCo
     if (media !== undefined) content.push(media);
   }
   const callId = context.callIds.result();
-  return { kind: 'tool-result', callId, name, content, isError };
+  return { kind: 'tool-result', callId, name, content, isError, path };
 }
 
 /**

@@ -194,7 +194,7 @@ function readBlock(
       const { tool_use_id: callId, is_error, cache_control } = value;
       const content = readResultContent(value.content, `${path}.content`, receipt);
       const isError = is_error ?? false;
-      return [{ kind: 'tool-result', callId, content, isError, ...cacheHint(cache_control) }];
+      return [{ kind: 'tool-result', callId, content, isError, path, ...cacheHint(cache_control) }];
     }
     case 'thinking':
       return [{ kind: 'thinking', text: value.thinking, signature: readCarrier(value.signature) }];

@@ -187,7 +187,7 @@ test('responses without ids stand in the order of their calls: upstreams pair th
 
 test('a response to no call at all is refused', () => {
   expect(() => patchAll([user(text('x')), user(response('w', '1'))])).toThrow(
-    /^contents: the response "1" of the function "w" answers no call before it/,
+    /^contents\[2\]\.parts\[0\]\.functionResponse: the response "1" of the function "w" answers no call before it/,
   );
   expect(() => patchAll([user(response('w'))])).toThrow(/the response of the function "w"/);
 });

@@ -216,7 +216,7 @@ function patchContents(
   if (contents.length === 1 && isPlainQuestion(contents[0])) return contents;
   const conversation = {
     system: [],
-    turns: contents.map((content) => readTurn(content, target)),
+    turns: contents.map((content, at) => readTurn(content, `contents[${at}]`, target)),
     tools: readFunctions(tools),
   };
   const { turns } = underRules(conversation, target);
@@ -253,14 +253,16 @@ function readFunctions(tools: JsonValue | undefined): readonly FunctionTool[] {
   }));
 }
 
-function readTurn(content: JsonValue, target: PatchTarget): Turn {
+function readTurn(content: JsonValue, path: string, target: PatchTarget): Turn {
   const native = objectOf(content);
-  const parts = objectsOf(native.parts).map((part) => readPart(part, target));
+  const parts = objectsOf(native.parts).map((part, at) =>
+    readPart(part, `${path}.parts[${at}]`, target),
+  );
   return { role: native.role === 'model' ? 'assistant' : 'user', parts, native };
 }
 
 /** As much of a part as rules look at: of what is neither call nor response, whether it says anything. */
-function readPart(native: JsonObject, target: PatchTarget): Part {
+function readPart(native: JsonObject, place: string, target: PatchTarget): Part {
   const { functionCall: call, functionResponse: response, thoughtSignature } = native;
   const signature =
     typeof thoughtSignature === 'string' ? readCarrier(thoughtSignature) : undefined;
@@ -270,7 +272,8 @@ function readPart(native: JsonObject, target: PatchTarget): Part {
   }
   if (isJsonObject(response)) {
     const { id: callId, name } = namesOf(response);
-    return { kind: 'tool-result', callId, name, content: [], isError: false, native };
+    const path = `${place}.functionResponse`;
+    return { kind: 'tool-result', callId, name, content: [], isError: false, native, path };
   }
   const isSilent = native.text === '' && !isStandIn(thoughtSignature, target);
   return { kind: 'text', text: isSilent ? '' : '…', signature, native };

@@ -380,11 +380,12 @@ function calls(place: ItemPlace, name: string, input: JsonObject): Turn {
 }
 
 function gives(place: ItemPlace, content: readonly ToolResultContent[]): Turn {
+  const { path } = place;
   const { status } = place.item;
   const isError = status === 'failed' || status === 'incomplete';
   return {
     role: 'user',
-    parts: [{ kind: 'tool-result', callId: callIdOf(place), content, isError }],
+    parts: [{ kind: 'tool-result', callId: callIdOf(place), content, isError, path }],
   };
 }
 
