@@ -420,7 +420,8 @@ test.each<[JsonObject, string]>([
   [{ contents: [{ role: 'user' }] }, 'contents[0].parts'],
   [{ contents: [{ parts: [] }] }, 'contents[0].parts'],
   [{ contents: CONTENTS, cached_content: 'cachedContents/1' }, 'cachedContent'],
-  [{ contents: CONTENTS, labels: { a: 1 } }, 'labels'],
+  [{ contents: CONTENTS, labels: { b: 'x', a: 1 } }, 'labels.a'],
+  [{ contents: CONTENTS, labels: [] }, 'labels'],
   [{ contents: CONTENTS, systemInstruction: 5 }, 'systemInstruction'],
   [
     { contents: CONTENTS, tools: [{ functionDeclarations: [{ description: 'd' }] }] },

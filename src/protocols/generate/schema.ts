@@ -116,12 +116,10 @@ function normalizeValue(raw: JsonValue, field: Field, place: Place): JsonValue |
       if (typeof raw !== 'boolean' && !isJsonObject(raw)) throw wrongType(place, 'an object');
       return raw;
     case 'object':
-      if (!isJsonObject(raw)) throw wrongType(place, 'an object');
-      return raw;
     case 'string-map':
       if (!isJsonObject(raw)) throw wrongType(place, 'an object');
-      if (Object.values(raw).every((value) => typeof value === 'string')) return raw;
-      throw wrongType(place, 'an object of strings');
+      if (field.kind === 'string-map') checkStrings(raw, place);
+      return raw;
     case 'message':
       if (typeof raw === 'string' && field === CONTENT) return { parts: [{ text: raw }] };
       return normalizeObject(raw, field, place);
@@ -129,6 +127,14 @@ function normalizeValue(raw: JsonValue, field: Field, place: Place): JsonValue |
       return normalizeList(raw, field, place);
     default:
       return field satisfies never;
+  }
+}
+
+function checkStrings(map: JsonObject, { path, receipt }: Place): void {
+  for (const [key, value] of Object.entries(map)) {
+    if (typeof value !== 'string') {
+      throw wrongType({ path: memberPath(path, key), receipt }, 'a string');
+    }
   }
 }
 
