@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MINIMAL, read, readCall, routeAt, routeInput } from '../../../test/support/messages.ts';
 import { GatewayError } from '../../canonical/error.ts';
-import { type JsonObject, parseJson } from '../../lib/json.ts';
+import { type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import captured from './__fixtures__/captured-requests.json' with { type: 'json' };
 import { writeError } from './errors.ts';
 
@@ -164,6 +164,16 @@ test('V034 V040 sampling, limits and stop sequences are read as they are', () =>
   );
 });
 
+test('hints on caching are read in both lengths, with fields of later dates, and null is none', () => {
+  const ttls: JsonValue[] = ['5m', '1h', null];
+  for (const ttl of ttls) {
+    const cache_control = { type: 'ephemeral', ttl, scope: 'global' };
+    const content = [{ type: 'text', text: 'x', cache_control }];
+    const { request } = read({ cache_control: null, messages: [{ role: 'user', content }] });
+    expect(request.turns[0]?.parts).toEqual([{ kind: 'text', text: 'x', cacheHint: true }]);
+  }
+});
+
 test('a top_k of 0 sets no limit', () => {
   expect(read({ top_k: 0 }).request.sampling.topK).toBeUndefined();
 });
@@ -202,6 +212,25 @@ const refused: readonly (readonly [JsonObject, string])[] = [
   [{ system: [{ type: 'image' }] }, 'system.0.type: Input tag "image" is not supported'],
   [{ metadata: 'x' }, 'metadata: Input should be a valid dictionary'],
   [{ mcp_servers: [{ url: 'x' }] }, 'mcp_servers: MCP servers cannot be called from here'],
+  [{ cache_control: true }, 'cache_control: Input should be a valid dictionary'],
+  [{ cache_control: {} }, 'cache_control.type: Field required'],
+  [{ cache_control: { type: 'persistent' } }, "cache_control.type: Input should be 'ephemeral'"],
+  [
+    { system: [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral', ttl: '2h' } }] },
+    "system.0.cache_control.ttl: Input should be '5m' or '1h'",
+  ],
+  [
+    { messages: [{ role: 'user', content: [{ type: 'text', text: 'x', cache_control: 'on' }] }] },
+    'messages.0.content.0.cache_control: Input should be a valid dictionary',
+  ],
+  [
+    { tools: [{ name: 'f', input_schema: { type: 'object' }, cache_control: { type: 5 } }] },
+    'tools.0.cache_control.type: Input should be a valid string',
+  ],
+  [
+    { tools: [{ name: 'bash', type: 'bash_20250124', cache_control: [] }] },
+    'tools.0.cache_control: Input should be a valid dictionary',
+  ],
   [{ tools: {} }, 'tools: Input should be a valid list'],
   [{ thread: { type: 'fork' } }, 'thread: Send the whole conversation'],
 ];

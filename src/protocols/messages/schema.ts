@@ -37,12 +37,20 @@ import {
 
 export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 
+/** Source: TypeScript SDK `resources/beta/messages/messages.d.ts`, BetaCacheControlEphemeral. */
+const CACHE = {
+  cache_control: openObjectOf({
+    type: needed(wordOf(['ephemeral'])),
+    ttl: wordOf(['5m', '1h']),
+  }),
+};
+
 /** Hints on caching stand everywhere. */
 function block<Fields extends ShapesByName, const Known extends string = never>(
   fields: Fields,
   known: readonly Known[] = [],
 ) {
-  return objectOf(fields, ['type', 'cache_control', ...known]);
+  return objectOf({ ...fields, ...CACHE }, ['type', ...known]);
 }
 
 const SOURCE_FIELDS = ['type', 'media_type', 'data', 'url', 'file_id'] as const;
@@ -124,7 +132,7 @@ const BLOCK = taggedShape('type', {
   compaction: openObjectOf({
     content: STRING,
     tool_changes: listOf(TOOL_CHANGE),
-    cache_control: ANYTHING,
+    ...CACHE,
   }),
   container_upload: UNREAD,
   fallback: UNREAD,
@@ -203,11 +211,9 @@ export const BODY = objectOf(
     size: STRING,
     quality: STRING,
     imageSize: STRING,
+    ...CACHE,
   },
-  [
-    ...(['betas', 'cache_control', 'container', 'context_management', 'diagnostics'] as const),
-    'speed' as const,
-  ],
+  [...(['betas', 'container', 'context_management', 'diagnostics'] as const), 'speed' as const],
 );
 
 export type Body = ValueOf<typeof BODY>;
@@ -231,8 +237,9 @@ const HINTS = {
   strict: BOOLEAN,
   input_examples: listOf(ANYTHING),
   allowed_callers: listOf(ANYTHING),
+  ...CACHE,
 };
-const DELIVERY = ['type', 'cache_control', 'defer_loading', 'eager_input_streaming'] as const;
+const DELIVERY = ['type', 'defer_loading', 'eager_input_streaming'] as const;
 export const CLIENT_TOOL = objectOf(
   { name: needed(FILLED), description: STRING, input_schema: needed(FREE), ...HINTS },
   DELIVERY,
