@@ -62,7 +62,8 @@ const COUNTS = [...LENGTHS, 'minItems', 'maxItems', 'minProperties', 'maxPropert
 
 const KEYWORDS: readonly Keyword[] = [
   ['required', isTextList, "of type 'array' of texts"],
-  ['enum', isFilledList, 'a list that is not empty'],
+  // It may be empty (json-schema.org/draft/2020-12/meta/validation).
+  ['enum', Array.isArray, "of type 'array'"],
   ...MAPS.map((name): Keyword => [name, isJsonObject, "of type 'object'"]),
   ...SINGLES.map((name): Keyword => [name, isSchema, "of type 'object', 'boolean'"]),
   ...LISTS.map((name): Keyword => [name, isFilledList, 'a list that is not empty']),

@@ -213,6 +213,12 @@ test.each([
   });
 });
 
+test('an empty enum is a schema, though no value fits it', async () => {
+  const properties = { a: { type: 'string', enum: [] } };
+  const taken = await send(tool({ input_schema: { type: 'object', properties } }));
+  expect(taken.status, taken.text).toBe(200);
+});
+
 test('a history in which the service ran a program is taken', async () => {
   const ran = { type: 'bash_code_execution_result', stdout: '37170', stderr: '', return_code: 0 };
   const reply = await send(

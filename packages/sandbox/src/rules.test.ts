@@ -228,6 +228,7 @@ test.each(REFUSED)('refuses %s', (_name, body, says) => {
 });
 
 const ACCEPTED: readonly (readonly [name: string, body: JsonValue])[] = [
+  ['an empty enum, which is none', object({ a: { type: 'INTEGER', enum: [] } })],
   [
     'snake case throughout',
     {

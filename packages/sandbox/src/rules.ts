@@ -626,12 +626,11 @@ function checkFormat({ type = '', format }: Schema, at: string, report: Report):
   }
 }
 
+/** An empty list is an absent one: protobuf.dev, "Application Note: Field Presence", repeated fields. */
 function checkEnum(schema: Schema, at: string, report: Report): void {
-  if (schema.enum === undefined) return;
+  if (!schema.enum?.length) return;
   if (schema.type !== 'STRING') report(`${at}.enum`, 'is allowed for type STRING only');
-  if (schema.enum.length === 0 || schema.enum.includes('')) {
-    report(`${at}.enum`, 'must hold non-empty values');
-  }
+  if (schema.enum.includes('')) report(`${at}.enum`, 'must hold non-empty values');
 }
 
 function checkItems(schema: Schema, at: string, report: Report): void {
