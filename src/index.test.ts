@@ -1,9 +1,10 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { makeTestFolder } from '../test/support/test-folder.ts';
 import { createGateway, type Gateway, type GatewayOptions } from './index.ts';
 
@@ -173,4 +174,22 @@ test('settings that a program gives stand in for the file, which stays as it is'
   );
   const unset = { environment: { PORT: 'many' } };
   await expect(createGateway({ dataDir, ...unset })).rejects.toThrow('PORT');
+});
+
+test.each(['20.20.2', '24.6.0'])(
+  'a program on node %s is told which one it takes',
+  async (node) => {
+    vi.stubGlobal('process', { version: `v${node}`, versions: { node } });
+    onTestFinished(() => {
+      vi.unstubAllGlobals();
+    });
+    await expect(createGateway()).rejects.toThrow(
+      `isthmus needs node 24.7 or newer, and this is v${node}.`,
+    );
+  },
+);
+
+test('nothing that old versions do not understand is loaded before', () => {
+  const source = readFileSync(new URL('index.ts', import.meta.url), 'utf8');
+  expect(source.match(/^(?:import|export) (?!type|const).*/gm)).toBeNull();
 });
