@@ -68,6 +68,16 @@ const CASES: readonly [string, SettingsFormat, string, readonly SettingEntry[], 
     '## options\n# model: xxx\nmodel: "openai/m"\n',
   ],
   [
+    'a field and a list in front of the mark of its end',
+    'yaml',
+    '---\na: 1\n# mine\n...\n# no setting\n',
+    [
+      { path: ['model'], value: 'm' },
+      { path: ['models', { field: 'name', is: 'isthmus' }], value: { name: 'isthmus' } },
+    ],
+    '---\na: 1\n# mine\nmodel: m\nmodels:\n  - name: isthmus\n...\n# no setting\n',
+  ],
+  [
     'a field with a comment behind it',
     'yaml',
     'a: 1\nmodel: old # mine\nb:   2\n',

@@ -295,7 +295,7 @@ function changeField(
 ): string {
   const pair = pairOf(document, name);
   if (pair === undefined && isBlock(document)) {
-    return appendLines(text, writeYaml({ [name]: value as SettingValue }));
+    return appendToYaml(text, document, writeYaml({ [name]: value as SettingValue }));
   }
   const range = pair !== undefined && isScalar(pair.value) ? pair.value.range : undefined;
   if (range && value !== undefined && typeof value === 'string') {
@@ -323,7 +323,7 @@ function changeItem(
   const pair = pairOf(document, name);
   const list = pair?.value;
   if (pair === undefined && value !== undefined && isBlock(document)) {
-    return appendLines(text, writeYaml({ [name]: [value as SettingValue] }));
+    return appendToYaml(text, document, writeYaml({ [name]: [value as SettingValue] }));
   }
   const items = valueAt(tree, [name]);
   const index = Array.isArray(items) ? items.findIndex((one) => isItem(one, item)) : -1;
@@ -342,6 +342,14 @@ function changeItem(
   else if (isSeq(list)) document.setIn([name, place], document.createNode(value));
   else document.set(name, document.createNode([value]));
   return writeDocument(text, document);
+}
+
+/** In front of the mark that ends a document (`...`), where there is one. */
+function appendToYaml(text: string, document: Document.Parsed, lines: readonly string[]): string {
+  const { range, directives } = document;
+  const isMarked = directives?.docEnd === true;
+  const end = isMarked ? range[1] + text.slice(range[1]).search(/^\.{3}/m) : text.length;
+  return appendLines(text.slice(0, end), lines) + text.slice(end);
 }
 
 /** The lines of the item with the indentation that the others have. */
