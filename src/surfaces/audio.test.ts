@@ -144,6 +144,7 @@ test('the verbose form has segments, and words when asked', () => {
     duration: 3725.5,
     text: 'Hello <you>\n\nthere bye',
     segments: [{ id: 0, start: 0, end: 2.4 }, { id: 1 }],
+    usage: { type: 'duration', seconds: 3726 },
   });
   expect(verbose).not.toHaveProperty('words');
   const body = { response_format: 'verbose_json', timestamp_granularities: ['word'] };

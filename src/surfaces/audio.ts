@@ -285,6 +285,8 @@ function writeVerbose(
     ...(hasWords
       ? { words: timed.words.map(({ start, end, text }) => ({ word: text, start, end })) }
       : {}),
+    // In seconds begun, the only form this object has for it (`async-openai` reads none without).
+    usage: { type: 'duration', seconds: Math.ceil(timed.duration) },
   };
 }
 
