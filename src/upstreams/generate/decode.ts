@@ -102,7 +102,7 @@ export class GenerateDecoder implements Decoder {
       return this.#fail(classifyErrorFrame(error, this.#now(), this.#secrets()), events);
     }
     const { promptFeedback: feedback, candidates } = frame;
-    if (!isReadable(candidates)) {
+    if (!isReadable(candidates ?? [])) {
       const fault = told`The upstream sent an answer that could not be read.`;
       return this.#fail(pathFault(fault), events);
     }
@@ -345,16 +345,17 @@ function onlyObject(
 }
 
 /** False for a list, an object or a text that is none: what was said there would be lost. */
-function isReadable(candidates: JsonValue | undefined): boolean {
-  if (!Array.isArray(candidates)) return candidates === undefined || candidates === null;
-  return candidates.every((candidate) => {
-    if (!isJsonObject(candidate)) return false;
-    const { content } = candidate;
-    if (!isJsonObject(content)) return content === undefined || content === null;
-    const { parts } = content;
-    if (!Array.isArray(parts)) return parts === undefined || parts === null;
-    return parts.every((part) => isJsonObject(part) && typeof (part.text ?? '') === 'string');
-  });
+function isReadable(candidates: JsonValue): boolean {
+  if (!Array.isArray(candidates)) return false;
+  for (const candidate of candidates) {
+    const content = isJsonObject(candidate) ? (candidate.content ?? {}) : undefined;
+    const parts = isJsonObject(content) ? (content.parts ?? []) : undefined;
+    if (!Array.isArray(parts)) return false;
+    for (const part of parts) {
+      if (!isJsonObject(part) || typeof (part.text ?? '') !== 'string') return false;
+    }
+  }
+  return true;
 }
 
 function byNumber(candidates: readonly JsonValue[]): readonly JsonValue[] {
