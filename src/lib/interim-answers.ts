@@ -17,19 +17,21 @@ export function passingContinue(
 
 const HEAD = /HTTP\/1\.[01] 1\d\d[ \r\n]/y;
 const HEAD_END = '\r\n\r\n';
-const LAST_DIGIT = 'HTTP/1.1 10'.length;
-const TWO = 0x32;
+const FIRST_DIGIT = 'HTTP/1.1 '.length;
+const LAST_DIGIT = FIRST_DIGIT + 2;
+const [ONE, TWO] = [0x31, 0x32];
 
 /** Other interim answers undici hands over: a 100 is given out as a `102 Processing`, which says as little. */
 function renameContinue(socket: Socket): void {
-  const { push, write } = socket;
-  let isAwaited = false;
-  socket.write = (...args: unknown[]): boolean => {
-    isAwaited = true;
-    return Reflect.apply(write, socket, args);
-  };
+  const { push } = socket;
+  /** What was written when the last answer began: what comes until more is written is the rest of that. */
+  let answered = 0;
   socket.push = (chunk: unknown, encoding) => {
-    if (isAwaited && Buffer.isBuffer(chunk)) isAwaited = passHeads(chunk);
+    const { bytesWritten } = socket;
+    if (bytesWritten !== answered && Buffer.isBuffer(chunk)) {
+      const isInterim = chunk[FIRST_DIGIT] === ONE && passHeads(chunk);
+      if (!isInterim) answered = bytesWritten;
+    }
     return push.call(socket, chunk, encoding);
   };
 }
@@ -40,7 +42,7 @@ function passHeads(chunk: Buffer): boolean {
   for (let at = 0; at < text.length; ) {
     HEAD.lastIndex = at;
     if (!HEAD.test(text)) return false;
-    if (text.startsWith('100', at + LAST_DIGIT - 2)) chunk[at + LAST_DIGIT] = TWO;
+    if (text.startsWith('100', at + FIRST_DIGIT)) chunk[at + LAST_DIGIT] = TWO;
     const end = text.indexOf(HEAD_END, at);
     if (end === -1) return true;
     at = end + HEAD_END.length;
