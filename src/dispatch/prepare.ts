@@ -38,15 +38,13 @@ export interface PreparedBody {
 }
 
 interface NotedBody extends PreparedBody {
-  readonly key: string;
-  readonly route: RoutedModel;
+  readonly draft: Draft;
   /** What is lost in this body: of several that are sent, the last one's counts. */
   readonly noted: readonly ReceiptEntry[];
 }
 
 /** What a body is made for, and of. */
 interface Draft {
-  readonly key: string;
   readonly route: RoutedModel;
   readonly upstream: Upstream;
   readonly target: PatchTarget;
@@ -136,8 +134,14 @@ export class CallBodies {
 
   /** As it was made for the same model under the same plan, if it was. */
   #find({ upstream, modelId }: Lease, plan: SignaturePlan, route: RoutedModel) {
-    const key = keyOf(upstream, modelId, plan);
-    for (const one of this.#made) if (one.key === key && one.route === route) return one;
+    for (const made of this.#made) {
+      const { draft } = made;
+      const { target } = draft;
+      const isSameModel = draft.upstream.id === upstream.id && target.modelId === modelId;
+      const isSamePlan =
+        target.signatures === plan.signatures && target.usesPlaceholders === plan.usesPlaceholders;
+      if (isSameModel && isSamePlan && draft.route === route) return made;
+    }
     return undefined;
   }
 
@@ -193,15 +197,14 @@ export class CallBodies {
     if (!isRelayed) {
       for (const { action, path, reason } of relay?.losses ?? []) noted.add(action, path, reason);
     }
-    const key = keyOf(upstream, modelId, plan);
-    return { key, route, upstream, target, noted, relay: isRelayed ? relay : undefined };
+    return { route, upstream, target, noted, relay: isRelayed ? relay : undefined };
   }
 
-  #keep({ key, route, upstream, target, noted, relay }: Draft, body: JsonObject): NotedBody {
+  #keep(draft: Draft, body: JsonObject): NotedBody {
+    const { route, upstream, target, noted, relay } = draft;
     const { answerTokens } = this.#context;
     const made: NotedBody = {
-      key,
-      route,
+      draft,
       lane: relay === undefined ? 'translate' : 'relay',
       body: answerTokens === undefined ? body : upstream.limitOutput(body, answerTokens, target),
       signatureFamily: target.capabilities.signatureFamily,
@@ -211,14 +214,6 @@ export class CallBodies {
     this.#made.push(made);
     return made;
   }
-}
-
-function keyOf(
-  { id }: Upstream,
-  modelId: string,
-  { signatures, usesPlaceholders }: SignaturePlan,
-): string {
-  return `${id} ${modelId} ${signatures} ${usesPlaceholders}`;
 }
 
 function patchBody(
