@@ -378,10 +378,15 @@ export const NOTHING_TYPED: TypedValues = Object.freeze({
   functions: new Set<string>(),
 });
 
-const MIN_OPENING_LENGTH = 10;
+/** The first text of a user that is so long, wherever it stands, opens a conversation; undefined where none is. */
+export const MIN_OPENING_LENGTH = 10;
 const MAX_OPENING_LENGTH = 4096;
 
-/** The system text and the first user text that is long enough, wherever it stands: what a conversation is known by. */
+/** What a conversation is known by: the system texts and the text that opens it. */
+export function joinOpening(system: readonly string[], said: string): string {
+  return `${system.join('\n').slice(0, MAX_OPENING_LENGTH)}\n${said.slice(0, MAX_OPENING_LENGTH)}`;
+}
+
 export function openingText({
   system,
   turns,
@@ -390,8 +395,10 @@ export function openingText({
     if (role !== 'user') continue;
     for (const part of parts) {
       if (part.kind !== 'text' || part.text.length < MIN_OPENING_LENGTH) continue;
-      const before = system.map(({ text }) => text).join('\n');
-      return `${before.slice(0, MAX_OPENING_LENGTH)}\n${part.text.slice(0, MAX_OPENING_LENGTH)}`;
+      return joinOpening(
+        system.map(({ text }) => text),
+        part.text,
+      );
     }
   }
   return undefined;

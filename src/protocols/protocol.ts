@@ -255,7 +255,7 @@ export function choicesOf(call: Pick<GenerateCall, 'request' | 'relay'>): number
 export interface RelayCall extends RelayBody {
   /** How many answers the body asks for; absent for one. */
   readonly choices?: number | undefined;
-  /** The system text and the first user text of at least ten characters, for session affinity. */
+  /** As `openingText` of the canonical request, for session affinity. */
   openingText(): string | undefined;
   /**
    * An upstream's frame or body with the names of its calls as `rename` has them; the same object when nothing

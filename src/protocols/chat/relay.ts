@@ -2,7 +2,7 @@
 
 import { changed, detailsOn, type GatewayError } from '../../canonical/error.ts';
 import type { ReceiptEntry } from '../../canonical/receipt.ts';
-import { openingText } from '../../canonical/request.ts';
+import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import { CHAT_WIRE, DONE, isUsageAlone, thoughtIn } from '../../wire/chat.ts';
@@ -66,15 +66,15 @@ function withOwnLimit(refusal: GatewayError, body: JsonObject): GatewayError {
 /** As of the canonical request: leading instructions, and the first long text of a user. */
 function readOpeningText({ messages }: JsonObject): string | undefined {
   const said = objectsIn(messages);
-  const start = said.findIndex(({ role }) => !INSTRUCTING.has(role));
-  const texts = (message: JsonObject) =>
-    textsIn(message).map((text) => ({ kind: 'text', text }) as const);
-  return openingText({
-    system: said.slice(0, Math.max(0, start)).flatMap(texts),
-    turns: said.flatMap((message) =>
-      message.role === 'user' ? [{ role: 'user', parts: texts(message) }] : [],
-    ),
-  });
+  for (const message of said) {
+    if (message.role !== 'user') continue;
+    for (const text of textsIn(message)) {
+      if (text.length < MIN_OPENING_LENGTH) continue;
+      const start = said.findIndex(({ role }) => !INSTRUCTING.has(role));
+      return joinOpening(said.slice(0, start).flatMap(textsIn), text);
+    }
+  }
+  return undefined;
 }
 
 const INSTRUCTING: ReadonlySet<unknown> = new Set(['system', 'developer']);

@@ -1,6 +1,7 @@
 // The relay lane: native frames forwarded as they came, repaired only where clients would stumble.
 
 import { type ErrorKind, upstreamError } from '../../canonical/error.ts';
+import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { GENERATE_WIRE } from '../../wire/generate.ts';
 import type { LateReading, RelayCall, RelayWriter } from '../protocol.ts';
@@ -55,20 +56,18 @@ function isText({ text, functionCall }: JsonObject): boolean {
   return typeof text === 'string' && functionCall === undefined;
 }
 
-const MIN_TEXT_LENGTH = 10;
-const MAX_TEXT_LENGTH = 4096;
-
-/**
- * The system text and the first user text of at least ten characters, each cut to 4096 characters;
- * undefined when no user text is that long.
- */
+/** As of the canonical request. */
 function readOpeningText({ contents = [], systemInstruction }: GenerateBody): string | undefined {
   for (const { role, parts = [] } of contents) {
     if (role === 'model') continue;
-    const text = parts.find((part) => (part.text ?? '').length >= MIN_TEXT_LENGTH)?.text;
-    if (text === undefined) continue;
-    const system = (systemInstruction?.parts ?? []).map((part) => part.text ?? '').join('\n');
-    return `${system.slice(0, MAX_TEXT_LENGTH)}\n${text.slice(0, MAX_TEXT_LENGTH)}`;
+    for (const { text = '' } of parts) {
+      if (text.length < MIN_OPENING_LENGTH) continue;
+      const system = systemInstruction?.parts ?? [];
+      return joinOpening(
+        system.map((part) => part.text ?? ''),
+        text,
+      );
+    }
   }
   return undefined;
 }

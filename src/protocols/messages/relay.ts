@@ -1,5 +1,6 @@
 // The relay lane: frames of an upstream of the same wire, forwarded as they came.
 
+import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/request.ts';
 import { NO_USAGE } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
@@ -62,21 +63,15 @@ export function createRelayCall(
   };
 }
 
-const MIN_TEXT_LENGTH = 10;
-const MAX_TEXT_LENGTH = 4096;
-
-/**
- * The system text and the first user text of at least ten characters, each cut to 4096 characters; undefined when no
- * user text is that long. The same as of the canonical request, so that a session stays with its account.
- */
+/** As of the canonical request, so that a session stays with its account. */
 function readOpeningText({ system, messages }: Body): string | undefined {
   for (const { role, content } of messages) {
     if (role !== 'user') continue;
     const texts = typeof content === 'string' ? [content] : content.map(textIn);
     for (const text of texts) {
-      if (text.length < MIN_TEXT_LENGTH) continue;
+      if (text.length < MIN_OPENING_LENGTH) continue;
       const before = typeof system === 'string' ? [system] : (system ?? []).map(textIn);
-      return `${before.join('\n').slice(0, MAX_TEXT_LENGTH)}\n${text.slice(0, MAX_TEXT_LENGTH)}`;
+      return joinOpening(before, text);
     }
   }
   return undefined;
