@@ -4,7 +4,7 @@ import { write, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { type Logger, pino } from 'pino';
 import type { Clock, Timer } from '../lib/clock.ts';
-import { memoize } from '../lib/once.ts';
+import { derived } from '../lib/once.ts';
 import { createRedactor, createSpeller } from '../lib/redact.ts';
 import { escapeLine, type LogFiles, readLogLine } from '../monitor/log-files.ts';
 import type { Log, RequestLine } from '../server/settings.ts';
@@ -92,7 +92,7 @@ export function createLog(options: LogOptions): GatewayLog {
   const { files, clock, replica, secrets = () => NO_SECRETS, isTerminal } = options;
   const output = options.output ?? openOutput(clock);
   const spell = createSpeller();
-  const redactorOf = memoize((known: readonly string[]) => createRedactor(known, spell));
+  const redactor = derived(secrets, (known) => createRedactor(known, spell));
   // Cleaned together, lines cost a fraction of what each does alone; no pattern of a credential spans two.
   const mostCharacters = isTerminal ? 0 : ENOUGH_CHARACTERS;
   let block = '';
@@ -101,7 +101,7 @@ export function createLog(options: LogOptions): GatewayLog {
     timer?.cancel();
     timer = undefined;
     if (block === '') return;
-    const clean = escapeLine(redactorOf(secrets()).text(block));
+    const clean = escapeLine(redactor().text(block));
     block = '';
     output.write(isTerminal ? writeForPeople(clean) : clean);
     files?.write(clean);

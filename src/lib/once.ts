@@ -1,4 +1,4 @@
-// Values that are worked out when they are first asked for, and kept: one, the latest argument's, or some by text.
+// Values that are worked out when they are first asked for, and kept: one, that of the settings in force, or some by text.
 
 /** A failed build is not kept: the next call tries again. */
 export function once<Value>(build: () => Value): () => Value {
@@ -9,24 +9,20 @@ export function once<Value>(build: () => Value): () => Value {
   };
 }
 
-/** Remembers the last result, for values derived from settings. Compares by identity: settings are replaced as a whole, never changed in place. */
-export function memoize<Argument extends object, Result>(
-  derive: (argument: Argument) => Result,
-): (argument: Argument) => Result {
-  let latest: { readonly argument: Argument; readonly result: Result } | undefined;
-  return (argument) => {
-    if (latest?.argument !== argument) latest = { argument, result: derive(argument) };
-    return latest.result;
-  };
-}
-
-/** What is made of the settings in force: worked out once for each of them, as they are replaced as a whole. */
+/**
+ * What is made of the settings in force, or of what else is replaced as a whole and never changed in place: worked out
+ * once for each of them.
+ */
 export function derived<Settings extends object, Result>(
   current: () => Settings,
   derive: (settings: Settings) => Result,
 ): () => Result {
-  const resultOf = memoize(derive);
-  return () => resultOf(current());
+  let latest: { readonly settings: Settings; readonly result: Result } | undefined;
+  return () => {
+    const settings = current();
+    if (latest?.settings !== settings) latest = { settings, result: derive(settings) };
+    return latest.result;
+  };
 }
 
 /** Keeps results by text. Others choose the texts, so all are forgotten when there are `most`. */

@@ -6,7 +6,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { clientError, GatewayError, upstreamError } from '../canonical/error.ts';
 import type { Settings } from '../config/effective.ts';
 import type { Clock } from '../lib/clock.ts';
-import { memoize } from '../lib/once.ts';
+import { derived } from '../lib/once.ts';
 import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import { ProxyDispatchers } from '../lib/proxy-agent.ts';
 import { scrubText } from '../lib/redact.ts';
@@ -50,11 +50,11 @@ export function createRelay(options: RelayOptions) {
   const direct = new Agent({ ...agentOptions, connect: { timeout: CONNECT_MS } });
   const proxies = new ProxyDispatchers({ ...agentOptions, connectMs: CONNECT_MS });
   const sessions = new SessionBinding(sessionKey);
-  const keyOf = memoize(({ apiKey = '' }: ReturnType<typeof settings>) => openKey(apiKey));
+  const currentKey = derived(settings, ({ apiKey = '' }) => openKey(apiKey));
   const targetOf = (name: RelayedName): Target => {
     const current = settings();
     checkService(current, name);
-    return { url: new URL(urlOf(current, name) ?? ''), key: keyOf(current) };
+    return { url: new URL(urlOf(current, name) ?? ''), key: currentKey() };
   };
   return {
     /** @throws GatewayError; or the signal's reason */

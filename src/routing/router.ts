@@ -4,7 +4,7 @@ import { changed, clientError, GatewayError, invalidRequest } from '../canonical
 import type { ModelVariant } from '../canonical/model.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { compareCodePoints, isWildcard, nearestName } from '../lib/names.ts';
-import { memoize } from '../lib/once.ts';
+import { derived } from '../lib/once.ts';
 import { CATALOG } from './catalog.ts';
 import { createFamilies, type Families } from './families.ts';
 import {
@@ -188,8 +188,7 @@ const MAX_REMEMBERED = 1_000;
 const BUILT_IN_FAMILIES = createFamilies();
 
 export function createRouter({ mapping, offered, families, targets }: RouterOptions) {
-  const compile = memoize(createMapping);
-  const currentMapping = (): ModelMapping => compile(mapping());
+  const currentMapping = derived(mapping, createMapping);
   const routeWith = (name: unknown, search: Pick<Search, 'mapping' | 'steps'>): Route => {
     const asked = readModelName(name);
     const sources = {

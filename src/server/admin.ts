@@ -88,12 +88,12 @@ function readPasswordAgain(header: string | undefined): string | undefined {
 }
 
 /** By the connection, by the page's own origin, which nobody but the browser writes, or by the word of a trusted proxy. */
-function isSecure({ edge, request, headers, settings }: Exchange): boolean {
+function isSecure({ edge, request, headers }: Exchange): boolean {
   if (request.socket instanceof TLSSocket) return true;
   if (headers.origin?.startsWith('https://')) return true;
   const peer = readAddress(request.socket.remoteAddress ?? '');
   const isTrusted =
-    peer !== undefined && edge.trustedProxies(settings).some((range) => isInRange(peer, range));
+    peer !== undefined && edge.trustedProxies().some((range) => isInRange(peer, range));
   return isTrusted && headers['x-forwarded-proto']?.split(',').at(-1)?.trim() === 'https';
 }
 

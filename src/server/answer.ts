@@ -116,7 +116,7 @@ function createExchange(edge: Edge, parts: ExchangeParts): Exchange {
         : readClientAddress({
             peer,
             forwardedFor,
-            trustedProxies: edge.trustedProxies(settings),
+            trustedProxies: edge.trustedProxies(),
           }),
     abort: new AbortController(),
     receipt: createReceipt(),
@@ -249,7 +249,7 @@ function authenticateExchange(exchange: Exchange): void {
   const { edge, headers, settings, query, clientAddress: address } = exchange;
   const { keys: keyBook, guesses } = edge.access;
   const credentials = readCredentials(headers, query);
-  const ring = edge.keyRing(settings);
+  const ring = edge.keyRing();
   exchange.clientKeyId = authenticate({
     mode: settings.authMode,
     keys: keyBook.isEmpty ? ring : withPersonKeys(keyBook, ring),

@@ -8,7 +8,7 @@ import ipaddr from 'ipaddr.js';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { IndexedList, type IndexedListItem } from '../lib/indexed-list.ts';
 import { type IpRange, isInRange, isLoopback, readAddress, visitorOf } from '../lib/net.ts';
-import { memoize, remember } from '../lib/once.ts';
+import { derived, remember } from '../lib/once.ts';
 import type { ClientResponse } from './client-response.ts';
 import { MAX_PEERS } from './gates/locality.ts';
 import type { Log } from './settings.ts';
@@ -268,13 +268,13 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
     if (idle !== undefined) close(idle);
     return idle !== undefined;
   };
-  const visitorFor = memoize((proxies: readonly IpRange[]) =>
+  const visitorFor = derived(trustedProxies, (proxies) =>
     remember(MAX_PEERS, (peer) => visitorAt(peer, proxies)),
   );
   /** Connections whose handshake is not done, by their peer. */
   const handshaking = new Map<string, Held>();
   const enter = (socket: Connection): void => {
-    const { name, isProxy, isMany } = visitorFor(trustedProxies())(socket.remoteAddress ?? '');
+    const { name, isProxy, isMany } = visitorFor()(socket.remoteAddress ?? '');
     const visitor = visitors.get(name) ?? { name, isProxy, connections: 0, isTold: false };
     const mostOfVisitor = Math.floor(most * (isMany ? SHARE_OF_PROXY : SHARE_OF_ADDRESS));
     if (!makeRoom(visitor, mostOfVisitor)) {

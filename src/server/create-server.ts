@@ -12,7 +12,7 @@ import { createServer as createNetServer, Server as NetServer, type Socket } fro
 import { clientError, type ErrorKind, type GatewayError } from '../canonical/error.ts';
 import { createTimedId } from '../lib/ids.ts';
 import { ownAddress } from '../lib/net.ts';
-import { memoize, remember } from '../lib/once.ts';
+import { derived, remember } from '../lib/once.ts';
 import { BackgroundRuns } from '../stored-responses/background-runs.ts';
 import { createConnectionResponses } from '../stored-responses/response-store.ts';
 import { createActivity, shuttingDown } from './activity.ts';
@@ -40,8 +40,10 @@ export function createServer(options: EdgeOptions) {
     bodies: options.bodies ?? createBodyBudget(options.clock),
     routes: createRouteTable(options.protocols.all, options.adminRoutes, options.services),
     activity: createActivity(options.clock),
-    keyRing: memoize((settings) => createKeyRing(settings.apiKeys)),
-    trustedProxies: memoize((settings) => readTrustedProxies(settings.trustedProxies)),
+    keyRing: derived(options.settings, ({ apiKeys }) => createKeyRing(apiKeys)),
+    trustedProxies: derived(options.settings, (settings) =>
+      readTrustedProxies(settings.trustedProxies),
+    ),
     addressOf: remember(MAX_PEERS, (peer) =>
       readClientAddress({ peer, forwardedFor: undefined, trustedProxies: [] }),
     ),
@@ -153,7 +155,7 @@ function openHttpServer(edge: Edge, certificate: ListenerCertificate | undefined
   // Other expectations may be ignored (RFC 9110, 10.1.1); node would answer without a body.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   limitConnections(server, {
-    trustedProxies: () => edge.trustedProxies(edge.settings()),
+    trustedProxies: edge.trustedProxies,
     log: edge.log,
     clock: edge.clock,
     openFiles: edge.openFiles,

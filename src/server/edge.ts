@@ -101,8 +101,8 @@ export interface Edge extends EdgeOptions {
   readonly activity: Activity;
   readonly bodies: BodyBudget;
   /** Derived from settings, once for each change of them. */
-  keyRing(settings: EdgeSettings): KeyRing;
-  trustedProxies(settings: EdgeSettings): readonly IpRange[];
+  keyRing(): KeyRing;
+  trustedProxies(): readonly IpRange[];
   /** Of a peer that speaks for itself. */
   addressOf(peer: string): string;
 }
