@@ -23,10 +23,7 @@ const MIN_ESCAPED_LENGTH = 16_384;
  */
 export function encodeBody(body: JsonObject, receipt?: Receipt): Buffer | Promise<Buffer> {
   const characters = countMarkable(body);
-  if (characters === undefined) {
-    const text = mendText(JSON.stringify(body), receipt);
-    return Buffer.from(text, encodingOf({ text, bytes: Buffer.byteLength(text) }));
-  }
+  if (characters === undefined) return Buffer.from(mendText(JSON.stringify(body), receipt));
   const marks = new Marks(characters > ESCAPED_AT_ONCE ? MIN_ESCAPED_LENGTH : ESCAPED_AT_ONCE);
   const text = mendText(JSON.stringify(marks.mark(body)), receipt);
   const parts = marks.parts(text);
