@@ -5,7 +5,7 @@ import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { CallRecord } from '../canonical/call-record.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { ConcurrencyLimits } from '../pool/slots.ts';
-import { createRetryBudgets, runAttempts } from './attempts.ts';
+import { AttemptRun, createRetryBudgets } from './attempts.ts';
 import type { RouteChoice } from './call-setup.ts';
 
 /** One upstream with accounts `a` and `b`, whose calls last until they are ended by hand. */
@@ -32,19 +32,20 @@ function benchOf(limits: Partial<ConcurrencyLimits>) {
     onlyAccount?: string,
   ) => {
     const route = { target: 'm', webSearch: false };
-    return runAttempts(
+    return new AttemptRun(
       {
         routes: [{ route, leaseRequest: { model: 'm', clientKeyId, onlyAccount } }],
         context: { signal, record: { attempts: [], timings: {} } },
       },
-      async (lease) => {
+      { pool, clock, random: () => 0, budgetOf },
+    )
+      .run(async (lease) => {
         started.push(name);
         open.push(lease);
         mostOpen = Math.max(mostOpen, open.length);
         return name;
-      },
-      { pool, clock, random: () => 0, budgetOf },
-    ).catch((error: unknown) => error);
+      })
+      .catch((error: unknown) => error);
   };
   /** Of a request that may go to the model `n` after `m`. */
   const askChain = (name: string) => {
@@ -54,14 +55,15 @@ function benchOf(limits: Partial<ConcurrencyLimits>) {
       leaseRequest: { model: target, clientKeyId: 'k' },
     })) as [RouteChoice, RouteChoice];
     const { signal } = new AbortController();
-    const answer = runAttempts(
+    const answer = new AttemptRun(
       { routes: [first, second], context: { signal, record } },
-      async (lease) => {
+      { pool, clock, random: () => 0, budgetOf },
+    )
+      .run(async (lease) => {
         open.push(lease);
         return name;
-      },
-      { pool, clock, random: () => 0, budgetOf },
-    ).catch((error: unknown) => error);
+      })
+      .catch((error: unknown) => error);
     return { answer, record };
   };
   /** Ends the call on an account. */

@@ -6,7 +6,7 @@ import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { CallRecord } from '../canonical/call-record.ts';
 import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Part } from '../canonical/request.ts';
-import { createRetryBudgets, runAttempts } from './attempts.ts';
+import { AttemptRun, createRetryBudgets } from './attempts.ts';
 import { type RoutedCall, routeCall } from './call-setup.ts';
 import { contextOf } from './dispatch.test-support.ts';
 
@@ -38,18 +38,16 @@ function benchOf(ids: readonly string[] = ['a', 'b']) {
     }));
     const routes = choices as unknown as RoutedCall;
     const { signal } = new AbortController();
-    const pending = runAttempts(
-      { routes, context: { signal, record } },
-      async (lease, { route }) => {
+    const pending = new AttemptRun({ routes, context: { signal, record } }, dependencies)
+      .run(async (lease, { route }) => {
         asked.push(route.target);
         const met = meet(route.target, asked.length);
         if (met instanceof GatewayError) throw met;
         if (met !== undefined) throw failed(met);
         lease.release({ kind: 'success' });
         return route.target;
-      },
-      dependencies,
-    ).catch((error: unknown) => error);
+      })
+      .catch((error: unknown) => error);
     await clock.advance(passesMs);
     return pending;
   };
@@ -291,20 +289,21 @@ test.each<readonly [string, (nth: number) => boolean]>([
         leaseRequest: { model: target, clientKeyId: `k${nth % 5}` },
       })) as unknown as RoutedCall;
       const { signal } = new AbortController();
-      const ended = runAttempts(
+      const ended = new AttemptRun(
         { routes, context: { signal, record: { attempts: [], timings: {} } } },
-        async (lease, { route }) => {
+        { pool, clock, random, budgetOf },
+      )
+        .run(async (lease, { route }) => {
           attempts += 1;
           if (route.target === 'first') {
             ofFirst += 1;
             if (fails(ofFirst)) throw failed({ kind: 'path', status: 500 });
           }
           lease.release({ kind: 'success' });
-        },
-        { pool, clock, random, budgetOf },
-      ).catch(() => {
-        lost += 1;
-      });
+        })
+        .catch(() => {
+          lost += 1;
+        });
       pending.push(ended);
       await clock.advance(50);
     }

@@ -13,8 +13,8 @@ import type { Lease, LeaseOutcome, LeaseRequest, LeaseResult } from '../pool/poo
 import {
   type AttemptDependencies,
   type AttemptPlan,
+  AttemptRun,
   createRetryBudgets,
-  runAttempts,
 } from './attempts.ts';
 
 /** What an attempt on that account meets; undefined answers well. */
@@ -77,19 +77,18 @@ function benchOf({ accounts, budget, jitter = 0, ...options }: BenchOptions): Be
   const run: Bench['run'] = (meet, request = {}, signal = new AbortController().signal) => {
     const route = { target: 'm', webSearch: false };
     const leaseRequest = { model: 'm', clientKeyId: 'k', ...request };
-    return runAttempts(
+    return new AttemptRun(
       { routes: [{ route, leaseRequest }], context: { signal, record } },
-      async ({ account, release }, { plan }) => {
-        asked.push(account.id);
-        plans.push(plan);
-        const met = meet(account.id, asked.length);
-        if (met instanceof Error) throw met;
-        if (met !== undefined) throw failed(met);
-        release({ kind: 'success' });
-        return account.id;
-      },
       dependencies,
-    );
+    ).run(async ({ account, release }, { plan }) => {
+      asked.push(account.id);
+      plans.push(plan);
+      const met = meet(account.id, asked.length);
+      if (met instanceof Error) throw met;
+      if (met !== undefined) throw failed(met);
+      release({ kind: 'success' });
+      return account.id;
+    });
   };
   return {
     ...seeded,

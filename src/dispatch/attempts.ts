@@ -60,19 +60,6 @@ export interface AttemptFacts {
 
 type Attempt<Result> = (lease: Lease, facts: AttemptFacts) => Promise<Result>;
 
-/**
- * Runs `attempt` until it resolves. The lease of the attempt that resolved stays open: its owner
- * releases it. Every other lease is released here.
- * @throws GatewayError of the last attempt, or the reason why no account was left.
- */
-export function runAttempts<Result>(
-  request: AttemptRequest,
-  attempt: Attempt<Result>,
-  dependencies: AttemptDependencies,
-): Promise<Result> {
-  return new AttemptRun(request, dependencies).run(attempt);
-}
-
 type Place = NonNullable<LeaseRequest['admitted']>;
 type LeaseOrNothing = Exclude<LeaseResult, { kind: 'wait' | 'busy' }>;
 
@@ -82,7 +69,8 @@ interface Suspect {
   readonly failure: UpstreamFailure;
 }
 
-class AttemptRun {
+/** The attempts of one request, or of one part of it. */
+export class AttemptRun {
   readonly #request: AttemptRequest;
   readonly #dependencies: AttemptDependencies;
   readonly #startedAt: number;
@@ -133,6 +121,11 @@ class AttemptRun {
     this.#startedAt = dependencies.clock.monotonic();
   }
 
+  /**
+   * Runs `attempt` until it resolves. The lease of the attempt that resolved stays open: its owner
+   * releases it. Every other lease is released here.
+   * @throws GatewayError of the last attempt, or the reason why no account was left.
+   */
   async run<Result>(attempt: Attempt<Result>): Promise<Result> {
     const { clock, budgetOf } = this.#dependencies;
     for (;;) {

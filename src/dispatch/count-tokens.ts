@@ -6,7 +6,7 @@ import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { CountTokensCall } from '../protocols/protocol.ts';
-import { type AttemptDependencies, type AttemptFacts, runAttempts } from './attempts.ts';
+import { type AttemptDependencies, type AttemptFacts, AttemptRun } from './attempts.ts';
 import { noteLease, type RoutedCall } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
 import type { CallBodies } from './prepare.ts';
@@ -48,7 +48,7 @@ export async function countTokens(
   };
   try {
     const request = { routes, context, bodies, hasOwnLimits: true };
-    return await runAttempts(request, count, dependencies);
+    return await new AttemptRun(request, dependencies).run(count);
   } catch (error) {
     if (!(error instanceof GatewayError) || !BEHIND_GATEWAY.has(error.kind)) throw error;
     record.isEstimate = true;

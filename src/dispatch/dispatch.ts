@@ -19,9 +19,9 @@ import type { SignatureCache } from '../signatures/cache.ts';
 import { GenerateAttempt, type GenerateAttemptOptions } from './attempt.ts';
 import {
   type AttemptDependencies,
+  AttemptRun,
   createRetryBudgets,
   FIRST_PLAN,
-  runAttempts,
 } from './attempts.ts';
 import {
   headerSession,
@@ -88,8 +88,7 @@ class Dispatch implements Dispatcher {
     /** The last one whose answer says itself what is wrong with it. */
     let refused: GenerateAttempt | undefined;
     try {
-      return await runAttempts(
-        { routes, context, bodies },
+      return await new AttemptRun({ routes, context, bodies }, this.#dependencies).run(
         async (lease, { plan, route, hasOther }) => {
           noteLease(lease, context);
           requireTask('generate', { model, target: route.target }, lease);
@@ -104,7 +103,6 @@ class Dispatch implements Dispatcher {
             if (attempt.nativeReply !== undefined) refused = attempt;
           }
         },
-        this.#dependencies,
       );
     } catch (error) {
       // No attempt gave better: what such an answer says of itself tells the client more than an error.

@@ -10,7 +10,7 @@ import { told } from '../lib/localized-message.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { EmbedCall, EmbedRelay } from '../protocols/protocol.ts';
 import type { RoutedModel } from '../routing/router.ts';
-import { type AttemptDependencies, type AttemptPlan, runAttempts } from './attempts.ts';
+import { type AttemptDependencies, type AttemptPlan, AttemptRun } from './attempts.ts';
 import { noteLease, type RoutedCall, requireTask } from './call-setup.ts';
 import { noteCommit } from './commit-point.ts';
 import type { CallContext } from './dispatcher.ts';
@@ -32,20 +32,16 @@ export async function embed(
   const { record, receipt } = context;
   const progress = new Progress();
   let server: ServedBy | undefined;
-  await runAttempts(
-    { routes, context },
-    async (lease, { plan, route }) => {
-      noteLease(lease, context);
-      const isKnown = requireTask('embed', { model: call.model, target: route.target }, lease);
-      noteVariant(route, receipt);
-      const startedAt = dependencies.clock.monotonic();
-      await embedOn(lease, { call, context, plan, progress, isKnown });
-      record.timings.upstreamMs = dependencies.clock.monotonic() - startedAt;
-      const { id: accountId, upstreamId } = lease.account;
-      server = { accountId, upstreamId, modelId: lease.modelId };
-    },
-    dependencies,
-  );
+  await new AttemptRun({ routes, context }, dependencies).run(async (lease, { plan, route }) => {
+    noteLease(lease, context);
+    const isKnown = requireTask('embed', { model: call.model, target: route.target }, lease);
+    noteVariant(route, receipt);
+    const startedAt = dependencies.clock.monotonic();
+    await embedOn(lease, { call, context, plan, progress, isKnown });
+    record.timings.upstreamMs = dependencies.clock.monotonic() - startedAt;
+    const { id: accountId, upstreamId } = lease.account;
+    server = { accountId, upstreamId, modelId: lease.modelId };
+  });
   const answer = progress.answer();
   const { promptTokens } = answer;
   const usage = promptTokens === undefined ? undefined : { ...NO_USAGE, promptTokens };
