@@ -67,7 +67,7 @@ export abstract class AnswerText implements AnswerChunks {
   }
 
   async return(): Promise<IteratorResult<string, undefined>> {
-    if (!this.#isOver) await this.#leave();
+    await this.#leave();
     return this.#settle();
   }
 
@@ -98,14 +98,18 @@ export abstract class AnswerText implements AnswerChunks {
         const batch = await this.#frames.next();
         isAsking = false;
         this.#take(batch);
-        if (!this.#isOver && (this.#hasEnding || this.isComplete())) await this.#leave();
-        if (this.#isOver) this.#end();
-        // Kept from the client any longer, it would be kept here.
-        else if (this.text.length > MAX_HELD_LENGTH) this.watch.isCommitted = true;
+        if (this.#hasEnding || this.isComplete()) await this.#leave();
+        if (this.#isOver) {
+          if (!this.#hasEnding) this.end();
+          this.#hasEnding = true;
+        } else if (this.text.length > MAX_HELD_LENGTH) {
+          // Kept from the client any longer, it would be kept here.
+          this.watch.isCommitted = true;
+        }
       }
     } catch (error) {
       if (isAsking) this.#isOver = true;
-      if (!this.#isOver) await this.#leave();
+      await this.#leave();
       if (!this.watch.isCommitted) throw error;
       this.#fail(asGatewayError(error));
     }
@@ -121,20 +125,15 @@ export abstract class AnswerText implements AnswerChunks {
     }
   }
 
-  #end(): void {
-    if (this.#hasEnding) return;
-    this.end();
-    this.#hasEnding = true;
-  }
-
   #fail(error: GatewayError): void {
     if (this.#hasEnding) return;
     this.#hasEnding = true;
     this.fail(error);
   }
 
-  /** No more is asked of the upstream, which has not ended by itself. */
+  /** No more is asked of the upstream, unless it has ended by itself. */
   async #leave(): Promise<void> {
+    if (this.#isOver) return;
     this.#isOver = true;
     await this.#frames.return?.();
   }
