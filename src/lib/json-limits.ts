@@ -86,12 +86,12 @@ const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const MINUS = 0x2d;
 const ZERO = 0x30;
-const NINE = 0x39;
 /** The member of the outermost object that is looked for. */
 const TOOLS = 'tools';
 /** What each byte is in a number: nothing, a part of it, or its exponent. */
 const NUMBER_BYTES = new Uint8Array(256);
-for (const byte of Buffer.from('0123456789+-.')) NUMBER_BYTES[byte] = 1;
+const IN_NUMBER = 1;
+for (const byte of Buffer.from('0123456789+-.')) NUMBER_BYTES[byte] = IN_NUMBER;
 const EXPONENT = 2;
 for (const byte of Buffer.from('eE')) NUMBER_BYTES[byte] = EXPONENT;
 /** A double holds fifteen digits whatever they are; sign and point only make the check stricter. */
@@ -144,7 +144,7 @@ export class JsonSurvey {
 
   /** The first limit that the text goes over with this piece; undefined while it keeps all of them. */
   read(bytes: Buffer): JsonExcess | undefined {
-    const { maxDepth, maxTokens, maxKeyBytes } = this.#limits;
+    const { maxDepth, maxTokens, maxKeys, maxKeyBytes } = this.#limits;
     const levels = this.#levels;
     let depth = this.#depth;
     let tokens = this.tokens;
@@ -186,7 +186,7 @@ export class JsonSurvey {
           isAtKey = levels[depth] === OPEN_BRACE;
           break;
         default:
-          if (byte !== MINUS && (byte < ZERO || byte > NINE)) break;
+          if (NUMBER_BYTES[byte] !== IN_NUMBER) break;
           this.#numberBytes = 0;
           this.#isMinus = byte === MINUS;
           index = this.#readNumber(bytes, index) - 1;
@@ -198,11 +198,7 @@ export class JsonSurvey {
     this.keys = keys;
     this.#isAtKey = isAtKey;
     this.#bytes += bytes.length;
-    return this.#excessOfKeys();
-  }
-
-  #excessOfKeys(): JsonExcess | undefined {
-    return this.keys > this.#limits.maxKeys ? 'keys' : undefined;
+    return keys > maxKeys ? 'keys' : undefined;
   }
 
   /** Looks at the key that ends at `end`, unless it came in two pieces. @returns its bytes */
