@@ -89,8 +89,10 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
   const router = createRouter({
     mapping: () => ({}),
     targets: () => targetsIn(fakes.config),
-    offered: () =>
-      Object.assign(new Set<string>(), { isComplete: true, servedAs: (name: string) => name }),
+    offered: Object.assign(new Set<string>(), {
+      isComplete: true,
+      servedAs: (name: string) => name,
+    }),
   });
   return {
     version: '9.9.9',

@@ -16,7 +16,7 @@ const offered = Object.assign(new Set(['alpha-3-flash']), {
 function translateWith(body: string) {
   const route = createTranslateRoute({
     protocols: createProtocols(),
-    router: createRouter({ mapping: () => ({}), offered: () => offered }),
+    router: createRouter({ mapping: () => ({}), offered }),
     dispatcher: {
       explain: async (call, context) => {
         context.receipt.add('dropped', 'seed', told`no counterpart`);

@@ -40,7 +40,7 @@ function benchOf({ lists, disabled = [], mapping = {}, targets = {} }: Situation
   });
   const router = createRouter({
     ...{ mapping: () => mapping, targets: () => targets, families },
-    offered: () => pool.offered,
+    offered: pool.offered,
   });
   const directory = createModelDirectory({ router, pool });
   /** Where a request for the name would end. */

@@ -176,7 +176,7 @@ function createRouting(
   current: () => Settings,
 ) {
   const router = createRouter({
-    ...{ families, offered: () => pool.offered },
+    ...{ families, offered: pool.offered },
     mapping: derived(current, (settings) => settings.customMapping),
     targets: derived(current, (settings) => settings.targets),
   });

@@ -18,7 +18,7 @@ function route(
   mapping: Record<string, string> = {},
   offered: readonly string[] = TARGETS,
 ): Route {
-  const router = createRouter({ mapping: () => mapping, offered: () => offering(offered) });
+  const router = createRouter({ mapping: () => mapping, offered: offering(offered) });
   return router.route(name);
 }
 
@@ -262,7 +262,7 @@ test.each([
     isComplete: false,
     servedAs: () => undefined,
   });
-  const router = createRouter({ mapping: () => PAINTERS, offered: () => offered });
+  const router = createRouter({ mapping: () => PAINTERS, offered });
   expect(router.explain(name).error?.text).toContain('is not understood');
 });
 
@@ -335,7 +335,7 @@ test.each([[''], [' '], [42], [undefined], ['models/'], ['a\nb'], ['a'.repeat(25
 
 test('a changed mapping counts from the next request on (P190)', () => {
   let mapping: Record<string, string> = { m: 'a' };
-  const router = createRouter({ mapping: () => mapping, offered: () => offering(TARGETS) });
+  const router = createRouter({ mapping: () => mapping, offered: offering(TARGETS) });
   expect(router.route('m').target).toBe('a');
   mapping = { m: 'b' };
   expect(router.route('m').target).toBe('b');
@@ -346,10 +346,10 @@ test('B1: the list is the sorted union of all exact names that are served', () =
   const served = new Set(['zeta', 'alpha-3-flash']);
   const router = createRouter({
     mapping: () => ({ 'my-model': 'zeta', gone: 'a', late: 'resting', 'gpt*': 'zeta' }),
-    offered: () => ({
+    offered: {
       ...offered,
       servedAs: (target: string) => (served.has(target) ? target : undefined),
-    }),
+    },
   });
   expect(router.list()).toEqual(['alpha-3-flash', 'gemini-3-flash', 'my-model', 'zeta']);
 });
@@ -380,7 +380,7 @@ test.each([
 test('an explanation tells each step and never throws', () => {
   const router = createRouter({
     mapping: () => ({ 'gpt-*': 'gemini-3-flash' }),
-    offered: () => offering(),
+    offered: offering(),
   });
   const { steps } = router.explain('gpt-9-online');
   expect(steps.map(({ kind }) => kind)).toEqual(['variant', 'mapping-pattern', 'own-name']);
@@ -470,7 +470,7 @@ test('any name ends in a route or a client error, whatever the mapping', () => {
   const name = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''));
   fc.assert(
     fc.property(name, fc.dictionary(name, name, { maxKeys: 5 }), (asked, mapping) => {
-      const router = createRouter({ mapping: () => mapping, offered: () => offering(['gpt-4']) });
+      const router = createRouter({ mapping: () => mapping, offered: offering(['gpt-4']) });
       const { route: found, error } = router.explain(asked);
       expect((found === undefined) !== (error === undefined)).toBe(true);
     }),
@@ -489,7 +489,7 @@ function offering(names: readonly string[] = [], isComplete = true) {
 }
 
 test('while a model list is unknown, a name nobody knows is passed on as it is', () => {
-  const router = createRouter({ mapping: () => ({}), offered: () => offering([], false) });
+  const router = createRouter({ mapping: () => ({}), offered: offering([], false) });
   expect(router.route('some-model-of-theirs').target).toBe('some-model-of-theirs');
   expect(router.route('gpt-4o').target).not.toBe('gpt-4o');
 });
@@ -536,7 +536,7 @@ test('a name with a provider is looked up whole first, and in the mapping withou
   for (const name of ['acme/gpt-4o', 'openai/llama-3', 'openai/']) {
     expect(failure(name).reason).toBe('model-not-found');
   }
-  const offered = () => offering([], false);
+  const offered = offering([], false);
   const router = createRouter({ mapping: () => ({}), offered });
   expect(router.route('openai/llama-3').target).toBe('openai/llama-3');
   expect(router.route('openai/gpt-4o').target).toBe('alpha-3-pro-high');
@@ -544,10 +544,9 @@ test('a name with a provider is looked up whole first, and in the mapping withou
 
 test('a remembered route is found anew once the mapping or the offers change', () => {
   let mapping: Readonly<Record<string, string>> = {};
-  let revision = 1;
-  const names = new Set(['m-one', 'm-two']);
-  const offered = () =>
-    Object.assign(names, { isComplete: true, revision, servedAs: (name: string) => name });
+  const offered = Object.assign(new Set(['m-one', 'm-two']), {
+    ...{ isComplete: true, revision: 1, servedAs: (name: string) => name },
+  });
   const router = createRouter({ mapping: () => mapping, offered });
   const first = router.route('m-one');
   expect(router.route('m-one')).toBe(first);
@@ -555,8 +554,8 @@ test('a remembered route is found anew once the mapping or the offers change', (
   expect(router.route('m-one').target).toBe('m-two');
   mapping = {};
   expect(router.route('m-one').target).toBe('m-one');
-  names.delete('m-one');
-  revision += 1;
+  offered.delete('m-one');
+  offered.revision += 1;
   expect(() => router.route('m-one')).toThrow('is not known here');
 });
 
@@ -572,18 +571,18 @@ test('behind an upstream the date is that of a model which it serves', () => {
   };
   const router = createRouter({
     mapping: () => ({}),
-    offered: () => ({
+    offered: {
       ...offering(Object.values(lists).flat()),
       hasUpstream: (id) => id in lists,
       servedAs: (target, id = '') => lists[id]?.find((listed) => listed === target),
-    }),
+    },
   });
   expect(router.explain('azure/gpt-4o').servedAs).toBe('gpt-4o-2024-08-06');
   expect(router.explain('openai/gpt-4o').servedAs).toBe('gpt-4o-2024-11-20');
 });
 
 test('a name as it is offered comes first, then the upstream it names, then the stripped name', () => {
-  const offered = () => offeringUpstreams(['anthropic/claude-x', 'claude-y']);
+  const offered = offeringUpstreams(['anthropic/claude-x', 'claude-y']);
   const router = createRouter({ mapping: () => ({}), offered });
   expect(router.route('anthropic/claude-x')).toMatchObject({ target: 'anthropic/claude-x' });
   expect(router.route('anthropic/claude-x').upstreamId).toBeUndefined();
@@ -599,7 +598,7 @@ test('a name as it is offered comes first, then the upstream it names, then the 
 });
 
 test('behind an upstream no alias replaces a name that nobody lists, and no provider is taken off', () => {
-  const router = createRouter({ mapping: () => ({}), offered: () => offeringUpstreams(['x']) });
+  const router = createRouter({ mapping: () => ({}), offered: offeringUpstreams(['x']) });
   expect(router.route('gpt-4o').target).toBe('alpha-3-pro-high');
   for (const name of ['gpt-4o', 'openai/gpt-5', 'anthropic/claude-3-opus']) {
     const upstreamId = 'local';
@@ -613,7 +612,7 @@ test('a mapping may go to steps of models, each with weights, in the order of it
   };
   const router = createRouter({
     mapping: () => ({ 'gpt-5': '@coding', broken: '@nothing' }),
-    offered: () => offeringUpstreams(['claude-y']),
+    offered: offeringUpstreams(['claude-y']),
     targets: () => targets,
   });
   const { chain, target, upstreamId } = router.route('gpt-5-high');
@@ -645,14 +644,10 @@ test('an unknown name is refused with the listed name it may have been meant for
 });
 
 test('the suggestion follows the offers', () => {
-  let offers = ['local-small'];
-  let revision = 1;
-  const router = createRouter({
-    mapping: () => NO_MAPPING,
-    offered: () => ({ ...offering(offers), revision }),
-  });
+  const offered = { ...offering(['local-small']), revision: 1 };
+  const router = createRouter({ mapping: () => NO_MAPPING, offered });
   expect(() => router.route('local-smal')).toThrow('Did you mean "local-small"?');
-  [offers, revision] = [['omega-7-ultra'], 2];
+  Object.assign(offered, offering(['omega-7-ultra']), { revision: 2 });
   expect(() => router.route('local-smal')).toThrow(/custom_mapping\.$/);
   expect(() => router.route('omega-7-ulta')).toThrow('Did you mean "omega-7-ultra"?');
 });

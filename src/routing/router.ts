@@ -160,7 +160,7 @@ export type Router = ReturnType<typeof createRouter>;
 interface RouterOptions {
   /** `custom_mapping`; a changed mapping is a new object and counts from the next request on. */
   mapping(): Readonly<Record<string, string>>;
-  offered(): OfferedNames;
+  readonly offered: OfferedNames;
   /** `proxy.targets`; changed ones are a new object, as for the mapping. */
   targets?(): TargetDefinitions;
   /** As the settings are now; the built-in rule when absent. */
@@ -192,7 +192,7 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
   const routeWith = (name: unknown, search: Pick<Search, 'mapping' | 'steps'>): Route => {
     const asked = readModelName(name);
     const sources = {
-      offered: offered(),
+      offered,
       families: families?.() ?? BUILT_IN_FAMILIES,
       targets: targets?.() ?? {},
     };
@@ -208,7 +208,7 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
   let version: number | undefined;
   /** What was found stays until the mapping, the families or the offers change: true where it may be kept so long. */
   const forgetChanged = (): boolean => {
-    const [latestEntries, latestRule, { revision }] = [mapping(), families?.(), offered()];
+    const [latestEntries, latestRule, { revision }] = [mapping(), families?.(), offered];
     const latestChains = targets?.();
     const isSame =
       latestEntries === entries &&
@@ -243,8 +243,8 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
     const steps: RouteStep[] = [];
     try {
       const route = routeWith(name, { mapping: compiled, steps });
-      const chain = explainChain(route, offered());
-      const found = findServed(route, offered());
+      const chain = explainChain(route, offered);
+      const found = findServed(route, offered);
       if (found !== undefined) return { steps, route, ...found, chain };
       return { steps, route, chain, error: told`No enabled account offers "${route.target}" now.` };
     } catch (error) {
@@ -260,7 +260,7 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
   };
   const findServedNames = (): readonly string[] => {
     const names = new Set([
-      ...offered(),
+      ...offered,
       ...CATALOG.map(({ id }) => id),
       ...currentMapping().exactNames(),
       ...EXACT_ALIASES.keys(),
@@ -278,7 +278,7 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
         Object.keys(targets?.() ?? {}).map((one) => `@${one}`),
       );
     }
-    const within = splitUpstream(name, offered());
+    const within = splitUpstream(name, offered);
     if (within === undefined) return nearestName(name, list());
     const found = nearestName(within.name, list());
     return found === undefined ? undefined : `${within.upstreamId}/${found}`;

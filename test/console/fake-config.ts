@@ -89,11 +89,10 @@ export function createConfigRoutes(scene: Scene): readonly FakeRoute[] {
       if (compiled?.of !== of) compiled = { of, map: current };
       return compiled.map;
     },
-    offered: () =>
-      Object.assign(new Set(['gemini-3-pro', 'gpt-oss-120b']), {
-        isComplete: true,
-        servedAs: (name: string) => name,
-      }),
+    offered: Object.assign(new Set(['gemini-3-pro', 'gpt-oss-120b']), {
+      isComplete: true,
+      servedAs: (name: string) => name,
+    }),
   });
   return [
     {

@@ -67,7 +67,7 @@ function createTarget(upstream: Upstream, models: readonly string[]): Target {
   const listed = new Map(models.map((id) => [id, {}]));
   return {
     upstream,
-    router: createRouter({ mapping: () => ({}), offered: () => offered, families: () => FAMILIES }),
+    router: createRouter({ mapping: () => ({}), offered, families: () => FAMILIES }),
     modelIdOf({ target }) {
       const id =
         FAMILIES.preferred(target, listed) ??

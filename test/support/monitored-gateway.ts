@@ -116,7 +116,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     maxBytes: 1_073_741_824,
     ...options.settings,
   };
-  const router = createRouter({ mapping: () => ({}), offered: () => pool.offered });
+  const router = createRouter({ mapping: () => ({}), offered: pool.offered });
   const dispatcher = createDispatcher({
     router,
     pool,

@@ -38,7 +38,7 @@ export async function startGatewayOver(
     upstreams: new Map([upstream, ...beside].map((one) => [one.id, one])),
     clock,
   });
-  const router = createRouter({ mapping: () => ({}), offered: () => pool.offered });
+  const router = createRouter({ mapping: () => ({}), offered: pool.offered });
   const dispatcher = createDispatcher({
     router,
     pool,
