@@ -129,9 +129,10 @@ export class GenerateAttempt {
     const onGone = (): void => exchange.abort(signal.reason);
     if (signal.aborted) onGone();
     signal.addEventListener('abort', onGone, { once: true });
-    this.#patience = options.clock.startTimer(PATIENCE_MS, () => {
+    const patience = options.clock.startTimer(PATIENCE_MS, () => {
       if (hasOther()) exchange.abort(notBegun());
     });
+    this.#patience = patience;
     try {
       return await lease.upstream.open({
         modelId: lease.modelId,
@@ -140,7 +141,7 @@ export class GenerateAttempt {
         access,
         signal: exchange.signal,
         freshConnection,
-        onFirstByte: () => this.#patience?.cancel(),
+        onFirstByte: patience.cancel,
         // Strict clients were told already that nothing is changed.
         receipt: context.strict ? undefined : receipt,
         onRateLimit: (read) => lease.noteRateLimit(read),
@@ -279,9 +280,9 @@ export class GenerateAttempt {
     const { call, options, lease, prepared } = this.#input;
     const { request, callIdPrefix } = call;
     const { maxOutputTokens: limit } = request;
-    const sent = lease.upstream.outputLimit(prepared.body);
     // The upstream's limit is raised for its thinking; what it does not think it may write.
-    const isRaised = limit !== undefined && sent !== undefined && sent > limit;
+    const isRaised =
+      limit !== undefined && (lease.upstream.outputLimit(prepared.body) ?? limit) > limit;
     return createAnswerRules({
       request,
       receipt,

@@ -1,8 +1,8 @@
 // Time as a dependency: the present moment and cancellable waits, real here, fake in tests.
 
-/** A running timer; `cancel` is idempotent. */
+/** A running timer; `cancel` is idempotent, and may be handed on by itself. */
 export interface Timer {
-  cancel(): void;
+  readonly cancel: () => void;
 }
 
 export interface Clock {
