@@ -22,7 +22,7 @@ import {
   readSessionCookie,
   readSignInCookie,
 } from './admin-route.ts';
-import { bodyInput, startDeadline } from './call-context.ts';
+import { answerInTime, bodyInput } from './call-context.ts';
 import type { Exchange } from './edge.ts';
 import { readCredentials } from './gates/authenticate.ts';
 import { readJsonBody } from './gates/body.ts';
@@ -34,7 +34,7 @@ import {
   readClientAddress,
   readTrustedProxies,
 } from './gates/locality.ts';
-import { baseHeaders, sendError, sendText } from './respond.ts';
+import { baseHeaders, sendText } from './respond.ts';
 import { acceptsCoding } from './settings.ts';
 import { SocketWriter } from './stream-response.ts';
 
@@ -280,16 +280,13 @@ export async function runAdminRoute(
   exchange: Exchange,
   { route, parameter, peer }: MatchedAdminRoute,
 ): Promise<void> {
-  const { edge, request, headers, settings, query, requestId, abort } = exchange;
+  const { request, headers, query, requestId, abort } = exchange;
   const stranger = readCaller(exchange, peer);
   const visit = { route, peer, caller: stranger };
   const { isStillIn, author, ...entry } = await authorize(exchange, visit);
   const caller: AdminCaller = { ...stranger, ...entry };
   const body = await readBody(exchange, route);
-  const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
-  const onAbort = (): void => sendError(exchange, abort.signal.reason);
-  abort.signal.addEventListener('abort', onAbort, { once: true });
-  try {
+  await answerInTime(exchange, async (deadline) => {
     const input: AdminInput = {
       body,
       query,
@@ -309,10 +306,7 @@ export async function runAdminRoute(
       if (answer.kind === 'events') await sendEvents(exchange, answer.frames, isAuthorized);
       else await sendDownload(exchange, answer, isAuthorized);
     } else await sendAnswer(exchange, answer);
-  } finally {
-    deadline.cancel();
-    abort.signal.removeEventListener('abort', onAbort);
-  }
+  });
 }
 
 /** As the audit log names them. */

@@ -24,7 +24,7 @@ import { HEADER_SPELLINGS } from '../wire/vocabulary.ts';
 import type { Exchange, ObservedCall } from './edge.ts';
 import { readCredentials } from './gates/authenticate.ts';
 import type { BodyInput } from './gates/body.ts';
-import { protocolOf } from './respond.ts';
+import { protocolOf, sendError } from './respond.ts';
 import type { HeaderMap } from './settings.ts';
 
 type Tier = NonNullable<CallContext['preferredTier']>;
@@ -92,6 +92,26 @@ export function startDeadline(clock: Clock, abort: AbortController, limitMs: num
     const message = `No answer within ${Math.round(limitMs / 1000)} seconds. Try a shorter request, or stream the answer.`;
     abort.abort(gatewayError('timeout', message));
   });
+}
+
+/**
+ * Answers within the time of a request; an abort is answered with its reason as soon as it comes. `run` cancels the
+ * deadline where its answer has no end in sight.
+ */
+export async function answerInTime(
+  exchange: Exchange,
+  run: (deadline: Timer) => Promise<void>,
+): Promise<void> {
+  const { edge, abort, settings } = exchange;
+  const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
+  const onAbort = (): void => sendError(exchange, abort.signal.reason);
+  abort.signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    await run(deadline);
+  } finally {
+    deadline.cancel();
+    abort.signal.removeEventListener('abort', onAbort);
+  }
 }
 
 export function bodyInput(exchange: Exchange): BodyInput {

@@ -9,18 +9,18 @@ import { turn } from '../stream/scheduler.ts';
 import { EVENT_STREAM_TYPE } from '../stream/sse.ts';
 import { answerInBackground } from './background.ts';
 import {
+  answerInTime,
   bodyInput,
   metered,
   observeBody,
   observeCall,
   observeRoute,
   readCallContext,
-  startDeadline,
 } from './call-context.ts';
 import type { Exchange } from './edge.ts';
 import { clientGone, readJsonBody } from './gates/body.ts';
 import { isMultipart, readMultipart } from './gates/multipart.ts';
-import { sendError, sendJson, sendText } from './respond.ts';
+import { sendJson, sendText } from './respond.ts';
 import { answerStream, followStream } from './stream-response.ts';
 
 interface MatchedRoute {
@@ -157,26 +157,19 @@ async function readInput(
   return { ...input, responses, earlier: await route.findEarlier(body, responses) };
 }
 
-/** Answers when `run` has the body, or with the reason of an abort as soon as that comes. */
+/** Answers when `run` has the body. */
 async function answerWhole(
   exchange: Exchange,
   run: () => Promise<JsonObject>,
   { textType, answersBytes }: Pick<GenerateCall, 'textType' | 'answersBytes'> = {},
 ): Promise<void> {
-  const { edge, abort, settings } = exchange;
-  const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
-  const onAbort = (): void => sendError(exchange, abort.signal.reason);
-  abort.signal.addEventListener('abort', onAbort, { once: true });
-  try {
+  await answerInTime(exchange, async () => {
     const body = await run();
     await turn.toClients.reach();
     if (answersBytes === true) sendText(exchange, { status: 200, ...fileOf(body) });
     else if (textType === undefined) sendJson(exchange, { status: 200, body });
     else sendText(exchange, { status: 200, text: String(body.text), type: textType });
-  } finally {
-    deadline.cancel();
-    abort.signal.removeEventListener('abort', onAbort);
-  }
+  });
 }
 
 function fileOf({ mediaType, base64 }: JsonObject): {

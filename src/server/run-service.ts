@@ -4,6 +4,7 @@ import { asGatewayError, clientError, type GatewayError } from '../canonical/err
 import type { JsonObject } from '../lib/json.ts';
 import { JSON_LIMITS, JsonSurvey } from '../lib/json-limits.ts';
 import {
+  answerInTime,
   bodyInput,
   metered,
   observeBody,
@@ -14,20 +15,17 @@ import {
 } from './call-context.ts';
 import type { Exchange } from './edge.ts';
 import { checkJson, readBytes, readJsonBody, wantBody } from './gates/body.ts';
-import { baseHeaders, sendError } from './respond.ts';
+import { baseHeaders } from './respond.ts';
 import type { ServiceAnswer, ServiceInput, ServiceRoute } from './service-route.ts';
 import { SocketWriter } from './stream-response.ts';
 
 /** @throws GatewayError, or anything unforeseen, while no answer has begun. */
 export async function runService(exchange: Exchange, route: ServiceRoute): Promise<void> {
-  const { edge, request, abort, settings, headers, clientKeyId } = exchange;
+  const { edge, request, abort, headers, clientKeyId } = exchange;
   if (request.method === 'HEAD') {
     throw clientError('method-not-allowed', `${route.path} does not take HEAD.`);
   }
   const reservation = await admit(exchange, route);
-  const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
-  const onAbort = (): void => sendError(exchange, abort.signal.reason);
-  abort.signal.addEventListener('abort', onAbort, { once: true });
   // An answer to a GET has no end of its own.
   const signals = route.method === 'GET' ? [edge.activity.ending] : [];
   const input: ServiceInput = {
@@ -38,13 +36,13 @@ export async function runService(exchange: Exchange, route: ServiceRoute): Promi
     ask: (body, upstreamId) => askModel(exchange, { body, upstreamId, route }),
   };
   try {
-    const answer = await route.run(input);
-    deadline.cancel();
-    await sendAnswer(exchange, answer);
+    await answerInTime(exchange, async (deadline) => {
+      const answer = await route.run(input);
+      deadline.cancel();
+      await sendAnswer(exchange, answer);
+    });
   } finally {
     reservation?.settle({ tokens: 0, images: 0 });
-    deadline.cancel();
-    abort.signal.removeEventListener('abort', onAbort);
   }
 }
 
