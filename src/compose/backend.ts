@@ -2,13 +2,13 @@
 
 import type { SeedAccount } from '../accounts/account-book.ts';
 import type { Settings } from '../config/effective.ts';
-import type { UpstreamDefinition } from '../config/upstreams.ts';
+import { ADDRESSLESS, type UpstreamDefinition } from '../config/upstreams.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { WarnLog } from '../lib/log.ts';
 import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import type { OAuthSettings } from '../oauth/oauth-client.ts';
 import { createUpstreamDirectory } from '../upstreams/directory.ts';
-import { settingsOf, type UpstreamSettings } from '../upstreams/index.ts';
+import type { UpstreamSettings } from '../upstreams/index.ts';
 import type { AnswerRoom } from '../upstreams/transport/response.ts';
 import { providerUpstream } from './external-provider.ts';
 
@@ -157,6 +157,19 @@ function environmentSeeds({ upstreamSeeds }: Settings): readonly SeedAccount[] {
       credential: { kind: 'api-key' as const, key },
     })),
   );
+}
+
+/** What an upstream is built from; undefined where its profile has no address of its own and none is given. */
+function settingsOf(described: UpstreamDefinition): UpstreamSettings | undefined {
+  const { profile, baseUrl } = described;
+  if (isEmbedded(described) || (ADDRESSLESS.includes(profile) && baseUrl === undefined))
+    return undefined;
+  const { id, vocabulary, auth, quotaPath, location } = described;
+  const { keyHeader, headers, query, paths, quirks, endpoints, endsWith, extraBody } = described;
+  return {
+    ...{ id, profile, baseUrl, vocabulary, auth, quotaPath, location },
+    ...{ keyHeader, headers, query, paths, quirks, endpoints, endsWith, extraBody },
+  };
 }
 
 function upstreamSettings(

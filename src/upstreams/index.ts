@@ -139,26 +139,3 @@ function compatible(settings: UpstreamSettings) {
     },
   };
 }
-
-/** Profiles that have no address of their own. */
-const ADDRESSLESS: readonly UpstreamSettings['profile'][] = [
-  'sandbox',
-  'generic',
-  'messages',
-  'openai-compatible',
-];
-
-/**
- * What an upstream is built from. Undefined for a profile without an address of its own when none is given: the
- * embedded sandbox.
- */
-export function settingsOf(described: UpstreamSettings): UpstreamSettings | undefined {
-  const { profile, baseUrl } = described;
-  if (ADDRESSLESS.includes(profile) && baseUrl === undefined) return undefined;
-  const { id, vocabulary, auth, quotaPath, location } = described;
-  const { keyHeader, headers, query, paths, quirks, endpoints, endsWith, extraBody } = described;
-  return {
-    ...{ id, profile, baseUrl, vocabulary, auth, quotaPath, location },
-    ...{ keyHeader, headers, query, paths, quirks, endpoints, endsWith, extraBody },
-  };
-}
