@@ -105,16 +105,19 @@ function markErrors(
   };
 }
 
-/** More proxies than these are not kept open at once. */
+/** More proxies than these are not kept open at once, where calls are few. */
 const MAX_PROXIES = 32;
 
-/** The agents of the proxies in use, for calls that are few; the one unused for longest is closed first. */
+/** The agents of the proxies in use; the one unused for longest is closed first. */
 export class ProxyDispatchers {
   readonly #options: ProxyAgentOptions;
+  readonly #most: number;
   readonly #open = new Map<string, Dispatcher>();
 
-  constructor(options: ProxyAgentOptions) {
+  /** @param options those of the direct way; connecting to a proxy and through it has the same limit */
+  constructor(options: ProxyAgentOptions, most = MAX_PROXIES) {
     this.#options = options;
+    this.#most = most;
   }
 
   /** @throws ProxyError as `createProxyAgent` */
@@ -122,7 +125,7 @@ export class ProxyDispatchers {
     const dispatcher = this.#open.get(proxyUrl) ?? createProxyAgent(proxyUrl, this.#options);
     this.#open.delete(proxyUrl);
     const [oldest] = this.#open;
-    if (oldest !== undefined && this.#open.size === MAX_PROXIES) {
+    if (oldest !== undefined && this.#open.size === this.#most) {
       const [address, leaving] = oldest;
       this.#open.delete(address);
       // A proxy in use ends its calls first: `close` waits for them.

@@ -1,17 +1,17 @@
 // Sends requests to one upstream over its own bounded pool of HTTP/1.1 connections.
 
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { passingContinue } from '../../lib/interim-answers.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { NO_PROXY, type ProxyChoice } from '../../lib/outbound-proxy.ts';
-import { ProxyError } from '../../lib/proxy-agent.ts';
+import { ProxyDispatchers, ProxyError } from '../../lib/proxy-agent.ts';
 import { turn } from '../../stream/scheduler.ts';
 import { pathFault } from '../errors.ts';
 import type { UpstreamStream } from '../upstream.ts';
-import { gatewayFault, ProxyAgents, type ProxyInUse, proxyFault } from './connections.ts';
+import { gatewayFault, type ProxyInUse, proxyFault } from './connections.ts';
 import {
   type AnswerLimits,
   type AnswerPlace,
@@ -76,6 +76,14 @@ const LIMITS: ClientLimits = {
   maxWaitingBytes: 64 * 1024,
 };
 
+/** An upstream may have an account for each of many proxies. */
+const MAX_PROXIES = 256;
+
+interface Ways {
+  readonly direct: Pool;
+  readonly proxied: ProxyDispatchers;
+}
+
 /** HTTP/2 stays off: one GOAWAY would fail every request on the connection. Redirects are not followed. */
 export class UpstreamClient {
   readonly #limits: ClientLimits;
@@ -84,9 +92,9 @@ export class UpstreamClient {
   readonly #origin: string;
   readonly #proxyFor: ProxyChoice;
   readonly #basePath: string;
-  readonly #kept: Pool;
-  readonly #single: Pool;
-  readonly #proxies: ProxyAgents;
+  readonly #kept: Ways;
+  /** For requests that want a connection of their own. */
+  readonly #single: Ways;
   readonly #withoutBody: readonly string[];
   readonly #withBody: readonly string[];
   #underWay = 0;
@@ -110,9 +118,12 @@ export class UpstreamClient {
     this.#origin = origin;
     this.#basePath = pathname.replace(/\/+$/, '');
     this.#proxyFor = proxyFor;
-    this.#kept = new Pool(origin, pool);
-    this.#single = new Pool(origin, { ...pool, pipelining: 0 });
-    this.#proxies = new ProxyAgents(pool, { connectMs });
+    const waysOf = (options: Pool.Options): Ways => ({
+      direct: new Pool(origin, options),
+      proxied: new ProxyDispatchers({ ...options, connectMs }, MAX_PROXIES),
+    });
+    this.#kept = waysOf(pool);
+    this.#single = waysOf({ ...pool, pipelining: 0 });
     this.#withoutBody = [
       ...['accept', 'text/event-stream, application/json'],
       ...['accept-encoding', 'identity'],
@@ -142,13 +153,12 @@ export class UpstreamClient {
       throw gatewayFault('overloaded', told`Too many requests are under way. Try again shortly.`);
     }
     const isFresh = request.freshConnection === true;
-    const direct = isFresh ? this.#single : this.#kept;
+    const { direct, proxied } = isFresh ? this.#single : this.#kept;
     const proxy = this.#proxyOf(request);
-    const route = proxy && this.#acquire(proxy, isFresh ? 'fresh' : 'kept');
+    const way = proxy === undefined ? direct : through(proxy, proxied);
     this.#underWay += 1;
     const stream = new AnswerStream(proxy ? { ...request, proxy } : request, this.#place, () => {
       this.#underWay -= 1;
-      route?.release();
     });
     // Names and values in turn: undici looks at an object's three times.
     const headers: string[] = [];
@@ -164,9 +174,11 @@ export class UpstreamClient {
       method,
       headers,
       body: bytes,
+      // Pools behind proxies are kept by others, who know nothing of ours.
+      ...(isFresh && proxy !== undefined && { reset: true }),
     };
     turn.toUpstreams.add(() => {
-      if (!stream.isOver) (route ?? direct).dispatch(dispatched, stream);
+      if (!stream.isOver) way.dispatch(dispatched, stream);
     });
     return stream.opened;
   }
@@ -175,15 +187,6 @@ export class UpstreamClient {
     if (proxyUrl !== undefined) return { owner: 'account', url: proxyUrl };
     const own = this.#proxyFor(this.#origin);
     return own && { owner: 'gateway', ...own };
-  }
-
-  /** @throws GatewayError when its address cannot be used */
-  #acquire(proxy: ProxyInUse & { readonly url: string }, use: 'kept' | 'fresh') {
-    try {
-      return this.#proxies.acquire(proxy.url, use);
-    } catch (error) {
-      throw error instanceof ProxyError ? proxyFault(error, proxy) : error;
-    }
   }
 
   /** The whole answer as one object, read to the end, so that the connection can be used again. @throws as `open` */
@@ -204,6 +207,16 @@ export class UpstreamClient {
 
   /** Ends every connection at once; requests under way fail. */
   async close(): Promise<void> {
-    await Promise.all([this.#kept.destroy(), this.#single.destroy(), this.#proxies.close()]);
+    const all = [this.#kept, this.#single].flatMap(({ direct, proxied }) => [direct, proxied]);
+    await Promise.all(all.map((one) => one.destroy()));
+  }
+}
+
+/** @throws GatewayError when its address cannot be used */
+function through(proxy: ProxyInUse & { readonly url: string }, ways: ProxyDispatchers): Dispatcher {
+  try {
+    return ways.get(proxy.url);
+  } catch (error) {
+    throw error instanceof ProxyError ? proxyFault(error, proxy) : error;
   }
 }

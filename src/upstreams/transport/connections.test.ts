@@ -12,7 +12,6 @@ import {
   readAll,
   start,
 } from '../generate/client.test-support.ts';
-import { ProxyAgents } from './connections.ts';
 
 const throughProxy = (proxyUrl: string) => call({ stream: false, access: { ...access, proxyUrl } });
 
@@ -185,25 +184,4 @@ test('connections through a proxy are used again, unless a fresh one is asked fo
     await send(true);
     expect(count()).toBe(3);
   }
-});
-
-test('idle ways are closed beyond the bound, ways in use stay', async () => {
-  const proxy = await startHttpProxy();
-  const { port } = await start(json({ a: 1 }));
-  const agents = new ProxyAgents({}, { mostKept: 1, connectMs: 100 });
-  closers.push(() => agents.close());
-  const url = `http://127.0.0.1:${proxy.port}`;
-  const origin = `http://127.0.0.1:${port}`;
-  const ask = (route: ReturnType<ProxyAgents['acquire']>): Promise<number> =>
-    new Promise((resolve, reject) => {
-      const onResponseStart = (_controller: unknown, status: number): void => resolve(status);
-      const onResponseError = (_controller: unknown, error: Error): void => reject(error);
-      route.dispatch({ origin, path: '/', method: 'GET' }, { onResponseStart, onResponseError });
-    });
-  const first = agents.acquire(url, 'kept');
-  const second = agents.acquire(`${url}/`, 'kept');
-  expect(await ask(first)).toBe(200);
-  second.release();
-  await expect(ask(second)).rejects.toThrow('destroyed');
-  expect(await ask(first)).toBe(200);
 });

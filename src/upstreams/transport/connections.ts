@@ -1,90 +1,10 @@
-// Says what a failed connection means for the retry table and for the client, and keeps the ways through proxies.
+// Says what a failed connection means for the retry table and for the client.
 
-import type { Agent, Dispatcher } from 'undici';
 import { type GatewayError, gatewayError, upstreamError } from '../../canonical/error.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import type { OutboundProxy } from '../../lib/outbound-proxy.ts';
-import { createProxyAgent, ProxyError, TLS_CODE } from '../../lib/proxy-agent.ts';
+import { ProxyError, TLS_CODE } from '../../lib/proxy-agent.ts';
 import { pathFault, unavailable } from '../errors.ts';
-
-interface ProxyRoute {
-  /** Sends a request; errors come without the proxy's secrets and known as a proxy's. */
-  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
-  /** Call once when the exchange is over. */
-  release(): void;
-}
-
-interface KeptAgent {
-  readonly dispatcher: Dispatcher;
-  inUse: number;
-}
-
-/** Idle ones beyond this are closed, the one unused for longest first. */
-const MAX_KEPT = 256;
-
-export class ProxyAgents {
-  readonly #options: Agent.Options;
-  readonly #connectMs: number;
-  readonly #mostKept: number;
-  /** In the order of their last use, the longest unused first. */
-  readonly #kept = new Map<string, KeptAgent>();
-
-  /** @param options those of the direct way; connecting to a proxy and through it has the same limit */
-  constructor(
-    options: Agent.Options,
-    { connectMs, mostKept = MAX_KEPT }: { readonly connectMs: number; readonly mostKept?: number },
-  ) {
-    this.#options = options;
-    this.#connectMs = connectMs;
-    this.#mostKept = mostKept;
-  }
-
-  /**
-   * The way through a proxy.
-   * @param use `fresh` takes a new connection and closes it afterwards
-   * @throws ProxyError when the address cannot be used
-   */
-  acquire(proxyUrl: string, use: 'kept' | 'fresh'): ProxyRoute {
-    const isFresh = use === 'fresh';
-    const key = `${use} ${proxyUrl}`;
-    const options = isFresh ? { ...this.#options, pipelining: 0 } : this.#options;
-    const agent = this.#kept.get(key) ?? this.#open(proxyUrl, options);
-    this.#kept.delete(key);
-    this.#kept.set(key, agent);
-    agent.inUse += 1;
-    this.#trim();
-    const asked = isFresh ? { reset: true } : {};
-    return {
-      dispatch: (request, handler) =>
-        void agent.dispatcher.dispatch({ ...request, ...asked }, handler),
-      release: () => {
-        agent.inUse -= 1;
-        this.#trim();
-      },
-    };
-  }
-
-  #open(proxyUrl: string, options: Agent.Options): KeptAgent {
-    const connectMs = this.#connectMs;
-    return { dispatcher: createProxyAgent(proxyUrl, { ...options, connectMs }), inUse: 0 };
-  }
-
-  #trim(): void {
-    for (const [key, { dispatcher, inUse }] of this.#kept) {
-      if (this.#kept.size <= this.#mostKept) return;
-      if (inUse > 0) continue;
-      this.#kept.delete(key);
-      void dispatcher.destroy();
-    }
-  }
-
-  /** Ends every connection at once. */
-  async close(): Promise<void> {
-    const agents = [...this.#kept.values()];
-    this.#kept.clear();
-    await Promise.all(agents.map(({ dispatcher }) => dispatcher.destroy()));
-  }
-}
 
 /** The proxy that a request goes through. */
 export type ProxyInUse =
