@@ -5,7 +5,7 @@ import { createRetryBudgets } from './attempts.ts';
 type RetryBudget = ReturnType<typeof createRetryBudget>;
 
 const createRetryBudget = (clock: Parameters<typeof createRetryBudgets>[0]) =>
-  createRetryBudgets(clock)({ upstream: { id: 'u' }, modelId: 'm' });
+  createRetryBudgets(clock)('u m');
 
 /** Says an earlier time each time it is asked. */
 let wallTime = 1_700_000_000_000;

@@ -186,7 +186,7 @@ test('a lost connection is repeated on a fresh one once, and what is lost on fre
 });
 
 test('an outage that closes every connection is asked hardly more often than clients ask (R11)', async () => {
-  const budget = createRetryBudgets(createFakeClock())({ upstream: { id: 'u' }, modelId: 'm' });
+  const budget = createRetryBudgets(createFakeClock())('u m');
   const bench = benchOf({ accounts: 'abcde', budget });
   const lost: Meet = () => ({ kind: 'connection-lost' });
   for (let round = 0; round < 20; round += 1) {

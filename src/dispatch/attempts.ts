@@ -130,7 +130,7 @@ export class AttemptRun {
     const { clock, budgetOf } = this.#dependencies;
     for (;;) {
       const lease = await this.#nextLease();
-      const budget = budgetOf(lease);
+      const budget = budgetOf(`${lease.upstream.id} ${lease.modelId}`);
       // A request counts once for each model it asks.
       if (!this.#budgets.includes(budget)) {
         this.#budgets.push(budget);
@@ -156,7 +156,7 @@ export class AttemptRun {
           if (this.#suspect !== undefined) this.#endSuspicion('held');
           return value;
         } catch (error) {
-          isSame = this.#follow(error, lease);
+          isSame = this.#follow(error, lease, budget);
         }
       }
     }
@@ -331,16 +331,15 @@ export class AttemptRun {
   }
 
   /** True where the same account is tried again, with one more change. */
-  #follow(error: unknown, lease: Lease): boolean {
+  #follow(error: unknown, lease: Lease, budget: RetryBudget): boolean {
     const failure = this.#failureOf(error, lease);
-    const budget = this.#dependencies.budgetOf(lease);
     const isLost = failure.kind === 'connection-lost';
     if (isLost) this.#lostConnections += 1;
     const counts = !isLost || this.#lostConnections > 1;
     // Lost again on a fresh connection it was no accident of a kept one, and the repeat a retry like others.
     if (isLost && this.#lostConnections === 2) budget.take(this.#client);
     if (counts) this.#count(failure, 1);
-    const step = this.#decide(failure, lease);
+    const step = this.#decide(failure, lease, budget);
     if (step.kind === 'same-account') {
       // Another try on the same account is no other account: the limit is of accounts.
       if (counts && !isPathFault(failure.kind)) this.#count(failure, -1);
@@ -411,8 +410,8 @@ export class AttemptRun {
     lease.release(end === 'held' ? { kind: 'failure', failure } : end);
   }
 
-  #decide({ kind }: UpstreamFailure, lease: Lease): NextStep {
-    const { clock, budgetOf } = this.#dependencies;
+  #decide({ kind }: UpstreamFailure, lease: Lease, budget: RetryBudget): NextStep {
+    const { clock } = this.#dependencies;
     const { bodies } = this.#request;
     const changes = this.#changes ?? new Set();
     try {
@@ -427,7 +426,7 @@ export class AttemptRun {
           bodies?.repeats(lease, planOf(new Set([...changes, change])), this.#choice.route) !==
           true,
         canRefresh: lease.canRefresh,
-        hasRetryBudget: budgetOf(lease).hasRoom(this.#client),
+        hasRetryBudget: budget.hasRoom(this.#client),
       });
     } catch (error) {
       lease.release({ kind: 'neutral' });
@@ -564,18 +563,15 @@ export function abortError(signal: AbortSignal): GatewayError {
 }
 
 type RetryBudget = ReturnType<typeof createRetryBudget>;
-type RetryBudgets = (place: {
-  readonly upstream: Pick<Lease['upstream'], 'id'>;
-  readonly modelId: string;
-}) => RetryBudget;
+/** By the upstream and the model. */
+type RetryBudgets = (place: string) => RetryBudget;
 
 /** Clients may name any model. */
 const MAX_BUDGETS = 1000;
 
 /** One for each model of an upstream: the outage of one is nothing to the others. */
 export function createRetryBudgets(clock: Pick<Clock, 'monotonic'>): RetryBudgets {
-  const budgetAt = remember(MAX_BUDGETS, () => createRetryBudget(clock));
-  return ({ upstream, modelId }) => budgetAt(`${upstream.id} ${modelId}`);
+  return remember(MAX_BUDGETS, () => createRetryBudget(clock));
 }
 
 const WINDOW_MS = 10_000;
