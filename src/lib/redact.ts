@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib';
 import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from './json.ts';
 import { copyBeginning } from './long-text.ts';
 import { remember } from './once.ts';
+import { tally } from './tally.ts';
 
 /** Shorter secrets are found in too much that is none. */
 const MIN_SECRET_LENGTH = 6;
@@ -323,8 +324,8 @@ export class SecretIndex {
   }
 
   #count(mark: string | number, change: 1 | -1): void {
-    if (typeof mark === 'string') addTo(this.#short, mark, change);
-    else addTo(this.#digests, mark, change);
+    if (typeof mark === 'string') tally(this.#short, mark, change);
+    else tally(this.#digests, mark, change);
   }
 
   /** The text with `stand` in place of each word that a secret begins, to the word's end. */
@@ -387,12 +388,6 @@ function digestOf(text: string, at: number, rolling: number): number {
     other ^= other >>> 13;
   }
   return (rolling >>> 0) * 2 ** 20 + (other >>> 12);
-}
-
-function addTo<Key>(counts: Map<Key, number>, key: Key, change: 1 | -1): void {
-  const count = (counts.get(key) ?? 0) + change;
-  if (count > 0) counts.set(key, count);
-  else counts.delete(key);
 }
 
 const MAX_CHARACTERS = 200;

@@ -3,6 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import { GatewayError, upstreamError } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
+import { tally } from '../lib/tally.ts';
 import type { Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { OwnId } from './eligibility.ts';
 import { type LeaseRequest, type PoolOptions, placeOf } from './pool.ts';
@@ -305,11 +306,11 @@ export class OfferedNames {
 
   #count(account: Account, step: 1 | -1): void {
     const { upstreamId } = account.record;
-    addTo(this.#upstreams, upstreamId, step);
+    tally(this.#upstreams, upstreamId, step);
     if (this.#options.upstreams.get(upstreamId)?.servesByNameOnly === true) return;
     const list = listOf(account);
     if (list === undefined) this.#unknownLists += step;
-    for (const name of list?.keys() ?? []) addTo(this.#counts, name, step);
+    for (const name of list?.keys() ?? []) tally(this.#counts, name, step);
   }
 
   #findServed({ model, upstreamId }: Pick<LeaseRequest, 'model' | 'upstreamId'>) {
@@ -331,12 +332,6 @@ export class OfferedNames {
         : upstreamId === record.upstreamId;
     return isAsked ? upstream : undefined;
   }
-}
-
-function addTo(counts: Map<string, number>, name: string, step: 1 | -1): void {
-  const left = (counts.get(name) ?? 0) + step;
-  if (left === 0) counts.delete(name);
-  else counts.set(name, left);
 }
 
 /** Of an account without a list only its refusal says that it lacks a model. */

@@ -1,6 +1,7 @@
 // Calls that an upstream, or one of its accounts, takes at once, and the short queue of requests that wait for one.
 
 import type { Clock } from '../lib/clock.ts';
+import { tally } from '../lib/tally.ts';
 
 /** The most calls at once; undefined for no limit. */
 export interface ConcurrencyLimits {
@@ -194,9 +195,6 @@ export class Slots {
 }
 
 function addTo(counts: Map<string, number>, { accountId, upstreamId }: Place, step: 1 | -1): void {
-  for (const name of [`a ${accountId}`, `u ${upstreamId}`]) {
-    const count = (counts.get(name) ?? 0) + step;
-    if (count > 0) counts.set(name, count);
-    else counts.delete(name);
-  }
+  tally(counts, `a ${accountId}`, step);
+  tally(counts, `u ${upstreamId}`, step);
 }
