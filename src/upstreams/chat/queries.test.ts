@@ -84,15 +84,19 @@ test('limits of models are read in every spelling', async () => {
 
 test('a list of models may be the whole answer', async () => {
   const { client } = clientOf(() => [
-    { id: 'meta/llama', type: 'chat', context_length: 8192, display_name: 'Llama' },
-    { id: 'flux', type: 'image' },
-    { id: 'bge', type: 'embedding' },
+    ...[
+      { id: 'meta/llama', type: 'chat', context_length: 8192, display_name: 'Llama' },
+      { id: 'flux', type: 'image' },
+      { id: 'bge', type: 'embedding' },
+    ].map((model) => ({ object: 'model', ...model })),
   ]);
   expect(await listModels({ client, profile }, ACCESS, signal)).toMatchObject([
     { id: 'meta/llama', displayName: 'Llama', inputTokenLimit: 8192 },
     { id: 'flux' },
     { id: 'bge', tasks: ['embed'] },
   ]);
+  const other = clientOf(() => ({ id: 'chatcmpl-1', object: 'chat.completion' }));
+  expect(await listModels({ client: other.client, profile }, ACCESS, signal)).toEqual([]);
 });
 
 test.each([404, 405, 501])('an upstream without a list, %d, has none', async (status) => {

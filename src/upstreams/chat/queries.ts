@@ -83,8 +83,9 @@ export async function listModels(
       requestOf(profile, profile.paths.models, { access, signal }),
     );
     const [{ data, models: listed } = {}] = answer;
-    // Together AI gives the list itself.
-    for (const item of objectsOf(data ?? listed ?? [...answer])) {
+    // Together AI gives the list itself; objects of other kinds are another answer.
+    const bare = answer.filter(({ object }) => object === 'model');
+    for (const item of objectsOf(data ?? listed ?? bare)) {
       const model = readModel(item);
       if (model !== undefined && !models.has(model.id)) models.set(model.id, model);
     }
