@@ -38,7 +38,8 @@ const MOST = {
   megabytesPerMinute: 0.5,
   lagMsPerMinute: 0.5,
   databaseMegabytesPerMinute: 1,
-  descriptors: 5,
+  // Of the thread that brings the log of the database into its file when that is first needed, and a little.
+  descriptors: 10,
   failedShare: 0.001,
 };
 
