@@ -273,7 +273,7 @@ function lengthMessage({ tokens, limit }: LengthComplaint): string {
 }
 
 const NAMES_MONEY =
-  /^[^"'`:{]{0,120}\b(?:balance|credits?|spending (?:limit|cap)|usage limits?|free tier)\b/i;
+  /^[^"'`:{]{0,120}\b(?:balance|credits?|spending (?:limit|cap)|usage limits?|key limit|free tier)\b/i;
 const IS_GONE =
   /\b(?:insufficient|exhausted|depleted|used all|exceeded|reach(?:ed|ing)|overdue|(?:not|n't) have any)\b/i;
 

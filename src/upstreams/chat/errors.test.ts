@@ -246,6 +246,7 @@ test.each<[string, number, JsonValue, UpstreamFailureKind]>([
     { error: 'You have exceeded your monthly included credits.' },
     'quota-exhausted',
   ],
+  ['OpenRouter', 403, error('Key limit exceeded (total limit). Manage it …'), 'quota-exhausted'],
   ['xAI of a key', 400, { error: 'Incorrect API key provided: xa***.' }, 'unauthenticated'],
   ['Kimi', 429, error('Try again later', 'engine_overloaded_error'), 'overloaded'],
   ['words of the client', 400, error('Invalid value: "my credits are exhausted"'), 'rejected'],
