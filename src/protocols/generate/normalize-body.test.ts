@@ -183,6 +183,24 @@ test('P062 empty text is left out, and a model content of nothing else too', () 
   ]);
 });
 
+test('a part without anything is an empty text where the model said it', () => {
+  const { body } = normalize({
+    contents: [
+      ...CONTENTS,
+      { role: 'model', parts: [{ text: 'x' }, {}, { thought: true }] },
+      { role: 'model', parts: [{}] },
+      { role: 'user', parts: [{ text: 'y' }] },
+    ],
+  });
+  expect(body).toMatchObject({
+    contents: [
+      ...CONTENTS,
+      { role: 'model', parts: [{ text: 'x' }] },
+      { role: 'user', parts: [{ text: 'y' }] },
+    ],
+  });
+});
+
 test('a user content of nothing but empty text is left out beside others', () => {
   const empty = { role: 'user', parts: [{ text: '' }] };
   const said = { role: 'user', parts: [{ text: 'x' }] };

@@ -157,7 +157,7 @@ function normalizeContents(
   for (const [index, content] of contents.entries()) {
     const inner = { path: `${path}[${index}]`, receipt };
     const given = readRole(content, inner);
-    const parts = normalizeParts(content, inner);
+    const parts = normalizeParts(content, inner, given);
     const role = checkRole(parts, given, inner);
     if (parts.length > 0) result.push({ role, parts });
     else if (role === 'user' && index === contents.length - 1) {
@@ -236,19 +236,19 @@ function datumOf(part: Part): PartDatum | undefined {
 }
 
 /** The parts of one content, without empty text. @throws GatewayError (invalid-request) */
-export function normalizeParts({ parts = [] }: Content, { path }: Place): Part[] {
+export function normalizeParts({ parts = [] }: Content, { path }: Place, role?: string): Part[] {
   if (parts.length === 0) {
     throw fieldError(`${path}.parts`, 'must hold at least one part.', 'missing-field');
   }
   const result: Part[] = [];
   for (const [index, part] of parts.entries()) {
-    const checked = normalizePart(part, `${path}.parts[${index}]`);
+    const checked = normalizePart(part, `${path}.parts[${index}]`, role);
     if (checked !== undefined) result.push(checked);
   }
   return result;
 }
 
-function normalizePart(part: Part, path: string): Part | undefined {
+function normalizePart(part: Part, path: string, role: string | undefined): Part | undefined {
   const [field, second] = PART_DATA_FIELDS.filter((name) => part[name] !== undefined);
   if (field !== undefined && second !== undefined) {
     throw fieldError(path, `holds both ${field} and ${second}; a part holds one.`);
@@ -256,6 +256,8 @@ function normalizePart(part: Part, path: string): Part | undefined {
   const isSigned = part.thoughtSignature !== undefined;
   if (field === undefined) {
     if (isSigned) return { text: '', ...part };
+    // Programs in Go write the empty text of a stream's last chunk back as no field at all (`genai`, `omitempty`).
+    if (role === 'model') return undefined;
     throw fieldError(path, `must hold one of ${PART_DATA_FIELDS.join(', ')}.`, 'missing-field');
   }
   if (part.text === '' && !isSigned) return undefined;
