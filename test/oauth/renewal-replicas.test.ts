@@ -141,7 +141,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('a refresh token that is good once',
     // The clock goes on as the database does, or a turn would be over before its work could be done.
     while (!isOver) {
       await at(1).workshop.book.readCredential(account.record.id);
-      await at(0).workshop.pass(2);
+      await at(0).workshop.pass(10);
     }
     return all;
   }
