@@ -13,9 +13,8 @@ import { createLiveConfig, type LiveConfig } from '../../src/config/live.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { LogFiles } from '../../src/monitor/log-files.ts';
-import { KEY_FILE } from '../../src/sealing/secret-key.ts';
 import type { Log } from '../../src/server/settings.ts';
-import { placeDatabase, TEST_KEY } from './database.ts';
+import { placeKeyAndDatabase } from './database.ts';
 import { createMiddayClock } from './midday-clock.ts';
 
 /** The key clients must send to a gateway started with `STRICT`. */
@@ -102,8 +101,7 @@ export async function startApp({ environment = {}, file }: StartOptions = {}): P
 export async function startGateway(options: StartOptions): Promise<Omit<TestApp, 'sandbox'>> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'isthmus-e2e-'));
   if (options.folder === undefined && options.environment?.ISTHMUS_SECRET_KEY === undefined) {
-    writeFileSync(join(folder, KEY_FILE), TEST_KEY, { mode: 0o600 });
-    await placeDatabase(folder);
+    await placeKeyAndDatabase(folder);
   }
   const path = configPath(folder);
   const write = (content: JsonObject): void => writeFileSync(path, JSON.stringify(content));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createVault, type Vault } from '../../src/sealing/seal.ts';
-import { createSecretKey, DATABASE_FILE } from '../../src/sealing/secret-key.ts';
+import { createSecretKey, DATABASE_FILE, KEY_FILE } from '../../src/sealing/secret-key.ts';
 import {
   type DatabaseOptions,
   openDatabase,
@@ -38,9 +38,15 @@ let made: Promise<Buffer> | undefined;
  * Puts an empty database of `TEST_KEY` there: to make one takes longer than most tests, so that it is made once.
  * All have one data key.
  */
-export async function placeDatabase(folder: string): Promise<void> {
+async function placeDatabase(folder: string): Promise<void> {
   made ??= makeDatabase();
   writeFileSync(join(folder, DATABASE_FILE), await made, { mode: 0o600 });
+}
+
+/** So that a gateway that starts on the folder finds a database, and the key to it. */
+export async function placeKeyAndDatabase(folder: string): Promise<void> {
+  writeFileSync(join(folder, KEY_FILE), TEST_KEY, { mode: 0o600 });
+  await placeDatabase(folder);
 }
 
 async function makeDatabase(): Promise<Buffer> {

@@ -8,7 +8,7 @@ import { configPath } from '../../src/config/effective.ts';
 import { readEnvironment } from '../../src/config/env.ts';
 import { createLiveConfig } from '../../src/config/live.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/lib/json.ts';
-
+import { placeKeyAndDatabase } from './database.ts';
 import { createPassingClock, type PassingClock } from './passing-clock.ts';
 
 export interface PoolAppOptions {
@@ -49,6 +49,7 @@ export interface ApiAnswer {
 
 export async function startPoolApp(options: PoolAppOptions = {}): Promise<PoolApp> {
   const folder = mkdtempSync(join(tmpdir(), 'isthmus-pool-'));
+  if (options.environment?.ISTHMUS_SECRET_KEY === undefined) await placeKeyAndDatabase(folder);
   const { clock = createPassingClock() } = options;
   if (options.file !== undefined) {
     writeFileSync(configPath(folder), JSON.stringify(options.file));
