@@ -8,7 +8,7 @@ import { createFamilies } from '../routing/families.ts';
 import { PRESETS } from '../routing/mapping.ts';
 import { EXACT_ALIASES } from '../routing/model-names.ts';
 import { createRouter } from '../routing/router.ts';
-import { spellingsIn } from '../upstreams/generate/profiles/profile.ts';
+import { spellingsIn } from '../upstreams/generate/profiles.ts';
 import { createModelDirectory } from './traffic.ts';
 
 type Options = Parameters<typeof createRouter>[0];

@@ -10,11 +10,15 @@ import {
   type QuirkPreset,
 } from './chat/profiles.ts';
 import { createGenerateUpstream } from './generate/index.ts';
-import { createGeminiApiProfile } from './generate/profiles/gemini-api.ts';
-import { createGenericProfile, type GenericProfileOptions } from './generate/profiles/generic.ts';
-import type { GenerateProfile } from './generate/profiles/profile.ts';
-import { createSandboxProfile } from './generate/profiles/sandbox.ts';
-import { createVertexProfile, type VertexProfileOptions } from './generate/profiles/vertex.ts';
+import {
+  createGeminiApiProfile,
+  createGenericProfile,
+  createSandboxProfile,
+  createVertexProfile,
+  type GenerateProfile,
+  type GenericProfileOptions,
+  type VertexProfileOptions,
+} from './generate/profiles.ts';
 import { createMessagesUpstream } from './messages/index.ts';
 import { createAnthropicProfile, createMessagesProfile } from './messages/profiles.ts';
 import type { OwnedUpstream, WireOptions } from './wire-parts.ts';

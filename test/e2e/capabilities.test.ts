@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createChatUpstream } from '../../src/upstreams/chat/index.ts';
 import { createCompatibleProfile } from '../../src/upstreams/chat/profiles.ts';
 import { createGenerateUpstream } from '../../src/upstreams/generate/index.ts';
-import { createGeminiApiProfile } from '../../src/upstreams/generate/profiles/gemini-api.ts';
+import { createGeminiApiProfile } from '../../src/upstreams/generate/profiles.ts';
 import { type FakeChatUpstream, startChatUpstream } from '../support/chat-upstream.ts';
 import { createMiddayClock } from '../support/midday-clock.ts';
 import { pictureOf } from '../support/pictures.ts';

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { ClientLimits } from '../transport/client.ts';
 import type { AccountAccess, Upstream, UpstreamCall, UpstreamStream } from '../upstream.ts';
 import { createGenerateUpstream } from './index.ts';
-import { createGenericProfile, type GenericProfileOptions } from './profiles/generic.ts';
+import { createGenericProfile, type GenericProfileOptions } from './profiles.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 

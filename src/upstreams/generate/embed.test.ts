@@ -13,7 +13,7 @@ import {
   start,
 } from './client.test-support.ts';
 import { createGenerateUpstream } from './index.ts';
-import { createVertexProfile } from './profiles/vertex.ts';
+import { createVertexProfile } from './profiles.ts';
 
 const MODEL = 'gemini-embedding-001';
 const bodyOf = (text: string, more: JsonObject = {}): JsonObject => ({

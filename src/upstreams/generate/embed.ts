@@ -9,7 +9,7 @@ import { itemsOf, objectOf } from '../read-values.ts';
 import type { UpstreamClient } from '../transport/client.ts';
 import type { UpstreamEmbedCall } from '../upstream.ts';
 import { readTokenCount } from './decode.ts';
-import type { EmbedFormName, GenerateProfile, ModelMethod } from './profiles/profile.ts';
+import type { EmbedFormName, GenerateProfile, ModelMethod } from './profiles.ts';
 import { modelRequest } from './requests.ts';
 
 /**

@@ -34,7 +34,7 @@ import type {
 } from '../../wire/generate.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { traitsOf } from './models.ts';
-import { type GenerateProfile, isVideoPage } from './profiles/profile.ts';
+import { type GenerateProfile, isVideoPage } from './profiles.ts';
 
 type Fields = Optional<WireGenerationConfig>;
 

@@ -4,7 +4,7 @@ import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/request
 import type { JsonObject } from '../../lib/json.ts';
 import { encode } from './encode.ts';
 import { typedValues } from './encode-tools.ts';
-import { createVertexProfile } from './profiles/vertex.ts';
+import { createVertexProfile } from './profiles.ts';
 import { gemini, requestOf, sandbox, targetOf } from './requests.test-support.ts';
 
 const parameters = { type: 'object', properties: { c: { type: 'string' } }, required: ['c'] };

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { encode } from './encode.ts';
 import { capabilitiesOf } from './models.ts';
-import { createVertexProfile } from './profiles/vertex.ts';
+import { createVertexProfile } from './profiles.ts';
 import { gemini, requestOf, sandbox, targetOf } from './requests.test-support.ts';
 
 const encodeTurns = (turns: readonly Turn[], target: EncodeTarget = targetOf('alpha-3-flash')) =>

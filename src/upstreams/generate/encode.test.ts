@@ -4,7 +4,7 @@ import { user } from '../../../test/support/canonical.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import { encode } from './encode.ts';
 import { capabilitiesOf } from './models.ts';
-import { createVertexProfile } from './profiles/vertex.ts';
+import { createVertexProfile } from './profiles.ts';
 import { gemini, requestOf, sandbox, targetOf } from './requests.test-support.ts';
 
 const encodeFor = (modelId: string, fields: Partial<CanonicalRequest> = {}) =>

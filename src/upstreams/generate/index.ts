@@ -14,7 +14,7 @@ import { classifyFailure } from './errors.ts';
 import { RepeatedEvents } from './event-parser.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
-import type { GenerateProfile } from './profiles/profile.ts';
+import type { GenerateProfile } from './profiles.ts';
 import { createQuotaReader, createTokenCounter, listModels } from './queries.ts';
 import { encodeBody } from './request-body.ts';
 import { modelRequest } from './requests.ts';

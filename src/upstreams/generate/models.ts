@@ -4,7 +4,7 @@ import type { ModelCapabilities, ThinkingLevel } from '../../canonical/model.ts'
 import { remember } from '../../lib/once.ts';
 import { neutralModelName } from '../../wire/vocabulary.ts';
 import type { UpstreamModel } from '../upstream.ts';
-import type { GenerateProfile } from './profiles/profile.ts';
+import type { GenerateProfile } from './profiles.ts';
 
 /** Limits the upstream lists win over built-in ones; the profile's overrides win over everything. */
 export function capabilitiesOf(

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
-import { createVertexProfile } from './profiles/vertex.ts';
+import { createVertexProfile } from './profiles.ts';
 import { gemini, sandbox, targetOf } from './requests.test-support.ts';
 
 const contents = [{ role: 'user', parts: [{ text: 'x' }] }];

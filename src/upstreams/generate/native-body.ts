@@ -60,7 +60,7 @@ import {
 } from './encode-config.ts';
 import { checkFunctionCount, checkUnfolding, describeFunction } from './encode-tools.ts';
 import { traitsOf } from './models.ts';
-import { EXTRA_FIELDS, type ExtraField, type GenerateProfile } from './profiles/profile.ts';
+import { EXTRA_FIELDS, type ExtraField, type GenerateProfile } from './profiles.ts';
 
 /** What the rules of all lanes call the fields of such a body. */
 const FIELDS: ClientNames = {

@@ -4,8 +4,7 @@ import { GatewayError } from '../../canonical/error.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ClientRequest } from '../transport/client.ts';
 import { access } from './client.test-support.ts';
-import { createGeminiApiProfile } from './profiles/gemini-api.ts';
-import { createGenericProfile } from './profiles/generic.ts';
+import { createGeminiApiProfile, createGenericProfile } from './profiles.ts';
 import { createQuotaReader } from './queries.ts';
 
 const HOUR = 3_600_000;

@@ -17,7 +17,7 @@ import type {
 } from '../upstream.ts';
 import { readTokenCount } from './decode.ts';
 import { traitsOf } from './models.ts';
-import type { GenerateProfile } from './profiles/profile.ts';
+import type { GenerateProfile } from './profiles.ts';
 import { modelRequest, requestOf } from './requests.ts';
 
 type CountCall = Omit<UpstreamCall, 'stream'>;

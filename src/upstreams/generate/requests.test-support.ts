@@ -5,8 +5,7 @@ import { createReceipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { capabilitiesOf } from './models.ts';
-import { createGeminiApiProfile } from './profiles/gemini-api.ts';
-import { createSandboxProfile } from './profiles/sandbox.ts';
+import { createGeminiApiProfile, createSandboxProfile } from './profiles.ts';
 
 export const sandbox = createSandboxProfile({ baseUrl: 'http://127.0.0.1:1' });
 export const gemini = createGeminiApiProfile();

@@ -2,7 +2,7 @@
 
 import type { ClientRequest } from '../transport/client.ts';
 import type { AccountAccess, UpstreamCall } from '../upstream.ts';
-import type { GenerateProfile, ModelMethod } from './profiles/profile.ts';
+import type { GenerateProfile, ModelMethod } from './profiles.ts';
 
 /** A POST to one method of one model, with the account's credential and project. */
 export function modelRequest(

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
-import type { AccountAccess } from '../../upstream.ts';
-import { modelRequest } from '../requests.ts';
-import { createGeminiApiProfile } from './gemini-api.ts';
-import { createGenericProfile } from './generic.ts';
-import type { GenerateProfile } from './profile.ts';
-import { createSandboxProfile } from './sandbox.ts';
+import type { AccountAccess } from '../upstream.ts';
+import {
+  createGeminiApiProfile,
+  createGenericProfile,
+  createSandboxProfile,
+  type GenerateProfile,
+} from './profiles.ts';
+import { modelRequest } from './requests.ts';
 
 const key: AccountAccess = { accountId: 'a', credential: 'k', credentialKind: 'api-key' };
 const token: AccountAccess = {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createFakeClock } from '../../../../test/support/fake-clock.ts';
-import type { AccountAccess } from '../../upstream.ts';
-import { call, closers, failureOf, json, start } from '../client.test-support.ts';
-import { createGenerateUpstream } from '../index.ts';
-import { createVertexProfile } from './vertex.ts';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import type { AccountAccess } from '../upstream.ts';
+import { call, closers, failureOf, json, start } from './client.test-support.ts';
+import { createGenerateUpstream } from './index.ts';
+import { createVertexProfile } from './profiles.ts';
 
 const token: AccountAccess = {
   accountId: 'acc_1',
