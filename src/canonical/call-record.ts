@@ -124,3 +124,10 @@ export type SelectionLogEntry =
       /** The first few of them. */
       readonly accountIds: readonly string[];
     };
+
+/** `figures` may still change while the answer comes; `committedAt` is in monotonic milliseconds. */
+export function noteCommit(record: CallRecord, figures: AnswerFigures, committedAt: number): void {
+  record.committedAt ??= committedAt;
+  record.answers ??= [];
+  record.answers.push(figures);
+}

@@ -1,5 +1,6 @@
 // One try on one account: resolves at the commit point, then owns the lease until the answer ends.
 
+import { noteCommit } from '../canonical/call-record.ts';
 import { explainFailure, GatewayError } from '../canonical/error.ts';
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import { precedingUserContent } from '../canonical/signatures.ts';
@@ -22,7 +23,6 @@ import { createNameMatcher } from '../transforms/answer/calls.ts';
 import { type AnswerRules, createAnswerRules, noteFewer } from '../transforms/answer/index.ts';
 import type { AccountAccess, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
-import { noteCommit } from './commit-point.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
 import {
   type LaneInput,

@@ -1,9 +1,9 @@
 // Embeddings: attempts that keep what is done, as long as the next one goes on with the same model.
 
-import type { ServedBy } from '../canonical/call-record.ts';
-import type { EmbedAnswer, Embedding } from '../canonical/embedding.ts';
+import { noteCommit, type ServedBy } from '../canonical/call-record.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { Receipt } from '../canonical/receipt.ts';
+import type { EmbedAnswer, Embedding } from '../canonical/request.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
@@ -12,7 +12,6 @@ import type { EmbedCall, EmbedRelay } from '../protocols/protocol.ts';
 import type { RoutedModel } from '../routing/router.ts';
 import { type AttemptDependencies, type AttemptPlan, AttemptRun } from './attempts.ts';
 import { noteLease, type RoutedCall, requireTask } from './call-setup.ts';
-import { noteCommit } from './commit-point.ts';
 import type { CallContext } from './dispatcher.ts';
 import { refuseLosses } from './prepare.ts';
 import type { TokenEstimator } from './stream-observer.ts';

@@ -2,7 +2,13 @@
 
 import type { AnswerFigures, ServedBy } from '../canonical/call-record.ts';
 import type { GatewayError } from '../canonical/error.ts';
-import type { BlockOpening, CanonicalEvent, ChoiceEnd, FinishReason } from '../canonical/event.ts';
+import {
+  type BlockOpening,
+  type CanonicalEvent,
+  type ChoiceEnd,
+  type FinishReason,
+  isCommitting,
+} from '../canonical/event.ts';
 import { type Countable, promptSize, textTokens } from '../canonical/prompt-size.ts';
 import type { Signature } from '../canonical/request.ts';
 import type { SignatureEntry, SignatureKey } from '../canonical/signatures.ts';
@@ -13,7 +19,6 @@ import type { Sentence } from '../lib/localized-message.ts';
 import { TextDigest } from '../lib/long-text.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import type { Decoder } from '../upstreams/upstream.ts';
-import { isCommitting } from './commit-point.ts';
 
 interface WatchOptions {
   readonly keeper: SignatureCache;
