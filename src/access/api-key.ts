@@ -139,6 +139,8 @@ export interface KeyProgress {
 export interface ClientKeyStore {
   /** Oldest first. One whose limits cannot be read is there too, disabled. */
   list(): Promise<readonly StoredKey[]>;
+  /** True for the digest of a secret in use. */
+  has(digest: string): Promise<boolean>;
   insert(key: ClientKey, digest: string): Promise<void>;
   /** @throws StoreError `missing`, or `stale` when the stored revision is not the one before */
   update(key: ClientKey): Promise<void>;

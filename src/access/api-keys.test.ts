@@ -382,3 +382,50 @@ test('a key that is made while those of others are read stays', async () => {
   await expect.poll(() => one.identify([theirs.secret])).toBe('key_other');
   expect(one.identify([own.secret])).toBe('key_one');
 });
+
+test('a key that another process made is looked up before its notice, and strangers cost little', async () => {
+  const { clientKeys, budgets: budgetStore } = createMemoryAccessStores();
+  const clock = createFakeClock(START);
+  const asked: string[] = [];
+  const store: typeof clientKeys = {
+    ...clientKeys,
+    list() {
+      asked.push('list');
+      return clientKeys.list();
+    },
+    has(digest) {
+      asked.push('has');
+      return clientKeys.has(digest);
+    },
+  };
+  const open = (replica: string) => {
+    // Each has a hub of its own: no notice arrives.
+    const hub = new Hub(clock);
+    const onFault = (error: unknown): void => expect.fail(String(error));
+    const cluster = createMemoryCluster({ replica, clock, hub, onFault });
+    const counters = new Counters({ bank: cluster.bank, clock });
+    const createId = (prefix: string) => `${prefix}${replica}`;
+    const shared = { clock, cluster, counters, createId };
+    const budgets = new Budgets({ store: budgetStore, ...shared });
+    return new ApiKeys({ store, digestKey: Buffer.alloc(32, 1), budgets, ...shared });
+  };
+  const [one, other] = [open('one'), open('other')];
+  const { secret } = await one.create({ name: 'Ada' });
+  expect(other.identify([secret])).toBeUndefined();
+  const looks = [other.lookAgain(['no key', secret]), other.lookAgain([createKeySecret()])];
+  await Promise.all(looks);
+  expect(other.identify([secret])).toBe('key_one');
+  expect(asked).toEqual(['has', 'list']);
+
+  const rotated = await one.rotate('key_one', { overlapMs: 0 });
+  expect(other.lookAgain([rotated.secret])).toBeUndefined();
+  await clock.advance(100);
+  await other.lookAgain([createKeySecret()]);
+  expect(other.lookAgain([rotated.secret])).toBeUndefined();
+  await clock.advance(100);
+  expect(other.lookAgain(['a-password', 'sk-other'])).toBeUndefined();
+  await other.lookAgain([rotated.secret]);
+  expect(other.identify([rotated.secret])).toBe('key_one');
+  expect(other.identify([secret])).toBeUndefined();
+  expect(asked).toEqual(['has', 'list', 'has', 'has', 'list']);
+});

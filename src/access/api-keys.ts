@@ -49,6 +49,8 @@ import { type LimitState, type NewUse, UsageMeter } from './usage-window.ts';
 const PREFIX_CHARACTERS = 9;
 /** How far behind the time a replaced secret was last used may be. */
 const PREVIOUS_USE_STEP_MS = 60_000;
+/** So long after a look for an unknown secret there is no other. */
+const LOOK_STEP_MS = 100;
 
 export interface NewKey extends Partial<KeyLimits> {
   readonly name: string;
@@ -119,6 +121,8 @@ export class ApiKeys {
   readonly #listeners: Listeners<string>;
   readonly #copy: StoredCopy<readonly StoredKey[]>;
   readonly #unlisten: (() => void) | undefined;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | undefined;
 
   constructor(options: ApiKeysOptions, stored: readonly StoredKey[] = []) {
     const { store, clock, cluster, log } = options;
@@ -261,6 +265,30 @@ export class ApiKeys {
       found ??= kept.key.id;
     }
     return found;
+  }
+
+  /**
+   * For a secret that is unknown here, whose key another process may have stored a moment ago: resolves once that is
+   * known here too. Strangers cost one look at an index in so long a time; undefined where there is none to be had.
+   */
+  lookAgain(credentials: readonly string[]): Promise<void> | undefined {
+    const { clock, cluster, digestKey } = this.#options;
+    const secret = credentials.find(looksLikeKeySecret);
+    if (cluster === undefined || secret === undefined) return undefined;
+    if (this.#looking !== undefined) return this.#looking;
+    const now = clock.monotonic();
+    if (now - this.#lookedAt < LOOK_STEP_MS) return undefined;
+    this.#lookedAt = now;
+    this.#looking = this.#look(digestKeySecret(secret, digestKey)).finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  /** All keys are read anew: one alone might have been removed since. A store that fails knows nothing. */
+  async #look(digest: string): Promise<void> {
+    const isStored = await this.#options.store.has(digest).catch(() => false);
+    if (isStored) await this.#copy.reread();
   }
 
   /** @throws GatewayError forbidden naming the rule: disabled, expired, blocked hours or too many addresses */

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AccessVerdict } from '../access/access-log.ts';
-import { asGatewayError, clientError, type GatewayError } from '../canonical/error.ts';
+import { asGatewayError, clientError, GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import { createTimedId } from '../lib/ids.ts';
 import { FOREIGN_API } from '../wire/vocabulary.ts';
@@ -187,7 +187,7 @@ async function answer(exchange: Exchange): Promise<void> {
   }
   if (method === 'OPTIONS') return sendPreflight(exchange);
   if (match.kind === 'wrong-method' && exchange.upgrade !== undefined) {
-    authenticateExchange(exchange);
+    await authenticateExchange(exchange);
     return exchange.upgrade(exchange);
   }
   if (match.kind !== 'route') {
@@ -200,7 +200,8 @@ async function answer(exchange: Exchange): Promise<void> {
     const peer = peerOf(exchange);
     return runAdminRoute(exchange, { route: route.route, parameter, peer });
   }
-  authenticateExchange(exchange);
+  const looked = authenticateExchange(exchange);
+  if (looked !== undefined) await looked;
   if (route.kind === 'service') return runService(exchange, route.route);
   const { offers } = route;
   const offer = offers.length === 1 ? offers[0] : pickOffer(exchange, offers);
@@ -244,11 +245,24 @@ function refuseRoute(exchange: Exchange, match: Exclude<RouteMatch, { kind: 'rou
   }
 }
 
+/** @throws GatewayError as `authenticateBy`; by a promise where it took a second look */
+function authenticateExchange(exchange: Exchange): undefined | Promise<void> {
+  const credentials = readCredentials(exchange.headers, exchange.query);
+  try {
+    authenticateBy(credentials, exchange);
+    return undefined;
+  } catch (error) {
+    const isUnknown = error instanceof GatewayError && error.kind === 'unauthenticated';
+    const looked = isUnknown ? exchange.edge.access.keys.lookAgain(credentials) : undefined;
+    if (looked === undefined) throw error;
+    return looked.then(() => authenticateBy(credentials, exchange));
+  }
+}
+
 /** @throws GatewayError unauthenticated, rate-limited, or forbidden by a rule of the key */
-function authenticateExchange(exchange: Exchange): void {
-  const { edge, headers, settings, query, clientAddress: address } = exchange;
+function authenticateBy(credentials: readonly string[], exchange: Exchange): void {
+  const { edge, settings, clientAddress: address } = exchange;
   const { keys: keyBook, guesses } = edge.access;
-  const credentials = readCredentials(headers, query);
   const ring = edge.keyRing();
   exchange.clientKeyId = authenticate({
     mode: settings.authMode,

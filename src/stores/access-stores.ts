@@ -181,6 +181,11 @@ function* revise<Row extends { readonly id: string; readonly revision: number }>
 export function createClientKeyStore(database: Database, log?: WarnLog): ClientKeyStore {
   return {
     list: () => database.read(() => listKeys(log)),
+    has: (digest) =>
+      database.read(function* () {
+        const known = builder.selectFrom('client_keys').select('id').where('digest', '=', digest);
+        return (yield* firstOf(known)) !== undefined;
+      }),
     insert: (key, digest) =>
       database.write('power-cut', () => insert('client_keys', [{ ...toRow(key), digest }])),
     update: (key) => database.write('power-cut', () => updateKey(key)),

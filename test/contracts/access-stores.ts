@@ -63,6 +63,8 @@ function describeKeys(open: Open): void {
     const { store, reopen } = open();
     await store.clientKeys.insert(LIMITED, 'digest-2');
     await store.clientKeys.insert(KEY, 'digest-1');
+    expect(await store.clientKeys.has('digest-2')).toBe(true);
+    expect(await store.clientKeys.has('digest-3')).toBe(false);
     const nothing = { previous: [], use: undefined, addresses: new Map() };
     expect(await (await reopen()).clientKeys.list()).toEqual([
       { key: LIMITED, digest: 'digest-2', ...nothing },

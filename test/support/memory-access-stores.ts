@@ -80,6 +80,7 @@ function createClientKeys(): ClientKeyStore {
   };
   return {
     list: async () => [...kept.values()],
+    has: async (digest) => [...kept.values()].some((one) => one.digest === digest),
     async insert(key, digest) {
       kept.set(key.id, { key, digest, previous: [], use: undefined, addresses: new Map() });
     },
