@@ -105,13 +105,16 @@ test('V062 a thought ends with one signature delta, then the text follows', () =
   ]);
 });
 
+/** Required by the types of the official SDKs; `caller()` of the one for Java throws without it. */
+const DIRECT = { type: 'direct' };
+
 test('V063 P049 a call opens empty, takes its arguments as deltas and ends the turn', () => {
   const frames = parseFrames(writeStream(answer(callBlock(0, '{"c":1}'))));
   expect(frames.slice(1, 5)).toEqual([
     {
       type: 'content_block_start',
       index: 0,
-      content_block: { type: 'tool_use', id: 'c0', name: 'w', input: {} },
+      content_block: { type: 'tool_use', id: 'c0', caller: DIRECT, name: 'w', input: {} },
     },
     {
       type: 'content_block_delta',
@@ -136,7 +139,7 @@ test('a thought the upstream never signed has no signature but the empty one of 
   expect(text).not.toContain('signature_delta');
   expect(foldFrames(parseFrames(text)).content).toEqual([
     { type: 'thinking', thinking: 'a', signature: '' },
-    { type: 'tool_use', id: 'c1', name: 'w', input: {} },
+    { type: 'tool_use', id: 'c1', caller: DIRECT, name: 'w', input: {} },
   ]);
 });
 
@@ -158,7 +161,7 @@ test('a signature stands on the call unless the thinking block before carries th
   expect(content(callBlock(0, '{}', onCall))).toMatchObject([{ signature: 'gw1:g3:tool-call:T' }]);
   expect(content([...thinkingBlock(0, 'a', onCall), ...callBlock(1, '{}', onCall)])).toEqual([
     { type: 'thinking', thinking: 'a', signature: 'gw1:g3:tool-call:T' },
-    { type: 'tool_use', id: 'c1', name: 'w', input: {} },
+    { type: 'tool_use', id: 'c1', caller: DIRECT, name: 'w', input: {} },
   ]);
   expect(
     content([...thinkingBlock(0, 'a', SIGNATURE), ...callBlock(1, '{}', onCall)]),

@@ -68,8 +68,9 @@ export function writeSearch(
   ];
 }
 
-/** Who made a call: required on blocks of server tools (`@anthropic-ai/sdk` messages.d.ts; `anthropic-java` validates it). */
-const CALLER = { type: 'direct' } as const;
+/** Who made a call: required on blocks of calls (`@anthropic-ai/sdk` messages.d.ts; `anthropic-java` throws without it). */
+export const CALLER = { type: 'direct' } as const;
+const DIRECT = JSON.stringify(CALLER);
 
 function writeSearchCall({ queries, sources }: GroundingEvent, id: string) {
   const input = { query: queries.join('; ') };
@@ -307,7 +308,7 @@ export class MessagesWriter implements StreamWriter {
         const name = JSON.stringify(opening.name);
         const carrier = callCarrier(opening.signature, carried);
         const extension = carrier === undefined ? '' : `,"signature":${JSON.stringify(carrier)}`;
-        const block = `{"type":"tool_use","id":${id},"name":${name},"input":{}${extension}}`;
+        const block = `{"type":"tool_use","id":${id},"caller":${DIRECT},"name":${name},"input":{}${extension}}`;
         return tail + startText(this.#nextIndex, block);
       }
       default:

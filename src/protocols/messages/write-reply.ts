@@ -9,6 +9,7 @@ import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import { writeStreamError } from './errors.ts';
 import {
+  CALLER,
   callCarrier,
   MESSAGE_STOP,
   NO_END,
@@ -77,7 +78,7 @@ function writeBlock(
       const { id, name, input, signature } = block;
       const carrier = callCarrier(signature, carried);
       const extension = carrier === undefined ? {} : { signature: carrier };
-      return { type: 'tool_use', id, name, input, ...extension } as const;
+      return { type: 'tool_use', id, caller: CALLER, name, input, ...extension } as const;
     }
     default:
       return writeWholeBlock(block);
