@@ -191,10 +191,13 @@ function readBlock(
     case 'search_result':
       return readMaterial(value, path);
     case 'tool_result': {
-      const { tool_use_id: callId, is_error, cache_control } = value;
-      const content = readResultContent(value.content, `${path}.content`, receipt);
-      const isError = is_error ?? false;
-      return [{ kind: 'tool-result', callId, content, isError, path, ...cacheHint(cache_control) }];
+      const { tool_use_id: callId, is_error: isError, cache_control } = value;
+      const result = {
+        ...{ kind: 'tool-result' as const, callId, isError: isError ?? false },
+        content: readResultContent(value.content, `${path}.content`, receipt),
+        path: bracketPath(path),
+      };
+      return [{ ...result, ...cacheHint(cache_control) }];
     }
     case 'thinking':
       return [{ kind: 'thinking', text: value.thinking, signature: readCarrier(value.signature) }];

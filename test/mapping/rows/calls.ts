@@ -288,19 +288,19 @@ export const CALL_ROWS: readonly RequestRow[] = [
     entries: {
       chat: refused(
         { messages: [HI, { role: 'tool', tool_call_id: 'c9', content: 'r' }] },
-        'messages',
+        'messages[1]',
       ),
       responses: refused(
         { input: [HI, { type: 'function_call_output', call_id: 'c9', output: 'r' }] },
-        'input',
+        'input[1]',
       ),
       messages: refused(
         { messages: [{ role: 'user', content: [toolResult('c9', { content: 'r' })] }] },
-        'messages',
+        'messages[0].content[0]',
       ),
       generate: refused(
         { contents: [{ role: 'user', parts: [wireResult('c9', { output: 'r' })] }] },
-        'contents',
+        'contents[0].parts[0].functionResponse',
       ),
     },
   },
