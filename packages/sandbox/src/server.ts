@@ -35,6 +35,7 @@ import {
   sendJson,
   sendText,
 } from './http.ts';
+import { closeIdle } from './idle-connections.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import {
   countMessage,
@@ -129,6 +130,7 @@ const ACCESS_TOKEN_LIFETIME_MS = 3_600_000;
 export function createSandbox(options: SandboxOptions) {
   let url = '';
   const server = createServer(createListener(createServices(options, () => url)));
+  closeIdle(server);
   return {
     accounts: options.accounts,
     /** Listens on 127.0.0.1 at a free port; the address has no trailing slash. */
