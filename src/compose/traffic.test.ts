@@ -8,7 +8,7 @@ import { createFamilies } from '../routing/families.ts';
 import { PRESETS } from '../routing/mapping.ts';
 import { EXACT_ALIASES } from '../routing/model-names.ts';
 import { createRouter } from '../routing/router.ts';
-import { spellingsIn } from '../upstreams/generate/profiles.ts';
+import { createGeminiApiProfile } from '../upstreams/generate/profiles.ts';
 import { createModelDirectory } from './traffic.ts';
 
 type Options = Parameters<typeof createRouter>[0];
@@ -28,7 +28,7 @@ function benchOf({ lists, disabled = [], mapping = {}, targets = {} }: Situation
     accounts: lists.map((_list, index) => ({ id: `a${index}` })),
     upstream: {
       ...createFakeUpstream(() => ({ frames: ['end'] })),
-      modelIds: (name) => spellingsIn('real', name),
+      modelIds: createGeminiApiProfile({}).modelIds,
       listModels: async ({ accountId }) => {
         const list = lists[Number(accountId.slice(1))];
         if (!list) throw new Error('no list');

@@ -1,12 +1,11 @@
 // What a client protocol is to the rest of the gateway: a route table, readers and writers.
 
-import type { EmbedAnswer, EmbedInput } from '../canonical/embedding.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
 import type { ListedModel } from '../canonical/model.ts';
 import { createReceipt, type Receipt, type ReceiptEntry } from '../canonical/receipt.ts';
-import type { CanonicalRequest } from '../canonical/request.ts';
+import type { CanonicalRequest, EmbedAnswer, EmbedInput } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { once } from '../lib/once.ts';
 import type { ReadableEvents, RunsOfKey } from '../stored-responses/background-runs.ts';

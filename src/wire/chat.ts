@@ -1,10 +1,17 @@
-// The Chat Completions wire format as types: what the gateway answers, and the words it recognises.
+// The Chat Completions wire format as types: what the gateway answers, and the words it recognises; and the calls of an
+// answer, put together from their pieces.
 //
 // Shapes follow `openai` (resources/chat/completions/completions.d.ts); `reasoning_content`,
 // `extra_content` and `images` are conventions of compatible servers that clients read.
 
-import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
-import type { CHAT_EXTENSION_KEYS } from './vocabulary.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  readNumber,
+} from '../lib/json.ts';
+import { CHAT_EXTENSION_KEYS } from './vocabulary.ts';
 
 /** Name of the wire; upstreams that speak it get the bodies of its clients. */
 export const CHAT_WIRE = 'chat';
@@ -138,3 +145,152 @@ export type ChatLogprobs = { content: ChatTokenLogprob[]; refusal: null };
 export type ChatTopLogprob = { token: string; bytes: number[] | null; logprob: number };
 
 type ChatTokenLogprob = ChatTopLogprob & { top_logprobs: ChatTopLogprob[] };
+
+/** A call as far as its pieces have come. */
+export interface PartialCall {
+  /** The how manyth of its choice, from 0. */
+  readonly place: number;
+  /** The upstream's own number; undefined where it gave none. */
+  readonly number: number | undefined;
+  id: string | undefined;
+  name: string | undefined;
+  readonly pieces: string[];
+  /** Which Google's endpoint of this wire gives, and wants back. */
+  signature: string | undefined;
+  /** True for one that takes free text. */
+  readonly isFreeform: boolean;
+}
+
+/** More calls in one answer mean nothing. */
+const MAX_CALLS = 1000;
+
+/** Those of one choice; their pieces come in any order among those of others. */
+export class PartialCalls {
+  #calls: PartialCall[] = [];
+  /** How many have begun, those that were taken among them. */
+  begun = 0;
+
+  /** The call of a piece: that of its number, of its id, or the last one. Undefined once there are too many. */
+  add(piece: JsonObject): PartialCall | undefined {
+    // Some servers (Snowflake) give the form that a call is not as well, with nothing in it.
+    const isFreeform =
+      isJsonObject(piece.custom) && (piece.type === 'custom' || !isJsonObject(piece.function));
+    const holder = isFreeform ? piece.custom : piece.function;
+    const { name: named, arguments: given, input } = isJsonObject(holder) ? holder : {};
+    const id = textOf(withoutNoId(piece).id);
+    const name = textOf(named);
+    const number = readNumber(piece.index);
+    let call = this.#find(number, id);
+    if (call === undefined || beginsAnother(call, id, name)) {
+      if (this.#calls.length >= MAX_CALLS) return undefined;
+      call = { place: this.begun, number, id, name, pieces: [], signature: undefined, isFreeform };
+      this.#calls.push(call);
+      this.begun += 1;
+    }
+    call.id ??= id;
+    call.name ??= name;
+    call.signature ??= signatureIn(piece);
+    const said = given ?? input;
+    if (typeof said === 'string') call.pieces.push(said);
+    else if (said !== undefined && said !== null) call.pieces.push(JSON.stringify(said));
+    return call;
+  }
+
+  /** Those that have come, but for those that were taken. */
+  get open(): readonly PartialCall[] {
+    return this.#calls;
+  }
+
+  get isEmpty(): boolean {
+    return this.#calls.length === 0;
+  }
+
+  /** Those that have come, which are forgotten. */
+  take(): readonly PartialCall[] {
+    const calls = this.#calls;
+    this.#calls = [];
+    return calls;
+  }
+
+  #find(number: number | undefined, id: string | undefined): PartialCall | undefined {
+    if (number === undefined) {
+      const known = id === undefined ? undefined : this.#calls.find((call) => call.id === id);
+      return known ?? this.#calls.at(-1);
+    }
+    return this.#calls.findLast((call) => call.number === number) ?? this.#unnumbered(id);
+  }
+
+  /** Streams that number the first piece alone, or none but the later ones. */
+  #unnumbered(id: string | undefined): PartialCall | undefined {
+    return id === undefined
+      ? undefined
+      : this.#calls.find((call) => call.id === id && call.number === undefined);
+  }
+}
+
+/** In `extra_content.<vendor>.thought_signature` (ai.google.dev, "Thought signatures", OpenAI compatibility). */
+export function signatureIn({ extra_content: extra }: JsonObject): string | undefined {
+  if (!isJsonObject(extra)) return undefined;
+  for (const key of CHAT_EXTENSION_KEYS) {
+    const holder = extra[key];
+    const value = isJsonObject(holder) ? textOf(holder.thought_signature) : undefined;
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** The field of a call that says it. */
+export function writeSignature(value: string): JsonObject {
+  return { extra_content: { [CHAT_EXTENSION_KEYS[0]]: { thought_signature: value } } };
+}
+
+/** Some servers number all calls alike, or not at all: another id, or a name behind whole arguments, is another call. */
+function beginsAnother(
+  call: PartialCall,
+  id: string | undefined,
+  name: string | undefined,
+): boolean {
+  if (id !== undefined && call.id !== undefined && id !== call.id) return true;
+  if (name === undefined || call.name === undefined) return false;
+  if (id !== undefined && id === call.id) return false;
+  const isWhole = call.pieces.at(-1)?.trimEnd().endsWith('}') === true;
+  return isWhole && isJsonObject(jsonIn(call.pieces.join('')));
+}
+
+/** Mistral's word for no id, in pieces that go on with a call (langchain-ai/langchainjs#11505, zed-industries/zed#53605). */
+const NO_ID = 'null';
+
+/** Without an id that is none, which accumulators take for the call's own; the same object where there is no such. */
+export function withoutNoId(call: JsonObject): JsonObject {
+  if (call.id !== NO_ID) return call;
+  const { id: _none, ...rest } = call;
+  return rest;
+}
+
+/** A text that is not empty. */
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/**
+ * The arguments as the text of one JSON object; undefined when they are no JSON. An object written as a text is read
+ * once more, and any other value is its one member.
+ */
+export function readArguments(json: string): string | undefined {
+  if (json.trim() === '') return '{}';
+  const value = jsonIn(json);
+  if (value === undefined) return undefined;
+  if (isJsonObject(value)) return json;
+  if (value === null) return '{}';
+  const inner = typeof value === 'string' ? jsonIn(value) : undefined;
+  return JSON.stringify(isJsonObject(inner) ? inner : { value });
+}
+
+/** Undefined for what is no JSON. */
+function jsonIn(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -8,9 +8,13 @@ import { writeError } from './errors.ts';
 import { writeModel, writeModels } from './models.ts';
 import { readBodySession, readChatHead, readChatRequest } from './read-request.ts';
 import { createRelayCall } from './relay.ts';
-import { readCompactCall, readInputTokensCall, readResponsesCall } from './responses/index.ts';
+import {
+  RESPONSES_WEB_SOCKET,
+  readCompactCall,
+  readInputTokensCall,
+  readResponsesCall,
+} from './responses/index.ts';
 import { findEarlier } from './responses/previous-response.ts';
-import { RESPONSES_WEB_SOCKET } from './responses/web-socket.ts';
 import { ChatWriter } from './write-events.ts';
 import { writeReply } from './write-reply.ts';
 

@@ -5,8 +5,15 @@ import type { ReceiptEntry } from '../../canonical/receipt.ts';
 import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
-import { CHAT_WIRE, DONE, isUsageAlone, thoughtIn } from '../../wire/chat.ts';
-import { PartialCalls, readArguments, withoutNoId } from '../../wire/chat-calls.ts';
+import {
+  CHAT_WIRE,
+  DONE,
+  isUsageAlone,
+  PartialCalls,
+  readArguments,
+  thoughtIn,
+  withoutNoId,
+} from '../../wire/chat.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
 import type { RelayCall, RelayWriter, ReplyContext, RouteInput } from '../protocol.ts';
 import { writeErrorBody } from './errors.ts';

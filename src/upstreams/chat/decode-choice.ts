@@ -4,8 +4,7 @@ import type { BlockOpening, CanonicalEvent, TokenLogprob } from '../../canonical
 import type { Signature } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { KeptText } from '../../lib/long-text.ts';
-import { thoughtIn } from '../../wire/chat.ts';
-import { type PartialCall, PartialCalls, readArguments } from '../../wire/chat-calls.ts';
+import { type PartialCall, PartialCalls, readArguments, thoughtIn } from '../../wire/chat.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { DecodeContext } from '../upstream.ts';
 import {

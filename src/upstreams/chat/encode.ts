@@ -17,7 +17,7 @@ import { fence, formatInWords, writeCodeText } from '../../canonical/text-forms.
 import { definedFields, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { enforcedStops } from '../../transforms/stop-sequences.ts';
-import { writeSignature } from '../../wire/chat-calls.ts';
+import { writeSignature } from '../../wire/chat.ts';
 import { encodeServiceTier } from '../service-tier.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { encodeTools, freeTextTools, toWireSchema } from './encode-tools.ts';

@@ -1,7 +1,7 @@
 // Has the upstream embed contents: in batches, in order, each batch given as soon as it is there.
 
-import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/embedding.ts';
 import { invalidRequest } from '../../canonical/error.ts';
+import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/request.ts';
 import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { pathFault } from '../errors.ts';

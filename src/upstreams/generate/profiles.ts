@@ -225,7 +225,7 @@ function unlistedRealId(name: string): string {
 }
 
 /** The spellings of a name, that of the upstream's vocabulary first. */
-export function spellingsIn(vocabulary: Vocabulary, name: string): readonly string[] {
+function spellingsIn(vocabulary: Vocabulary, name: string): readonly string[] {
   const [own, other] =
     vocabulary === 'real'
       ? [realModelName(name), neutralModelName(name)]

@@ -1,5 +1,6 @@
 // Writes tools and the choice among them: the client's own, and those the real service runs.
 
+import { createHash } from 'node:crypto';
 import { invalidRequest } from '../../canonical/error.ts';
 import { NotedMemo, type Receipt } from '../../canonical/receipt.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type Tool,
   type TypedValues,
 } from '../../canonical/request.ts';
+import { createIds } from '../../canonical/tool-names.ts';
 import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { shareAs } from '../../lib/shared-json.ts';
@@ -174,4 +176,38 @@ export function typedValues({ tools, output_config: config }: JsonObject): Typed
 /** A copy with the mark that the prompt is cached up to it; the client's own fields stay. */
 export function cached(block: JsonObject): JsonObject {
   return definedFields({ ...block, cache_control: { type: 'ephemeral' } }) ?? block;
+}
+
+/** Messages API: `tool_use.id`. */
+const CALL_ID = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** The ids of tool calls as they are sent on this wire: of a form it takes, each once in the conversation. */
+export class CallIds {
+  readonly #free = createIds();
+  /** Of the turn before, whose calls results belong to; several where calls share an id. */
+  #sent = new Map<string, string[]>();
+
+  beginTurn(): void {
+    this.#sent = new Map();
+  }
+
+  send(id: string): string {
+    const sent = this.#free(CALL_ID.test(id) ? id : spellId(id));
+    const known = this.#sent.get(id);
+    if (known === undefined) this.#sent.set(id, [sent]);
+    else known.push(sent);
+    return sent;
+  }
+
+  /** Results to calls of one id are in the order of these. */
+  sentOf(callId: string): string {
+    const [sent = callId, ...others] = this.#sent.get(callId) ?? [];
+    if (others.length > 0) this.#sent.set(callId, others);
+    return sent;
+  }
+}
+
+/** The same for the same id, so that prompts stay equal from turn to turn. */
+function spellId(id: string): string {
+  return `toolu_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
 }

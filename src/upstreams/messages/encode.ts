@@ -16,7 +16,6 @@ import { type Sentence, told } from '../../lib/localized-message.ts';
 import { objectsOf } from '../read-values.ts';
 import { encodeServiceTier } from '../service-tier.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { CallIds } from './call-ids.ts';
 import {
   encodeFormat,
   encodeOutputLimit,
@@ -26,7 +25,7 @@ import {
   THOUGHT_ALONE,
   withoutLostThinking,
 } from './encode-config.ts';
-import { cached, encodeToolChoice, encodeTools } from './encode-tools.ts';
+import { CallIds, cached, encodeToolChoice, encodeTools } from './encode-tools.ts';
 import { traitsOf } from './models.ts';
 
 /**

@@ -25,7 +25,6 @@ import { SERVER_TOOLS } from '../../wire/messages.ts';
 import { OpenResults } from '../open-results.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { PatchTarget } from '../upstream.ts';
-import { CallIds } from './call-ids.ts';
 import {
   dropBesideThinking,
   dropSecondSampling,
@@ -35,6 +34,7 @@ import {
   THOUGHT_ALONE,
   withoutLostThinking,
 } from './encode-config.ts';
+import { CallIds } from './encode-tools.ts';
 import { traitsOf } from './models.ts';
 import type { MessagesProfile } from './profiles.ts';
 import { toInputSchema } from './schema.ts';
