@@ -12,9 +12,9 @@ import { MIGRATIONS, migrate, readVersion } from '../migrations.ts';
 import { openStores, type StoresOptions } from '../stores.ts';
 import { keepUpgradeCopy, removeUpgradeCopyInTime } from './backup.ts';
 import { APPLICATION_ID, checkDatabaseFile, checkWhole } from './check-database.ts';
-import { Checkpoints } from './checkpoints.ts';
 import { isForWantOfRoom, lacksRoom, noRoom } from './faults.ts';
 import {
+  Checkpoints,
   type OpenHandle,
   openSqliteFile,
   openSqliteFileAlone,

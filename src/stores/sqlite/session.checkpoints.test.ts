@@ -5,8 +5,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { makeTestFolder } from '../../../test/support/test-folder.ts';
 import { run } from '../database.ts';
-import { Checkpoints } from './checkpoints.ts';
-import { openSqliteFile, SqliteConnection } from './session.ts';
+import { Checkpoints, openSqliteFile, SqliteConnection } from './session.ts';
 
 let folder: string;
 let path: string;
