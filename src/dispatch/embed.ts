@@ -1,9 +1,9 @@
 // Embeddings: attempts that keep what is done, as long as the next one goes on with the same model.
 
 import { noteCommit, type ServedBy } from '../canonical/call-record.ts';
-import type { EmbedAnswer, Embedding } from '../canonical/embedding.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { Receipt } from '../canonical/receipt.ts';
+import type { EmbedAnswer, Embedding } from '../canonical/request.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
