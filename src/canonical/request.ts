@@ -387,6 +387,7 @@ export function joinOpening(system: readonly string[], said: string): string {
   return `${system.join('\n').slice(0, MAX_OPENING_LENGTH)}\n${said.slice(0, MAX_OPENING_LENGTH)}`;
 }
 
+/** That of a request; undefined where no user has said so much. */
 export function openingText({
   system,
   turns,
