@@ -350,12 +350,12 @@ test('what one process rotates holds in the others, and they hear that an old se
   await expect.poll(() => other.identify([secret])).toBeUndefined();
 });
 
-test('a key that is made while those of others are read stays', async () => {
+/** Processes that keep their keys in one place, and tell each other what they change over a hub. */
+function openReplicas() {
   const { clientKeys, budgets: budgetStore } = createMemoryAccessStores();
   const clock = createFakeClock(START);
-  const hub = new Hub(clock);
   const onFault = (error: unknown): void => expect.fail(String(error));
-  const open = (replica: string, store: typeof clientKeys) => {
+  const open = (replica: string, store: typeof clientKeys, hub: Hub) => {
     const cluster = createMemoryCluster({ replica, clock, hub, onFault });
     const counters = new Counters({ bank: cluster.bank, clock });
     const createId = (prefix: string) => `${prefix}${replica}`;
@@ -363,16 +363,22 @@ test('a key that is made while those of others are read stays', async () => {
     const budgets = new Budgets({ store: budgetStore, ...shared });
     return new ApiKeys({ store, digestKey: Buffer.alloc(32, 1), budgets, ...shared });
   };
+  return { clientKeys, clock, open };
+}
+
+test('a key that is made while those of others are read stays', async () => {
+  const { clientKeys, clock, open } = openReplicas();
+  const hub = new Hub(clock);
   const readings: (() => void)[] = [];
-  const one = open('one', {
+  const slow: typeof clientKeys = {
     ...clientKeys,
     async list() {
       const found = await clientKeys.list();
       await new Promise<void>((resolve) => readings.push(resolve));
       return found;
     },
-  });
-  const other = open('other', clientKeys);
+  };
+  const [one, other] = [open('one', slow, hub), open('other', clientKeys, hub)];
   const theirs = await other.create({ name: 'Ada' });
   await expect.poll(() => readings.length).toBe(1);
   const own = await one.create({ name: 'Bea' });
@@ -384,8 +390,7 @@ test('a key that is made while those of others are read stays', async () => {
 });
 
 test('a key that another process made is looked up before its notice, and strangers cost little', async () => {
-  const { clientKeys, budgets: budgetStore } = createMemoryAccessStores();
-  const clock = createFakeClock(START);
+  const { clientKeys, clock, open } = openReplicas();
   const asked: string[] = [];
   const store: typeof clientKeys = {
     ...clientKeys,
@@ -398,18 +403,8 @@ test('a key that another process made is looked up before its notice, and strang
       return clientKeys.has(digest);
     },
   };
-  const open = (replica: string) => {
-    // Each has a hub of its own: no notice arrives.
-    const hub = new Hub(clock);
-    const onFault = (error: unknown): void => expect.fail(String(error));
-    const cluster = createMemoryCluster({ replica, clock, hub, onFault });
-    const counters = new Counters({ bank: cluster.bank, clock });
-    const createId = (prefix: string) => `${prefix}${replica}`;
-    const shared = { clock, cluster, counters, createId };
-    const budgets = new Budgets({ store: budgetStore, ...shared });
-    return new ApiKeys({ store, digestKey: Buffer.alloc(32, 1), budgets, ...shared });
-  };
-  const [one, other] = [open('one'), open('other')];
+  // Each has a hub of its own: no notice arrives.
+  const [one, other] = [open('one', store, new Hub(clock)), open('other', store, new Hub(clock))];
   const { secret } = await one.create({ name: 'Ada' });
   expect(other.identify([secret])).toBeUndefined();
   const looks = [other.lookAgain(['no key', secret]), other.lookAgain([createKeySecret()])];
