@@ -228,6 +228,12 @@ export class PartialCalls {
   }
 }
 
+/** The deprecated form of a call, unless nothing is in it, as Snowflake has it beside every text. */
+export function deprecatedCall({ function_call: call }: JsonObject): JsonObject | undefined {
+  if (!isJsonObject(call)) return undefined;
+  return (textOf(call.name) ?? textOf(call.arguments)) === undefined ? undefined : call;
+}
+
 /** In `extra_content.<vendor>.thought_signature` (ai.google.dev, "Thought signatures", OpenAI compatibility). */
 export function signatureIn({ extra_content: extra }: JsonObject): string | undefined {
   if (!isJsonObject(extra)) return undefined;

@@ -53,6 +53,19 @@ test('an empty piece beside the message of a whole answer is left out', () => {
   expect(choices).toEqual([{ index: 0, message, finish_reason: 'stop' }]);
 });
 
+test('a deprecated call with nothing in it and an end without a word are left out of a whole answer', () => {
+  const message = { role: 'assistant', content: 'Hello', tool_calls: null };
+  const function_call = { name: '', arguments: '' };
+  const answer = {
+    choices: [{ index: 0, message: { ...message, function_call }, finish_reason: '' }],
+  };
+  const { choices } = relayOf({}).relay.writeReply([answer], CONTEXT);
+  expect(choices).toEqual([{ index: 0, message, finish_reason: 'stop' }]);
+  const called = { ...message, function_call: { name: 'f', arguments: '{}' } };
+  const kept = { choices: [{ index: 0, message: called, finish_reason: 'function_call' }] };
+  expect(relayOf({}).relay.writeReply([kept], CONTEXT)).toMatchObject(kept);
+});
+
 test('a choice that was filtered and has no message gets one that says nothing', () => {
   const filtered = { index: 0, finish_reason: 'content_filter', logprobs: null };
   const { choices } = relayOf({}).relay.writeReply([{ choices: [filtered] }], CONTEXT);

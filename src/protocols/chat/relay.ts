@@ -8,6 +8,7 @@ import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import {
   CHAT_WIRE,
   DONE,
+  deprecatedCall,
   isUsageAlone,
   PartialCalls,
   readArguments,
@@ -330,13 +331,14 @@ function textIn({ text }: JsonObject): readonly string[] {
 
 /**
  * Without the deprecated `function_call` beside `tool_calls`, for which the official accumulator passes the calls over
- * (`openai` lib/ChatCompletionStream). The same object when there was none.
+ * (`openai` lib/ChatCompletionStream), and without one that says nothing. The same object when there was none.
  */
 function inOneForm(frame: JsonObject): JsonObject {
   return mapMessages(frame, (message) => {
     if (!isJsonObject(message.function_call)) return message;
     const { function_call: _older, ...rest } = message;
-    return objectsIn(rest.tool_calls).length === 0 ? message : rest;
+    const isAlone = objectsIn(rest.tool_calls).length === 0;
+    return isAlone && deprecatedCall(message) !== undefined ? message : rest;
   });
 }
 
@@ -372,7 +374,7 @@ const NOTHING_SAID: JsonObject = { role: 'assistant', content: null, refusal: nu
  */
 function asWhole(choice: JsonObject): JsonObject {
   const { delta, message, ...rest } = choice;
-  const isNamed = typeof choice.finish_reason === 'string';
+  const isNamed = isFinished(choice);
   if (delta === undefined && isJsonObject(message) && isNamed) return choice;
   return {
     ...rest,

@@ -4,7 +4,13 @@ import type { BlockOpening, CanonicalEvent, TokenLogprob } from '../../canonical
 import type { Signature } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { KeptText } from '../../lib/long-text.ts';
-import { type PartialCall, PartialCalls, readArguments, thoughtIn } from '../../wire/chat.ts';
+import {
+  deprecatedCall,
+  type PartialCall,
+  PartialCalls,
+  readArguments,
+  thoughtIn,
+} from '../../wire/chat.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { DecodeContext } from '../upstream.ts';
 import {
@@ -109,11 +115,9 @@ export class ChoiceDecoder {
     this.annotations.push(...objectsOf(message.annotations));
     const calls = objectsOf(message.tool_calls);
     for (const call of calls) this.#calls.add(call);
-    // llama-cpp-python says each call in both forms, and Snowflake one of nothing in each answer.
-    const deprecated = objectOf(message.function_call) ?? {};
-    if (calls.length === 0 && (textOf(deprecated.name) ?? textOf(deprecated.arguments))) {
-      this.#calls.add({ index: 0, function: deprecated });
-    }
+    // llama-cpp-python says each call in both forms.
+    const deprecated = calls.length === 0 ? deprecatedCall(message) : undefined;
+    if (deprecated !== undefined) this.#calls.add({ index: 0, function: deprecated });
   }
 
   /** A delta that has a text and nothing else. */
