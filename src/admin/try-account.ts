@@ -94,7 +94,7 @@ export async function tryAccess(
     if (upstream === undefined) throw noUpstream(upstreamId);
     models = await upstream.listModels(await accessOf(signal), signal);
     if (models.length > 0) onModels(new Map(models.map((model) => [model.id, model])));
-    return told`The upstream offers ${models.length} models.`;
+    return told`Models the upstream offers: ${models.length}.`;
   });
   if (!listed.isGood || !generate) return [listed];
   const answered = await tryStep('answer', options, parentSignal, async (signal) => {

@@ -69,7 +69,7 @@ test.each<[string, string, FakeAnswers]>([
   ['- for the standard input', 'accounts add --key-file -', { input: SECRETS.key }],
 ])('a key comes from %s', async (_source, line, answers) => {
   const { printed } = await isthmus(`${line} --label work --tier free --priority 3`, answers);
-  expect(printed).toEqual(['work (acc_1) is added. The upstream offers 1 models.']);
+  expect(printed).toEqual(['work (acc_1) is added. Models the upstream offers: 1.']);
   expect(await admin.options.book.readCredential('acc_1')).toMatchObject({
     credential: { kind: 'api-key', key: SECRETS.key },
   });

@@ -149,7 +149,7 @@ function followTrials(trials: AccountTrials, book: AccountBook, clock: Pick<Cloc
   book.subscribe(({ kind, account: { record, models } }) => {
     if (kind === 'removed' || kind === 'reauthenticated') trials.forget(record.id);
     if (kind !== 'models' || models === undefined) return;
-    const message = told`The upstream offers ${models.size} models.`;
+    const message = told`Models the upstream offers: ${models.size}.`;
     noteModels(trials, record.id, { at: clock.now(), isGood: true, message });
   });
 }

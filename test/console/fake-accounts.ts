@@ -133,7 +133,7 @@ const GOOD_TEST = {
       name: 'models',
       isGood: true,
       durationMs: 214,
-      message: asSentence('The upstream offers 23 models.'),
+      message: asSentence('Models the upstream offers: 23.'),
     },
     {
       name: 'quota',

@@ -111,7 +111,7 @@ export const replies: SentenceTexts = {
     'アカウント {1} の保存された認証情報を復号できません。サインインするか、キーを再設定してください。',
   'The upstream "{}" of this account is no longer configured. Add it under "upstreams" of the config file.':
     'このアカウントのアップストリーム「{1}」は設定から削除されています。設定ファイルの「upstreams」に追加してください。',
-  'The upstream offers {} models.': 'アップストリームは {1} モデルを提供しています。',
+  'Models the upstream offers: {}.': 'アップストリームは {1} モデルを提供しています。',
   'The upstream reported the quota of {} models.':
     'アップストリームは {1} モデルのクォータを報告しました。',
   'The upstream reports no quota; figures are estimated from use.':

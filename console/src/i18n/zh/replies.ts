@@ -102,7 +102,7 @@ export const replies: SentenceTexts = {
     '账号 {1} 保存的凭据无法打开。请重新登录或重新填写密钥。',
   'The upstream "{}" of this account is no longer configured. Add it under "upstreams" of the config file.':
     '此账号的上游“{1}”已不在配置中。请在配置文件的“upstreams”中添加。',
-  'The upstream offers {} models.': '上游提供 {1} 个模型。',
+  'Models the upstream offers: {}.': '上游提供 {1} 个模型。',
   'The upstream reported the quota of {} models.': '上游报告了 {1} 个模型的配额。',
   'The upstream reports no quota; figures are estimated from use.':
     '上游不报告配额，数据按用量估算。',
