@@ -139,6 +139,31 @@ test('a relayed stream ends as the wire has it, with usage only where the client
   expect((await ask({ include_usage: true })).at(-1)?.usage).toMatchObject({ total_tokens: 12 });
 });
 
+test('a service that holds calls back until they are complete is asked for their pieces', async () => {
+  const profile = createCompatibleProfile({
+    baseUrl: upstream.url,
+    quirks: { preset: 'zai', limitField: 'max_completion_tokens' },
+  });
+  const clock = createMiddayClock();
+  const holding = await startGatewayOver(createChatUpstream({ profile, clock }), clock);
+  const messages = [{ role: 'user' as const, content: 'hello there' }];
+  const ask = (over: JsonObject) =>
+    openai(holding).chat.completions.create({ model: MODEL, messages, ...over });
+  await ask({});
+  await openai(holding).chat.completions.stream({ model: MODEL, messages }).finalChatCompletion();
+  await anthropic(holding)
+    .messages.stream({ model: MODEL, max_tokens: 9, messages })
+    .finalMessage();
+  await ask({ tool_stream: false });
+  await holding.close();
+  expect(upstream.calls.map(({ body }) => body.tool_stream)).toEqual([
+    undefined,
+    true,
+    true,
+    false,
+  ]);
+});
+
 test('a tool with a name that the wire refuses goes up under another, and its call comes back under its own', async () => {
   upstream.answer(({ tools }) => {
     const [tool] = tools as { readonly function: { readonly name: string } }[];

@@ -37,6 +37,8 @@ const FIELDS = new Set([
   ...['model', 'messages', 'stream', 'stream_options', 'tools', 'tool_choice', 'n', 'stop', 'seed'],
   ...['parallel_tool_calls', 'max_completion_tokens', 'temperature', 'top_p', 'response_format'],
   ...['reasoning_effort', 'presence_penalty', 'frequency_penalty', 'logprobs', 'top_logprobs'],
+  // Of Z.ai.
+  'tool_stream',
 ]);
 const ROLES: Readonly<Record<string, readonly string[]>> = {
   system: ['role', 'content', 'name'],

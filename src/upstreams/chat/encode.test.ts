@@ -437,6 +437,11 @@ test.each<[QuirkPreset, Amount, JsonObject]>([
     { thinking: { type: 'enabled' }, reasoning_effort: 'high' },
   ],
   ['deepseek', { kind: 'off' }, { thinking: { type: 'disabled' } }],
+  [
+    'zai',
+    { kind: 'effort', effort: 'medium' },
+    { thinking: { type: 'enabled' }, reasoning_effort: 'medium' },
+  ],
   ['vllm', { kind: 'off' }, { chat_template_kwargs: { enable_thinking: false } }],
   ['ollama', { kind: 'effort', effort: 'minimal' }, { reasoning_effort: 'low' }],
   ['openrouter', { kind: 'adaptive' }, { reasoning: { enabled: true } }],

@@ -25,7 +25,7 @@ import { findTextChunk } from './event-parser.ts';
 import { limitOutput, messagesOf, outputLimit } from './fit.ts';
 import { capabilitiesOf, traitsOf } from './models.ts';
 import { patch } from './native-body.ts';
-import type { ChatProfile } from './profiles.ts';
+import type { ChatProfile, ChatQuirks } from './profiles.ts';
 import { embed, encodeEmbedInput, listModels, postRequest } from './queries.ts';
 import { readThought } from './reasoning.ts';
 import { RefusedFields } from './refused-fields.ts';
@@ -64,7 +64,7 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
       const forMedia = mediaRequest(profile, call);
       if (forMedia !== undefined) return client.open(forMedia);
       const send = (fitted: UpstreamCall) => {
-        const body = sentBody(fitted, quirks.takesIncludeUsage);
+        const body = sentBody(fitted, quirks);
         const request = postRequest(profile, profile.paths.chat, { ...fitted, body });
         return client.open({ ...request, isKept: !fitted.stream });
       };
@@ -98,11 +98,15 @@ const OTHER_FILES: ReadonlySet<string> = new Set([
 ]);
 
 /** Usage is asked for in any case: records and quotas live on it. */
-function sentBody({ body, stream }: UpstreamCall, takesIncludeUsage: boolean): JsonObject {
+function sentBody(
+  { body, stream }: UpstreamCall,
+  { takesIncludeUsage, streamFields }: ChatQuirks,
+): JsonObject {
   const { stream: _stream, stream_options, ...rest } = body;
   if (!stream) return rest;
   const options = { ...objectOf(stream_options), include_usage: true };
-  return { ...rest, stream: true, ...(takesIncludeUsage ? { stream_options: options } : {}) };
+  const usage = takesIncludeUsage ? { stream_options: options } : {};
+  return { ...streamFields, ...rest, stream: true, ...usage };
 }
 
 /** The wire has no such call: all of it is text to estimate. */

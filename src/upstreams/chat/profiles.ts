@@ -84,6 +84,8 @@ export interface ChatQuirks {
   readonly publicIds: 'all' | 'some' | 'none';
   /** Whether streams tell their usage when `stream_options.include_usage` asks for it. */
   readonly takesIncludeUsage: boolean;
+  /** Fields of every streamed request, where the client does not say them. */
+  readonly streamFields?: JsonObject | undefined;
   /**
    * Whether a stream has a `finish_reason`. Where it has none, `[DONE]` ends it; elsewhere it was cut off:
    * proxies write `[DONE]` behind broken streams as well (QuantumNous/new-api, `OaiStreamHandler`).
@@ -383,6 +385,29 @@ const QUIRK_PRESETS = {
     takesChoices: false,
     takesLogprobs: false,
     images: 'base64',
+    takesAudio: false,
+  },
+  /**
+   * docs.z.ai, "Chat Completion": one stop sequence, `json_object` alone; "Thinking Mode": `thinking: {type}`, thoughts
+   * in `reasoning_content`, which come back in a tool loop. docs.bigmodel.cn, "Migrate to GLM-5.2": `reasoning_effort`,
+   * whose every word is taken. "Tool Streaming Output": without `tool_stream` a stream is silent until the arguments of
+   * a call are complete.
+   */
+  zai: {
+    ...COMPATIBLE,
+    ownTools: ['web_search', 'retrieval'],
+    mediaModels: NO_MEDIA_MODELS,
+    effort: 'field-and-switch',
+    efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
+    sendsReasoning: 'reasoning_content',
+    streamFields: { tool_stream: true },
+    responseFormat: 'json-object',
+    takesParallelToolCalls: false,
+    takesChoices: false,
+    takesLogprobs: false,
+    takesPenalties: false,
+    seedField: undefined,
+    maxStops: 1,
     takesAudio: false,
   },
   /**

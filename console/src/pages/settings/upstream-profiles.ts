@@ -54,6 +54,7 @@ export const PRESET_ADDRESSES = {
   mistral: 'https://api.mistral.ai/v1',
   deepseek: 'https://api.deepseek.com/v1',
   moonshot: 'https://api.moonshot.ai/v1',
+  zai: 'https://api.z.ai/api/paas/v4',
   xai: 'https://api.x.ai/v1',
   ollama: 'http://127.0.0.1:11434/v1',
   'lm-studio': 'http://127.0.0.1:1234/v1',

@@ -188,6 +188,7 @@ const PRESET_NAMES: ReadonlyMap<string, string> = new Map([
   ['mistral', 'Mistral'],
   ['deepseek', 'DeepSeek'],
   ['moonshot', 'Moonshot AI (Kimi)'],
+  ['zai', 'Z.ai (GLM)'],
   ['xai', 'xAI'],
   ['ollama', 'Ollama'],
   ['lm-studio', 'LM Studio'],
