@@ -66,3 +66,15 @@ test('small pieces stay in their order among large ones', async () => {
   expect(found.body).toBe(`ab${large}c`);
   expect(found.inspected.map(({ length }) => length)).toEqual([2, 5_000, 1]);
 });
+
+test('all pieces of a body that was there before anybody read it are in it', async () => {
+  const request = new IncomingMessage(new Socket());
+  const pieces = ['{"tools":[],', '"messages":', '[]}'];
+  request.headers['content-length'] = String(pieces.join('').length);
+  for (const piece of pieces) request.push(piece);
+  request.push(null);
+  request.complete = true;
+  const body = await readBytes(request, { ...LIMITS, clock: createFakeClock() });
+  expect(body.toString()).toBe(pieces.join(''));
+  expect(request.readableLength).toBe(0);
+});

@@ -206,7 +206,8 @@ export async function readBytes(
   // All of it came with the head, and it is so small that nobody counts it.
   const isHere = request.complete && request.readableLength === declared;
   if (!isHere || declared > UNCOUNTED_BYTES) return collectBytes(request, limits, survey);
-  const whole: unknown = request.read();
+  // Without a size node gives the first of the pieces alone, from version 26 on.
+  const whole: unknown = request.read(declared);
   const body = Buffer.isBuffer(whole) ? whole : Buffer.alloc(0);
   const excess = survey?.read(body);
   if (excess !== undefined) throw invalidJson(EXCESS_MESSAGES[excess]);
