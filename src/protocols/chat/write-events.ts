@@ -196,14 +196,14 @@ export class ChatWriter implements StreamWriter {
     for (const end of choices) {
       const choice = this.#choiceAt(end.choice);
       text += begin(choice);
-      // AI SDK and others read citations from a delta near the end of the content.
-      const annotations = writeAnnotations(choice.grounding, choice.content);
-      if (annotations.length > 0) text += chunk(choice, { annotations });
       const refusal = blockMessage(end)?.text;
       if (refusal !== undefined) text += chunk(choice, { refusal });
+      // Where OpenAI's search models have them: lobe-chat reads them nowhere else.
+      const annotations = writeAnnotations(choice.grounding, choice.content);
+      const delta = annotations.length > 0 ? JSON.stringify({ annotations }) : '{}';
       const reason = writeFinishReason(end, choice.calls > 0, this.#options.callForm);
       const logprobs = JSON.stringify(writeLogprobs(end));
-      text += `${choice.head}{},"logprobs":${logprobs},"finish_reason":"${reason}"}]}${FRAME_END}`;
+      text += `${choice.head}${delta},"logprobs":${logprobs},"finish_reason":"${reason}"}]}${FRAME_END}`;
     }
     if (this.#options.includeUsage) {
       text += `${this.#head}],"usage":${JSON.stringify(writeUsage(this.#usage))}}${FRAME_END}`;
