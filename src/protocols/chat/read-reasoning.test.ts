@@ -49,6 +49,14 @@ describe('reasoning', () => {
     [{ enable_thinking: true }, { amount: { kind: 'adaptive' }, showThoughts: true }],
     [{ enable_thinking: false }, { amount: { kind: 'off' }, showThoughts: false }],
     [
+      { chat_template_kwargs: { enable_thinking: false } },
+      { amount: { kind: 'off' }, showThoughts: false },
+    ],
+    [
+      { chat_template_kwargs: { thinking: true } },
+      { amount: { kind: 'adaptive' }, showThoughts: true },
+    ],
+    [
       { google: { thinking_config: { thinking_budget: 0 } } },
       { amount: { kind: 'off' }, showThoughts: false },
     ],
@@ -98,6 +106,11 @@ describe('reasoning', () => {
       'dropped thinking_budget',
     ]);
     expect(notes({ extra_body: { tone: 'dry' } })).toEqual(['dropped extra_body.tone']);
+    const template = { enable_thinking: false, add_generation_prompt: true };
+    expect(notes({ reasoning_effort: 'low', chat_template_kwargs: template })).toEqual([
+      'dropped chat_template_kwargs.add_generation_prompt',
+      'dropped chat_template_kwargs.enable_thinking',
+    ]);
   });
 });
 

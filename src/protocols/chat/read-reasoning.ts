@@ -22,6 +22,7 @@ import {
   EXTRA_BODY,
   type ReadContext,
   readAll,
+  TEMPLATE,
   unknownWord,
 } from './schema.ts';
 
@@ -49,12 +50,12 @@ const UNSET: ReasoningAmount = { kind: 'unset' };
 const SAYING = [
   ...(['reasoning_effort', 'reasoningEffort', 'reasoning', 'thinking', 'enable_thinking'] as const),
   ...(['thinking_budget', 'thinking_config', 'thinkingConfig', 'extra_body'] as const),
-  ...CHAT_EXTENSION_KEYS,
+  ...(['chat_template_kwargs', ...CHAT_EXTENSION_KEYS] as const),
 ] as const;
 
 /**
  * Precedence: `reasoning_effort`, `reasoning`, `thinking`, the vendor's `thinking_config`,
- * `enable_thinking`; the first that names an amount wins. Chat clients always take
+ * `enable_thinking`, that of `chat_template_kwargs`; the first that names an amount wins. Chat clients always take
  * `reasoning_content`, so thoughts are shown unless the client says no. @throws GatewayError 400
  */
 export function readReasoning(body: Body, context: ReadContext): Reasoning {
@@ -66,6 +67,7 @@ export function readReasoning(body: Body, context: ReadContext): Reasoning {
     body.thinking ? readThinkingObject(body.thinking, context) : undefined,
     readThinkingConfig(body, context),
     readEnableThinking(body),
+    readTemplate(body, context),
   ];
   const wishes = said.filter((wish) => wish !== undefined);
   const winner = wishes.find((wish) => wish.amount.kind !== 'unset');
@@ -141,6 +143,15 @@ function readEnableThinking(body: Body): Wish | undefined {
   if (enabled === false) return { path, amount: OFF };
   const budget = sayBudget(body.thinking_budget, 'thinking_budget');
   return budget ?? (enabled === true ? { path, amount: ADAPTIVE } : undefined);
+}
+
+/** The switch of local servers, which OpenAI's clients have no other field for. */
+function readTemplate(body: Body, { receipt }: ReadContext): Wish | undefined {
+  const field = 'chat_template_kwargs';
+  const template = readAll(body[field] ?? {}, TEMPLATE, { path: field, receipt });
+  const key = usedKey(template, ['enable_thinking', 'thinking']);
+  if (key === undefined) return undefined;
+  return { path: `${field}.${key}`, amount: template[key] === true ? ADAPTIVE : OFF };
 }
 
 /** A number of tokens under any of the names it goes by. */

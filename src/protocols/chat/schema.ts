@@ -173,6 +173,9 @@ const CONFIG = objectOf({
 /** The vendor's own words for how much to think. */
 export const EXTENSION = objectOf(each(['thinking_config', 'thinkingConfig'], CONFIG));
 
+/** What vLLM, SGLang, NVIDIA's NIM and llama.cpp give the template of a model; which word it has depends on the model. */
+export const TEMPLATE = objectOf(each(['enable_thinking', 'thinking'], BOOLEAN));
+
 const SHARE = numberIn({ min: 0, max: 1 });
 const PENALTY = numberIn({ min: -2, max: 2 });
 export const COUNT = numberIn({ min: 1, integer: true });
@@ -224,6 +227,7 @@ export const BODY = objectOf(
     enable_thinking: BOOLEAN,
     thinking_budget: numberIn({ min: -1, integer: true }),
     ...each(['thinking_config', 'thinkingConfig', 'extra_body', ...CHAT_EXTENSION_KEYS], FREE),
+    chat_template_kwargs: FREE,
     ...each(['size', 'quality', 'imageSize', 'user', 'prompt_cache_key'], STRING),
     ...each(['verbosity', 'service_tier'], STRING),
   },
