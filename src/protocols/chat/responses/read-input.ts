@@ -223,10 +223,16 @@ const READERS: ReadonlyMap<string, ReadItem> = new Map(
   }),
 );
 
+/** Clients declare a tool anew as the conversation goes on (Codex when the model changes): the newest counts. */
 function addTools({ tools }: ValueOf<typeof ITEM.additional_tools>, place: ItemPlace): undefined {
   const { path, context } = place;
   const list = { path: memberPath(path, 'tools') };
-  context.inputTools.push(...readToolList(tools ?? [], list, context));
+  const names = new Set<string>();
+  for (const tool of readToolList(tools ?? [], list, context)) {
+    const isNamed = 'name' in tool && !names.has(tool.name);
+    if (isNamed) names.add(tool.name);
+    context.inputTools.set(isNamed ? tool.name : (tool.path ?? tool.kind), tool);
+  }
 }
 
 function readMessage(message: ValueOf<typeof ITEM.message>, { item, path }: ItemPlace): Turn {

@@ -177,6 +177,42 @@ test('tools declared inside the input are offered like the others', () => {
   expect(settings.directory.find('functions__exec')?.form).toBe('custom');
 });
 
+test('a tool that a later item declares anew replaces the earlier one, in its place', () => {
+  const declare = (...tools: JsonObject[]): JsonObject => ({
+    type: 'additional_tools',
+    role: 'developer',
+    tools: [{ type: 'namespace', name: 'functions', tools }],
+  });
+  const exec = { type: 'custom', name: 'exec', description: 'old' };
+  const { canonical } = read({
+    input: [
+      declare(exec, { type: 'function', name: 'wait' }),
+      { role: 'user', content: 'x' },
+      declare({ ...exec, description: 'new' }, { type: 'function', name: 'sleep' }),
+      { role: 'user', content: 'y' },
+    ],
+  });
+  expect(canonical.tools).toMatchObject([
+    { name: 'functions__exec', description: 'new' },
+    { name: 'functions__wait' },
+    { name: 'functions__sleep' },
+  ]);
+});
+
+test('of two tools of one name in one list both are read, so that one is left out with a note', () => {
+  const tools = [
+    { type: 'function', name: 'f', description: 'first' },
+    { type: 'function', name: 'f', description: 'second' },
+  ];
+  const { canonical } = read({
+    input: [
+      { type: 'additional_tools', role: 'developer', tools },
+      { role: 'user', content: 'x' },
+    ],
+  });
+  expect(canonical.tools).toMatchObject([{ description: 'first' }, { description: 'second' }]);
+});
+
 test('a hosted tool that nobody demands is left out with a note, a demanded one refused', () => {
   const tools = [{ type: 'file_search', vector_store_ids: [] }];
   const { canonical, notes } = read({ input: 'x', tools });

@@ -218,7 +218,7 @@ function readCanonical({
   const ownTools = readOwnTools(body.tools ?? [], context);
   const { system, turns } = readInput(sent, history, context);
   const { inputTools } = context;
-  const tools = inputTools.length === 0 ? ownTools : [...ownTools, ...inputTools];
+  const tools = inputTools.size === 0 ? ownTools : [...ownTools, ...inputTools.values()];
   if (context.drawing === undefined) refuseNameless(tools, context);
   const reasoning = readReasoning(body.reasoning ?? {}, context);
   const alternatives = readNumber(body.top_logprobs) ?? 0;

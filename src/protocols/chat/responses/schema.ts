@@ -183,8 +183,8 @@ export interface ResponsesContext extends ReadContext {
   readonly directory: ToolDirectory;
   /** Paths of the fields of the request's own items that no reader knows. */
   readonly unknown: string[];
-  /** Tools declared by items of the input, in order. */
-  readonly inputTools: Tool[];
+  /** Tools declared by items of the input, in order, by what tells them apart. */
+  readonly inputTools: Map<string, Tool>;
   /** The tool that draws, where one is declared. */
   drawing?: DrawingTool | undefined;
   /** An item of an earlier answer by its id; undefined when it is not kept. */
@@ -199,7 +199,7 @@ export function createResponsesContext(
     ...createReadContext(receipt),
     directory: new ToolDirectory(),
     unknown: [],
-    inputTools: [],
+    inputTools: new Map(),
     findItem,
   };
 }
