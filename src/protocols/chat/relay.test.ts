@@ -304,6 +304,25 @@ test('lists of parts are the texts that clients of this protocol read', () => {
   });
 });
 
+test('thoughts are also called what most clients call them, where the upstream does not', () => {
+  const streamed = (delta: JsonObject) =>
+    JSON.parse(write({}, { choices: [{ index: 0, delta }] }).slice(6)).choices[0].delta;
+  const own = { role: 'assistant', content: '', reasoning: 'Hm.' };
+  const both = { ...own, reasoning_content: 'Hm.' };
+  expect(streamed(own)).toEqual(both);
+  expect(streamed({ ...own, reasoning_content: null })).toEqual(both);
+  const whole = { choices: [{ index: 0, message: own, finish_reason: 'stop' }] };
+  expect(relayOf({}).relay.writeReply([whole], CONTEXT)).toMatchObject({
+    choices: [{ message: both }],
+  });
+  for (const said of [
+    { ...own, reasoning_content: 'Other.' },
+    { ...own, reasoning: '' },
+  ]) {
+    expect(streamed(said)).toEqual(said);
+  }
+});
+
 test('an answer that stopped to call functions says so, except where the client demanded the one', () => {
   const forced = { tool_choice: { type: 'function', function: { name: 'f' } } };
   const calls = [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }];

@@ -42,7 +42,7 @@ export function createRelayCall(
       Array.isArray(choices) && !objectsIn(choices).some(({ message }) => isJsonObject(message)),
     writeReply: ([reply = {}], context) => {
       const alone = mapChoices(reply, asWhole);
-      const plain = mapMessages(inOneForm(alone), withoutParts);
+      const plain = mapMessages(inOneForm(alone), asRead);
       const whole = mapCalls(plain, (call) => withArguments(asBegun(call, context), asObject));
       if (demandsOne(body)) return whole;
       return mapChoices(whole, (choice) => (hasCalls(choice) ? finishWithCalls(choice) : choice));
@@ -172,7 +172,7 @@ class ChunkRelay implements RelayWriter {
     if (isAlone && !this.#asked.includesUsage) return '';
     const said = isAlone ? frame : this.#withoutUsage(frame);
     if (isAlone) this.#usage = undefined;
-    const plain = mapMessages(inOneForm(said), withoutParts);
+    const plain = mapMessages(inOneForm(said), asRead);
     const begun = mapMessages(plain, (delta, choice) => this.#begun(delta, choice));
     const placed = mapCalls(begun, (call, choice) => this.#placed(call, choice));
     const whole = this.#finished(placed);
@@ -306,6 +306,17 @@ function asObject(given: JsonValue | undefined): string | undefined {
 function asText(given: JsonValue | undefined): string | undefined {
   if (given === undefined || given === null || typeof given === 'string') return given ?? undefined;
   return JSON.stringify(given);
+}
+
+/**
+ * With thoughts in the field that clients read: OpenRouter, Groq, Ollama and vLLM have another, of which most know
+ * nothing. Those that know both take one, as vLLM and Chutes have sent both.
+ */
+function asRead(message: JsonObject, choice: JsonObject): JsonObject {
+  const plain = withoutParts(message, choice);
+  const { reasoning, reasoning_content: known } = plain;
+  if (typeof reasoning !== 'string' || reasoning === '' || (known ?? '') !== '') return plain;
+  return { ...plain, reasoning_content: reasoning };
 }
 
 /** A list of parts, as some servers answer (docs.mistral.ai, "Reasoning"), in the fields that clients read. */
