@@ -31,6 +31,21 @@ test('upstreams of every profile, with addresses on this machine, are fine', () 
   expect(problems({ upstreams })).toEqual([]);
 });
 
+test('programs that are made of web pages have origins too', () => {
+  const cors_origins = [
+    ...['https://app.example.com', 'app://obsidian.md', 'tauri://localhost', 'x-app://a.b:8080'],
+    'chrome-extension://abcdefghijklmnopabcdefghijklmnop',
+  ];
+  expect(problems({ proxy: { cors_origins } })).toEqual([]);
+});
+
+test.each(['file://', 'null', 'app://', 'app://a/b', 'app://A', 'chrome-extension://*', 'ws://a'])(
+  'no browser sends %s for the origin of one page',
+  (origin) => {
+    expect(problems({ proxy: { cors_origins: [origin] } })[0]).toContain('must be origins such as');
+  },
+);
+
 test.each<[JsonValue, string]>([
   [[], '(root): must be an object'],
   [{ api_key: 5 }, 'api_key: must be string'],

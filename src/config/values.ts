@@ -294,9 +294,13 @@ export function readAddressRange(text: string): string {
   return text.trim();
 }
 
+/** Of a program that is made of web pages: `app://obsidian.md`, `tauri://localhost`, `chrome-extension://…`. */
+const PROGRAM_ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[a-z\d._-]+(?::\d+)?$/;
+
 /** A web origin: scheme, host and port, nothing after it. */
 export function readOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.origin === 'null' && PROGRAM_ORIGIN.test(text.trim())) return text.trim();
   if (url !== undefined && isInternational(text) && /^https?:\/\/[^/?#@]+$/.test(text.trim())) {
     throw new ValueError(told`must be as browsers send it, "${url.origin}", not "${text}"`);
   }
