@@ -150,7 +150,8 @@ test('a failure comes behind what a lane has still to write', async () => {
   const text = new Long(inputOf(['a']));
   await text.begin(() => {});
   await text.next();
-  expect(text.endWithError(failure)).toBe('a1a2<cut>');
+  text.endWithError(failure);
+  expect(await collect(text)).toEqual(['a1', 'a2', '<cut>']);
 });
 
 test.each(['cut', 'break'])('a failure before the commit point is thrown (%s)', async (word) => {
@@ -199,10 +200,11 @@ test.each([true, false])(
     await begin();
     expect((await text.next()).value).toBe('a');
     const next = isWaiting ? text.next() : undefined;
-    expect(text.endWithError(failure)).toBe('<cut>');
-    expect(await (next ?? text.next())).toEqual({ done: true, value: undefined });
+    text.endWithError(failure);
+    expect(await (next ?? text.next())).toEqual({ done: false, value: '<cut>' });
+    text.endWithError(failure);
+    expect(await text.next()).toEqual({ done: true, value: undefined });
     expect(frames.isGivenUp).toBe(true);
-    expect(text.endWithError(failure)).toBe('');
   },
 );
 
@@ -212,7 +214,7 @@ test('an answer whose ending is written already is not broken off any more', asy
   const items: string[] = [];
   for await (const item of text) {
     items.push(item);
-    if (item === '.') expect(text.endWithError(failure)).toBe('');
+    if (item === '.') text.endWithError(failure);
   }
   expect(items).toEqual(['a', '.']);
 });

@@ -72,14 +72,11 @@ export abstract class AnswerText implements AnswerChunks {
   }
 
   /**
-   * Ends an answer that has begun with this failure, unless its ending is written already. Gives what
-   * is left to say; nothing comes behind it.
+   * Ends an answer that has begun with this failure, unless its ending is written already. What is left to say is in
+   * the next chunks, the last ones.
    */
-  endWithError(error: GatewayError): string {
+  endWithError(error: GatewayError): void {
     this.#fail(error);
-    const pieces: string[] = [];
-    for (let text = this.#takeText(); text !== ''; text = this.#takeText()) pieces.push(text);
-    return pieces.join('');
   }
 
   #takeText(): string {
@@ -92,6 +89,7 @@ export abstract class AnswerText implements AnswerChunks {
   /** Reads on until something is written, at the commit point at the earliest, or the answer ends. */
   async #fill(): Promise<void> {
     let isAsking = false;
+    if (this.#hasEnding) await this.#leave();
     try {
       while (!this.#isOver && (this.text === '' || !this.watch.isCommitted)) {
         isAsking = true;

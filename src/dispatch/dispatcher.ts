@@ -82,8 +82,10 @@ export type GenerateAnswer =
 export interface AnswerChunks extends AsyncIterableIterator<string, unknown> {
   /** What its writer says it is; undefined where several writers take part. */
   readonly contentType?: string | undefined;
-  /** What is left to write when an answer that has begun ends here, with this failure, in its own words. */
-  endWithError?(error: GatewayError): string;
+  /** Ends an answer that has begun with this failure, in its own words, which are in the next chunks. */
+  endWithError?(error: GatewayError): void;
+  /** As `StreamWriter.heldBytes`. */
+  readonly heldBytes?: number;
 }
 
 export interface ModelRouter {

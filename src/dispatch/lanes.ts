@@ -62,6 +62,10 @@ export class TranslatedText extends AnswerText {
     this.more = writer.more?.bind(writer);
   }
 
+  get heldBytes(): number {
+    return this.#writer.heldBytes ?? 0;
+  }
+
   protected push(frame: Frame): void {
     const repeated = frame.repeats === undefined ? undefined : this.#decoder.repeat?.(frame);
     this.#take(repeated ?? this.#decoder.push(frame.value));

@@ -295,6 +295,8 @@ export interface StreamWriter {
   write(event: CanonicalEvent): string;
   /** What is long is made as it is sent: the next piece of it, asked for behind what `write` gave; '' for none. */
   more?(): string;
+  /** Bytes of the answer that it holds until the end; absent where that is next to nothing. */
+  readonly heldBytes?: number;
   /** A keep-alive this protocol's clients take at any time before the end. */
   keepAlive(): string;
 }

@@ -64,7 +64,7 @@ export async function answerInBackground(
       } catch (error) {
         const failure = asGatewayError(limited.signal.aborted ? limited.signal.reason : error);
         exchange.record.error ??= failure;
-        events?.add(making.endWithError(failure, { model, createId, createdAt }));
+        await making.endWithError(failure, { model, createId, createdAt });
         background.fail(failure);
       } finally {
         limited.timer.cancel();
@@ -114,12 +114,15 @@ class Making {
     context.signal.throwIfAborted();
   }
 
-  /** What is left to write of its stream. */
-  endWithError(error: GatewayError, context: ReplyContext): string {
-    return (
-      this.#chunks?.endWithError?.(error) ??
-      this.#call.createStreamWriter(context).write({ kind: 'error', error })
-    );
+  /** Writes what is left of its stream. */
+  async endWithError(error: GatewayError, context: ReplyContext): Promise<void> {
+    const chunks = this.#chunks;
+    if (chunks?.endWithError === undefined) {
+      this.#events?.add(this.#call.createStreamWriter(context).write({ kind: 'error', error }));
+      return;
+    }
+    chunks.endWithError(error);
+    for await (const written of chunks) this.#events?.add(written);
   }
 }
 

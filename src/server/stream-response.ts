@@ -3,7 +3,7 @@
 import { asGatewayError } from '../canonical/error.ts';
 import type { KeptText } from '../canonical/transcript.ts';
 import type { AnswerChunks } from '../dispatch/dispatcher.ts';
-import { type Clock, SilenceTimer } from '../lib/clock.ts';
+import { type Clock, SilenceTimer, type Timer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import type { FollowedEvents, GenerateCall, StreamWriter } from '../protocols/protocol.ts';
 import { turn } from '../stream/scheduler.ts';
@@ -71,13 +71,7 @@ async function sendStream(exchange: Exchange, source: StreamSource): Promise<voi
   try {
     const chunks = await source.open();
     stream.answer = chunks;
-    for await (const chunk of chunks) {
-      if (chunk === '') continue;
-      if (!stream.hasText) deadline?.cancel();
-      const behind = stream.write(chunk);
-      if (behind !== undefined) await behind;
-      if (!stream.isOpen) break;
-    }
+    await sendChunks(stream, chunks, deadline);
     if (!stream.hasBegun) {
       if (source.mayBeEmpty !== true) throw new Error('The answer stream ended without any event.');
       stream.begin();
@@ -86,10 +80,28 @@ async function sendStream(exchange: Exchange, source: StreamSource): Promise<voi
   } catch (error) {
     if (!stream.hasBegun) throw error;
     stream.fail(error);
+    if (stream.answer !== undefined) await sendChunks(stream, stream.answer);
+    stream.end();
   } finally {
     deadline?.cancel();
     stream.pulse.cancel();
+    edge.bodies.answers.release(stream);
     signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function sendChunks(
+  stream: OpenStream,
+  chunks: AnswerChunks,
+  deadline?: Timer,
+): Promise<void> {
+  for await (const chunk of chunks) {
+    if (chunk === '') continue;
+    if (!stream.hasText) deadline?.cancel();
+    const behind = stream.write(chunk);
+    if (behind !== undefined) await behind;
+    if (!stream.isOpen) break;
+    stream.countHeld(chunks.heldBytes);
   }
 }
 
@@ -232,8 +244,14 @@ function endOfPiece(bytes: Buffer, start: number): number {
   return end;
 }
 
+/** Smaller answers are many at once, and soon over; and of larger ones each so many bytes more are counted. */
+const COUNTED_BYTES = 1_048_576;
+
 /** The stream as the client sees it. */
 class OpenStream extends SocketWriter {
+  /** Of the memory for large answers, what is counted for what its writer holds. */
+  heldBytes = 0;
+  #counted = 0;
   /** True once headers went out, with text or without. */
   hasBegun = false;
   hasText = false;
@@ -262,6 +280,17 @@ class OpenStream extends SocketWriter {
     return this.#ownWriter;
   }
 
+  /** Ends a stream for whose answer there is not enough memory. */
+  countHeld(bytes = 0): void {
+    if (bytes - this.#counted < COUNTED_BYTES) return;
+    this.#counted = bytes;
+    try {
+      this.#exchange.edge.bodies.answers.take(this, bytes);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
   override write(chunk: string): Promise<void> | undefined {
     this.hasText = true;
     if (!this.hasBegun) this.begin();
@@ -270,7 +299,10 @@ class OpenStream extends SocketWriter {
     return super.write(chunk);
   }
 
-  /** Says in the stream's own words why it ends here. Before the headers it is the caller who answers. */
+  /**
+   * Says in the stream's own words why it ends here; an answer of its own says it in its next chunks. Before the headers
+   * it is the caller who answers.
+   */
   fail(thrown: unknown): void {
     if (!this.hasBegun || !this.isOpen) return;
     const error = asGatewayError(thrown);
@@ -278,8 +310,11 @@ class OpenStream extends SocketWriter {
     record.error ??= error;
     if (error.kind === 'internal') logInternal(this.#exchange, error);
     // A writer of its own would begin anew what the answer's writer numbers or brackets.
-    const ending =
-      this.answer?.endWithError?.(error) ?? this.#writer.write({ kind: 'error', error });
+    if (this.answer?.endWithError !== undefined) {
+      this.answer.endWithError(error);
+      return;
+    }
+    const ending = this.#writer.write({ kind: 'error', error });
     this.#sentBody?.add(ending);
     super.write(ending);
     this.end();

@@ -52,6 +52,33 @@ test('events that were cut in pieces are whole messages', async () => {
   client.close();
 });
 
+test('a long event goes out in pieces of its message before it has ended', async () => {
+  const [beginning, end] = ['x'.repeat(100_000), 'ü'.repeat(10)];
+  const held = Promise.withResolvers<void>();
+  async function* long(): AsyncGenerator<string> {
+    yield `event: said\ndata: {"said":"${beginning.slice(0, 50_000)}`;
+    yield beginning.slice(50_000);
+    await held.promise;
+    yield `${end}"}\n`;
+    yield '\n';
+    yield* streamed('b');
+  }
+  const { edge } = await start({ generate: answering(long) });
+  const client = await openWebSocket(`${edge.url}/v1/talk`);
+  let came = 0;
+  const all = Promise.withResolvers<void>();
+  client.socket.on('data', (bytes) => {
+    came += bytes.length;
+    if (came > 100_000) all.resolve();
+  });
+  client.send(ASK);
+  await all.promise;
+  held.resolve();
+  expect(await client.next()).toEqual({ said: beginning + end });
+  expect(await client.next()).toEqual({ said: 'b' });
+  client.close();
+});
+
 test('a slow reader holds the source back, and is cut off when it takes nothing more', async () => {
   const chunk = `data: {"said":"${'x'.repeat(60_000)}"}\n\n`;
   let produced = 0;

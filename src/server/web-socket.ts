@@ -382,6 +382,8 @@ class TurnResponse extends Writable implements ClientResponse {
   #headers: readonly string[] = [];
   /** Of an event whose end has not come, or of an error. */
   #pieces: string[] = [];
+  /** True while the beginning of a message is sent, and its end is not. */
+  #isBegun = false;
 
   constructor(request: IncomingMessage, options: TurnResponseOptions) {
     super({ decodeStrings: false });
@@ -440,7 +442,19 @@ class TurnResponse extends Writable implements ClientResponse {
       this.#sendEvent(this.#pieces.join('') + text.slice(start, end));
       start = end + FRAME_END.length;
     }
-    if (start < text.length) this.#pieces.push(text.slice(start));
+    if (start === text.length) return;
+    this.#pieces.push(text.slice(start));
+    // Not where the rest may be the end of the event.
+    if (text.length - start >= FRAGMENT_LENGTH && !text.endsWith('\n')) this.#sendBeginning();
+  }
+
+  /** An event that repeats a whole answer comes in pieces, and goes on in fragments of its message (RFC 6455, 5.4). */
+  #sendBeginning(): void {
+    const text = this.#pieces.join('');
+    this.#pieces = [];
+    const start = this.#isBegun ? 0 : text.indexOf(DATA) + DATA.length;
+    this.#isBegun = true;
+    this.#options.webSocket.send(text.slice(start), { fin: false });
   }
 
   /** Of a comment, which is there to be heard, a ping is what is heard here. */
@@ -448,8 +462,10 @@ class TurnResponse extends Writable implements ClientResponse {
     this.#pieces = [];
     const { webSocket } = this.#options;
     const data = event.indexOf(DATA);
-    if (data !== -1) webSocket.send(event.slice(data + DATA.length).trimEnd());
+    if (this.#isBegun) webSocket.send(event.trimEnd());
+    else if (data !== -1) webSocket.send(event.slice(data + DATA.length).trimEnd());
     else if (webSocket.readyState === OPEN) webSocket.ping();
+    this.#isBegun = false;
   }
 
   #sendError(): void {
@@ -481,3 +497,5 @@ class TurnResponse extends Writable implements ClientResponse {
 }
 
 const DATA = 'data: ';
+/** A piece of an event that is as long goes out before the event is whole. */
+const FRAGMENT_LENGTH = 8_192;

@@ -15,7 +15,10 @@ declare module 'ws' {
     on(event: 'error', listener: (error: Error) => void): this;
     /** Of a class of the gateway's own. */
     on(event: 'too-large', listener: () => void): this;
-    send(data: string | Buffer, options?: { readonly binary: boolean }): void;
+    send(
+      data: string | Buffer,
+      options?: { readonly binary?: boolean; readonly fin?: boolean },
+    ): void;
     ping(): void;
     close(code?: number, reason?: string): void;
     pause(): void;

@@ -1,11 +1,14 @@
 // A client on a WebSocket, which waits for messages in their order.
 
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 
 export interface WebSocketClient {
   readonly webSocket: WebSocket;
+  /** What it is on. */
+  readonly socket: Socket;
   /** Objects as JSON; everything else as it stands. */
   send(message: JsonObject | string | Buffer): void;
   /** The next message, whenever it comes. */
@@ -27,6 +30,7 @@ export async function openWebSocket(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<WebSocketClient> {
   const webSocket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
+  const upgraded = once(webSocket, 'upgrade');
   const messages: JsonObject[] = [];
   let wake = (): void => undefined;
   webSocket.on('message', (data) => {
@@ -42,6 +46,7 @@ export async function openWebSocket(
     });
   });
   await once(webSocket, 'open');
+  const [{ socket }] = await upgraded;
   const next = async (): Promise<JsonObject> => {
     for (;;) {
       const message = messages.shift();
@@ -66,6 +71,7 @@ export async function openWebSocket(
     );
   return {
     webSocket,
+    socket,
     send,
     next,
     until,

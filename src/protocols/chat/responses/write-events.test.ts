@@ -74,6 +74,18 @@ test.each(CASES)('the stream of %s keeps every rule of the protocol', (_name, bl
   checkStreamText('responses', stream(eventsOf([blocks]), settings));
 });
 
+test('what is held until the end is counted, with the pictures', () => {
+  const writer = new ResponsesWriter(createContext(), settings);
+  const blocks: Block[] = [
+    { kind: 'thinking', pieces: ['think ', 'more'] },
+    { kind: 'text', pieces: ['é😀'] },
+    { kind: 'call', id: 'c1', name: 'w', json: ['{"c":', '"P"}'] },
+    { kind: 'image', base64: 'AA==' },
+  ];
+  for (const event of eventsOf([blocks])) writer.write(event);
+  expect(writer.heldBytes).toBe(10 + 6 + 9 + 4);
+});
+
 test.each(CASES)('the unary answer with %s equals the end of its stream', (_name, blocks) => {
   const events = eventsOf([blocks]);
   const last = framesOf(stream(events, settings)).at(-1)?.response;

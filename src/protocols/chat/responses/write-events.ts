@@ -65,6 +65,7 @@ export class ResponsesWriter implements StreamWriter {
   /** Blocks of other answers. */
   #others: Set<number> | undefined;
   #hasBegun: boolean;
+  heldBytes = 0;
   #usage: Usage = NO_USAGE;
   #ending: Ending = { status: 'in_progress' };
 
@@ -105,6 +106,7 @@ export class ResponsesWriter implements StreamWriter {
 
   write(event: CanonicalEvent): string {
     if (this.#isOfAnother(event)) return '';
+    this.heldBytes += bytesOf(event);
     if (this.#hold === undefined) return this.#writeEvent(event);
     let text = '';
     for (const due of this.#hold(event)) text += this.#writeEvent(due);
@@ -664,6 +666,16 @@ function drawingItem(
   base64: string | null,
 ): JsonObject {
   return { id, type: 'image_generation_call', status, result: base64 };
+}
+
+/** The last events repeat all of it. */
+function bytesOf(event: CanonicalEvent): number {
+  if (event.kind === 'block-delta') {
+    const { delta } = event;
+    return Buffer.byteLength(delta.kind === 'arguments' ? delta.json : delta.text);
+  }
+  if (event.kind !== 'block-start' || event.block.kind !== 'media') return 0;
+  return event.block.base64.length;
 }
 
 /** Takes one event and gives those that are to be written now, in order. */
