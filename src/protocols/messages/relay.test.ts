@@ -70,6 +70,14 @@ test('frames go out under their type, as they came', () => {
   expect(writer.end()).toBe('');
 });
 
+test('the last event goes out at the end of an answer, and not in front of an error', () => {
+  const writer = relayOf().createStreamWriter(replyContext());
+  expect(writer.write({ type: 'message_stop' }, '{"type":"message_stop"}')).toBe('');
+  expect(writer.end()).toBe('event: message_stop\ndata: {"type":"message_stop"}\n\n');
+  const error = new GatewayError({ kind: 'overloaded', source: 'upstream', message: 'No call.' });
+  expect(writer.error(error)).not.toContain('message_stop');
+});
+
 test('what an upstream leaves out in front of its words is put there', () => {
   const writer = relayOf().createStreamWriter(replyContext());
   const piece = (delta: JsonObject): JsonObject => ({
@@ -87,11 +95,14 @@ test('what an upstream leaves out in front of its words is put there', () => {
     { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
     { type: 'message_stop' },
   ];
-  const written = frames.map((frame) => writer.write(frame, JSON.stringify(frame))).join('');
-  const sent = written.split('\n\n').flatMap((event) => {
-    const data = /^data: (.*)$/m.exec(event)?.[1];
-    return data === undefined ? [] : [parseObject(data)];
-  });
+  const written = frames.map((frame) => writer.write(frame, JSON.stringify(frame)));
+  const sent = [...written, writer.end()]
+    .join('')
+    .split('\n\n')
+    .flatMap((event) => {
+      const data = /^data: (.*)$/m.exec(event)?.[1];
+      return data === undefined ? [] : [parseObject(data)];
+    });
   expect(sent.map(({ type, index }) => `${type} ${index ?? ''}`.trim())).toEqual([
     ...['message_start', 'content_block_start 0', 'content_block_delta 0', 'content_block_stop 0'],
     ...['content_block_start 1', 'content_block_delta 1', 'content_block_delta 1'],

@@ -141,6 +141,8 @@ class FrameRelay implements RelayWriter {
   /** True when the last frame went out as it came. */
   #isVerbatim = false;
   #hasStarted = false;
+  /** The event that says all is well, which is known once the answer has been read to its end. */
+  #ending = '';
   #isOpen = false;
   /** Of the block that is open. */
   #kind: JsonValue | undefined;
@@ -157,9 +159,13 @@ class FrameRelay implements RelayWriter {
     const opened = this.#mend(frame);
     this.#isVerbatim = this.#shift === 0 || frame.index === undefined;
     const index = indexOf(frame) + this.#shift;
-    return (
-      opened + eventFrame(this.#name, this.#isVerbatim ? text : JSON.stringify({ ...frame, index }))
+    const event = eventFrame(
+      this.#name,
+      this.#isVerbatim ? text : JSON.stringify({ ...frame, index }),
     );
+    if (this.#name !== 'message_stop') return opened + event;
+    this.#ending = event;
+    return opened;
   }
 
   repeat(text: string): string | undefined {
@@ -167,7 +173,7 @@ class FrameRelay implements RelayWriter {
   }
 
   end(): string {
-    return '';
+    return this.#ending;
   }
 
   keepAlive(): string {

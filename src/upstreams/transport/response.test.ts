@@ -187,6 +187,17 @@ test('an answer whose last frame came is whole, whatever breaks or comes behind 
   }
 });
 
+test('what came with the last frame, behind it, is no part of the answer', async () => {
+  const { open, send, log } = feed(OVER);
+  const stream = open();
+  send('data: {"n":1}\n\ndata: {"type":"stop"}\n\ndata: {"n":2}\n\n');
+  const { value } = await stream.next();
+  expect(value?.map((frame) => frame.value)).toEqual([{ n: 1 }, { type: 'stop' }]);
+  stream.onResponseEnd();
+  expect(await stream.next()).toMatchObject({ done: true });
+  expect(log).toEqual(['closed']);
+});
+
 test('an event that cannot be read is a fault at once, also behind a good one of the same chunk', async () => {
   const { open, send, log, clock } = feed();
   const stream = open();

@@ -316,7 +316,8 @@ export class AnswerStream
     }
   }
 
-  #deliver(frames: readonly Frame[]): void {
+  #deliver(read: readonly Frame[]): void {
+    const frames = this.#upToLast(read);
     const last = frames.at(-1);
     if (last === undefined) return;
     // What repeats another frame ends as little, or as much, as that one.
@@ -333,6 +334,17 @@ export class AnswerStream
     else this.#heldBack = 0;
     this.#silence.touch(this.#idleMs);
     this.add(frames);
+  }
+
+  /** Without what came behind the last frame of a stream. */
+  #upToLast(frames: readonly Frame[]): readonly Frame[] {
+    const { wire } = this.#place;
+    for (let at = 0; at < frames.length - 1; at += 1) {
+      const frame = frames[at];
+      if (frame === undefined || frame.repeats !== undefined) continue;
+      if (wire.endingOf(frame.value) === 'over') return frames.slice(0, at + 1);
+    }
+    return frames;
   }
 
   protected override onTaken(): void {
