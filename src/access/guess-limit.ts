@@ -4,8 +4,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { clientError, type GatewayError } from '../canonical/error.ts';
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
+import { touchLru } from '../lib/collections.ts';
 import { told } from '../lib/localized-message.ts';
-import { touchLru } from '../lib/lru.ts';
 import { visitorOf } from '../lib/net.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 

@@ -1,6 +1,7 @@
 // What a call needs before it is tried: its route, its session, and what its record says of a lease.
 
 import { createHash, hash as digest } from 'node:crypto';
+import { bodyName, headerName, textName } from '../canonical/call-record.ts';
 import { clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { ModelTask } from '../canonical/model.ts';
 import {
@@ -12,9 +13,7 @@ import {
   variantNeeds,
 } from '../canonical/needs.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
-import type { CanonicalRequest } from '../canonical/request.ts';
-import { openingText } from '../canonical/request.ts';
-import { bodyName, headerName, textName } from '../canonical/session-name.ts';
+import { type CanonicalRequest, openingText } from '../canonical/request.ts';
 import { nextTurn } from '../lib/chunked-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue, writtenValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';

@@ -1,9 +1,9 @@
 // Dispatch: routes a call, runs its attempts, and hands the committed answer to the edge.
 
+import { recordedSession } from '../canonical/call-record.ts';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { Receipt } from '../canonical/receipt.ts';
-import { recordedSession } from '../canonical/session-name.ts';
 import { mendText } from '../canonical/text-forms.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countTurns } from '../../test/support/turns.ts';
 import { parseInSteps, type StepwiseSyntaxError, stringifyInSteps } from './chunked-json.ts';
-import { parseJson } from './json.ts';
-import { JSON_LIMITS, JsonSurvey } from './json-limits.ts';
+import { JSON_LIMITS, JsonSurvey, parseJson } from './json.ts';
 
 const PIECE_BYTES = 65_536;
 

@@ -7,13 +7,14 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isDenseBase64 } from './base64.ts';
 import {
+  isEscaped,
   isJsonObject,
   type JsonHints,
   type JsonObject,
   type JsonValue,
   parseSurveyed,
+  type TextPlace,
 } from './json.ts';
-import { isEscaped, type TextPlace } from './json-limits.ts';
 import { memoryLimit } from './memory-limit.ts';
 
 interface StepwiseInput extends JsonHints {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isJsonObject, parseJson, parseSurveyed, readNumber } from './json.ts';
-import { createJsonBudget } from './json-limits.ts';
+import { createJsonBudget, isJsonObject, parseJson, parseSurveyed, readNumber } from './json.ts';
 
 test.each([
   '{"id":12345678901234567890}',

@@ -1,7 +1,5 @@
 // JSON that loses nothing, and costs no more than it may: numbers a double cannot hold keep their source text.
 
-import { JSON_LIMITS, type JsonBudget, surveyText } from './json-limits.ts';
-
 type JsonPrimitive = string | number | boolean | null;
 export type JsonValue = JsonPrimitive | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
@@ -231,4 +229,386 @@ export function definedFields(
     defined[name] = value;
   }
   return defined;
+}
+
+// Looks over JSON before it is parsed, the bytes of a body as they arrive: bombs, and numbers a double cannot hold; and
+// finds where a text stops to be JSON.
+
+/** The bytes of a string, without its quotes. */
+export interface TextPlace {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The bytes of a value that other bodies may hold alike, and its structural tokens. */
+export interface SharablePlace extends TextPlace {
+  readonly tokens: number;
+}
+
+/** Nesting, structural tokens (brackets, commas, colons), keys of all objects and bytes of one key. */
+interface JsonLimits {
+  readonly maxDepth: number;
+  readonly maxTokens: number;
+  readonly maxKeys: number;
+  readonly maxKeyBytes: number;
+}
+
+/** Keys are dearest: a million different ones hold up a parser for seconds. No context of a model holds as many as these. */
+export const JSON_LIMITS: JsonLimits = {
+  maxDepth: 200,
+  maxTokens: 2_000_000,
+  maxKeys: 250_000,
+  maxKeyBytes: 1024,
+};
+
+export type JsonExcess = 'depth' | 'tokens' | 'keys' | 'key';
+
+/** What the JSON texts within one request may have together: many small ones are as dear as a large one. */
+export interface JsonBudget {
+  tokens: number;
+  keys: number;
+}
+
+export function createJsonBudget(): JsonBudget {
+  return { tokens: JSON_LIMITS.maxTokens, keys: JSON_LIMITS.maxKeys };
+}
+
+/** JSON that goes over a limit; for whoever takes no JSON just as well, it is none. */
+export class JsonExcessError extends SyntaxError {
+  readonly excess: JsonExcess;
+
+  constructor(excess: JsonExcess) {
+    super(`The JSON ${EXCESS_WORDS[excess]}.`);
+    this.name = 'JsonExcessError';
+    this.excess = excess;
+  }
+}
+
+/** What is to be said of the text that goes over each limit. */
+export const EXCESS_WORDS: Readonly<Record<JsonExcess, string>> = {
+  depth: `is nested deeper than ${JSON_LIMITS.maxDepth} levels`,
+  tokens: `has more than ${JSON_LIMITS.maxTokens} JSON tokens`,
+  keys: `has more than ${JSON_LIMITS.maxKeys} keys in its objects`,
+  key: `has an object key longer than ${JSON_LIMITS.maxKeyBytes} bytes`,
+};
+
+/** Of a text that is looked over at a time: its bytes are no second copy of the whole. */
+const PIECE_LENGTH = 65_536;
+
+/** Looks a whole text over, at the cost of its budget. @throws JsonExcessError */
+function surveyText(text: string, budget?: JsonBudget): JsonSurvey {
+  const limits =
+    budget === undefined
+      ? JSON_LIMITS
+      : { ...JSON_LIMITS, maxTokens: budget.tokens, maxKeys: budget.keys };
+  const survey = new JsonSurvey(limits);
+  for (let start = 0; start < text.length; start += PIECE_LENGTH) {
+    const excess = survey.read(Buffer.from(text.slice(start, start + PIECE_LENGTH)));
+    if (excess !== undefined) throw new JsonExcessError(excess);
+  }
+  if (budget !== undefined) {
+    budget.tokens -= survey.tokens;
+    budget.keys -= survey.keys;
+  }
+  return survey;
+}
+
+const QUOTE = 0x22;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+/** The member of the outermost object that is looked for. */
+const TOOLS = 'tools';
+/** What each byte is in a number: nothing, a part of it, or its exponent. */
+const NUMBER_BYTES = new Uint8Array(256);
+const IN_NUMBER = 1;
+for (const byte of Buffer.from('0123456789+-.')) NUMBER_BYTES[byte] = IN_NUMBER;
+const EXPONENT = 2;
+for (const byte of Buffer.from('eE')) NUMBER_BYTES[byte] = EXPONENT;
+/** A double holds fifteen digits whatever they are; sign and point only make the check stricter. */
+const RISKY_BYTES = 16;
+const BYTES_BEFORE_LEAP = 48;
+/** A string as long as this is worth being taken out before the rest is parsed. */
+const LONG_TEXT_BYTES = 16_384;
+
+/** Looks at a text piece by piece as it arrives. Text that is not JSON gives any answer: the parser refuses it afterwards. */
+export class JsonSurvey {
+  /** False when every number outside strings so far surely fits a double. */
+  mayHoldRiskyNumber = false;
+  /** False when no key so far is written with an escape. */
+  mayHoldEscapedKey = false;
+  /** Structural tokens so far. */
+  tokens = 0;
+  /** Keys of all objects so far. */
+  keys = 0;
+  /** The bytes of long strings, without their quotes, counted from the first piece on. */
+  readonly longTexts: TextPlace[] = [];
+  readonly #limits: JsonLimits;
+  /** Bytes of the pieces so far. */
+  #bytes = 0;
+  #depth = 0;
+  /** Of the string that is read, or was read last. */
+  #stringBytes = 0;
+  /** False when it has no escape. */
+  #mayHoldEscape = false;
+  /** What each level was opened with; the outermost with nothing. */
+  readonly #levels: number[] = [0];
+  /** A string that comes now is a key. */
+  #isAtKey = false;
+  /** What the last piece ended in. */
+  #cut: 'string' | 'number' | undefined;
+  /** The first byte of the next piece belongs to an escape. */
+  #isEscaped = false;
+  #numberBytes = 0;
+  #isMinus = false;
+  /** The value that comes now is that of the member `tools`. */
+  #isAtTools = false;
+  #toolsStart = -1;
+  #tokensBeforeTools = 0;
+  /** Where the list or object `tools` of the outermost object stands; undefined where none was found, or several. */
+  toolsPlace: SharablePlace | undefined;
+  #toolLists = 0;
+
+  constructor(limits: JsonLimits) {
+    this.#limits = limits;
+  }
+
+  /** The first limit that the text goes over with this piece; undefined while it keeps all of them. */
+  read(bytes: Buffer): JsonExcess | undefined {
+    const { maxDepth, maxTokens, maxKeys, maxKeyBytes } = this.#limits;
+    const levels = this.#levels;
+    let depth = this.#depth;
+    let tokens = this.tokens;
+    let keys = this.keys;
+    let isAtKey = this.#isAtKey;
+    let index = this.#cut === undefined ? 0 : this.#readCut(bytes);
+    if (index < 0) return 'key';
+    for (; index < bytes.length; index++) {
+      const byte = bytes[index] ?? 0;
+      switch (byte) {
+        case QUOTE:
+          this.#stringBytes = -index - 1;
+          this.#mayHoldEscape = false;
+          index = this.#readString(bytes, index + 1);
+          if (isAtKey && this.#endKey(bytes, index, depth) > maxKeyBytes) return 'key';
+          break;
+        case OPEN_BRACE:
+        case OPEN_BRACKET:
+          depth++;
+          tokens++;
+          if (depth > maxDepth) return 'depth';
+          levels[depth] = byte;
+          isAtKey = byte === OPEN_BRACE;
+          this.#noteBracket(index, depth, tokens);
+          break;
+        case 0x7d: // }
+        case 0x5d: // ]
+          depth--;
+          tokens++;
+          this.#noteBracket(index, depth, tokens);
+          break;
+        case 0x3a: // :
+          tokens++;
+          keys++;
+          isAtKey = false;
+          break;
+        case 0x2c: // ,
+          tokens++;
+          isAtKey = levels[depth] === OPEN_BRACE;
+          break;
+        default:
+          if (NUMBER_BYTES[byte] !== IN_NUMBER) break;
+          this.#numberBytes = 0;
+          this.#isMinus = byte === MINUS;
+          index = this.#readNumber(bytes, index) - 1;
+      }
+      if (tokens > maxTokens) return 'tokens';
+    }
+    this.#depth = depth;
+    this.tokens = tokens;
+    this.keys = keys;
+    this.#isAtKey = isAtKey;
+    this.#bytes += bytes.length;
+    return keys > maxKeys ? 'keys' : undefined;
+  }
+
+  /** Looks at the key that ends at `end`, unless it came in two pieces. @returns its bytes */
+  #endKey(bytes: Buffer, end: number, depth: number): number {
+    this.mayHoldEscapedKey ||= this.#mayHoldEscape;
+    if (depth === 1) {
+      this.#isAtTools =
+        this.#stringBytes === TOOLS.length &&
+        end < bytes.length &&
+        bytes.toString('latin1', end - TOOLS.length, end) === TOOLS;
+    }
+    return this.#stringBytes;
+  }
+
+  /** Notes where the value of `tools` begins and ends. */
+  #noteBracket(index: number, depth: number, tokens: number): void {
+    if (depth === 2 && this.#isAtTools) {
+      this.#isAtTools = false;
+      this.#toolsStart = this.#bytes + index;
+      this.#tokensBeforeTools = tokens;
+    } else if (depth === 1 && this.#toolsStart >= 0) {
+      const place = { start: this.#toolsStart, end: this.#bytes + index + 1 };
+      this.toolsPlace =
+        this.#toolLists === 0 ? { ...place, tokens: tokens - this.#tokensBeforeTools } : undefined;
+      this.#toolLists += 1;
+      this.#toolsStart = -1;
+    }
+  }
+
+  /** Goes on with what the last piece ended in. @returns where the next begins; -1 for a key that is too long */
+  #readCut(bytes: Buffer): number {
+    const cut = this.#cut;
+    this.#cut = undefined;
+    if (cut === 'number') return this.#readNumber(bytes, 0);
+    const end = this.#readString(bytes, this.#isEscaped ? 1 : 0);
+    this.mayHoldEscapedKey ||= this.#isAtKey && this.#mayHoldEscape;
+    return this.#isAtKey && this.#stringBytes > this.#limits.maxKeyBytes ? -1 : end + 1;
+  }
+
+  /**
+   * Looks byte by byte first, then leaps to the next quote: neither long strings nor dense escapes are dear.
+   * @returns the place of the closing quote, or the end of the piece
+   */
+  #readString(bytes: Buffer, start: number): number {
+    const { length } = bytes;
+    let end = start;
+    for (let stop = start + BYTES_BEFORE_LEAP; end < length && bytes[end] !== QUOTE; ) {
+      if (end < stop && bytes[end] !== BACKSLASH) {
+        end += 1;
+        continue;
+      }
+      this.#mayHoldEscape = true;
+      if (end < stop) {
+        end += 2;
+        continue;
+      }
+      const quote = bytes.indexOf(QUOTE, end);
+      if (quote === -1) end = length;
+      else if (isEscaped(bytes, quote, end)) end = quote + 1;
+      else end = quote;
+      stop = end + BYTES_BEFORE_LEAP;
+    }
+    if (end > length) end = length;
+    this.#stringBytes += end;
+    if (end === length) {
+      this.#cut = 'string';
+      this.#isEscaped = isEscaped(bytes, end, start);
+    } else if (this.#stringBytes >= LONG_TEXT_BYTES) {
+      this.longTexts.push({ start: this.#bytes + end - this.#stringBytes, end: this.#bytes + end });
+    }
+    return end;
+  }
+
+  /** @returns the place of the first byte behind the number, or the end of the piece */
+  #readNumber(bytes: Buffer, start: number): number {
+    const isNegativeZero = this.#isMinus && bytes[start + 1 - this.#numberBytes] === ZERO;
+    if (this.#numberBytes < 2 && isNegativeZero) this.mayHoldRiskyNumber = true;
+    let end = start;
+    for (let kind = NUMBER_BYTES[bytes[end] ?? 0]; kind; kind = NUMBER_BYTES[bytes[end] ?? 0]) {
+      if (kind === EXPONENT) this.mayHoldRiskyNumber = true;
+      end++;
+    }
+    this.#numberBytes += end - start;
+    if (this.#numberBytes >= RISKY_BYTES) this.mayHoldRiskyNumber = true;
+    if (end === bytes.length) this.#cut = 'number';
+    return end;
+  }
+}
+
+/** True when an odd number of backslashes stands between `from`, itself not escaped, and `at`. */
+export function isEscaped(bytes: Buffer, at: number, from: number): boolean {
+  let first = at;
+  while (first > from && bytes[first - 1] === BACKSLASH) first--;
+  return (at - first) % 2 === 1;
+}
+
+const LITERALS = ['true', 'false', 'null'] as const;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+type Expectation = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end';
+
+interface ErrorSearch {
+  expected: Expectation;
+  /** What closes each open object and list. */
+  readonly open: ('}' | ']')[];
+}
+
+/** Index (in UTF-16 units) of the first character that no JSON text can have there; the length when the text ends too early. */
+export function findJsonError(text: string): number {
+  const search: ErrorSearch = { expected: 'value', open: [] };
+  let at = skipSpace(text, 0);
+  while (at < text.length) {
+    const end = endOfToken(text, at, search);
+    if (end === undefined) return at;
+    at = skipSpace(text, end);
+    if (search.expected === 'comma-or-end' && search.open.length === 0) return at;
+  }
+  return text.length;
+}
+
+/** Index behind the token at `at`; undefined when none may stand there. */
+function endOfToken(text: string, at: number, search: ErrorSearch): number | undefined {
+  const { expected, open } = search;
+  const character = text.charAt(at);
+  if (expected.endsWith('-or-end') && character === open.at(-1)) {
+    open.pop();
+    search.expected = 'comma-or-end';
+    return at + 1;
+  }
+  switch (expected) {
+    case 'comma-or-end':
+      search.expected = open.at(-1) === '}' ? 'key' : 'value';
+      return character === ',' ? at + 1 : undefined;
+    case 'colon':
+      search.expected = 'value';
+      return character === ':' ? at + 1 : undefined;
+    case 'key':
+    case 'key-or-end':
+      search.expected = 'colon';
+      return readString(text, at);
+    default:
+      if (character === '{' || character === '[') {
+        open.push(character === '{' ? '}' : ']');
+        search.expected = character === '{' ? 'key-or-end' : 'value-or-end';
+        return at + 1;
+      }
+      search.expected = 'comma-or-end';
+      return character === '"' ? readString(text, at) : readLiteral(text, at);
+  }
+}
+
+function readLiteral(text: string, at: number): number | undefined {
+  const literal = LITERALS.find((word) => text.startsWith(word, at));
+  if (literal !== undefined) return at + literal.length;
+  NUMBER.lastIndex = at;
+  return NUMBER.test(text) ? NUMBER.lastIndex : undefined;
+}
+
+/** Index behind the string that begins at `index`; undefined when there is no well-formed one. */
+function readString(text: string, index: number): number | undefined {
+  if (text.charAt(index) !== '"') return undefined;
+  for (let at = index + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) return at + 1;
+    if (code < 0x20) return undefined;
+    if (code !== 0x5c) continue;
+    at++;
+    if (text.charAt(at) === 'u') {
+      if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 1, at + 5))) return undefined;
+      at += 4;
+    } else if (!'"\\/bfnrt'.includes(text.charAt(at))) return undefined;
+  }
+  return undefined;
+}
+
+function skipSpace(text: string, index: number): number {
+  let at = index;
+  while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at++;
+  return at;
 }

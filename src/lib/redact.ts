@@ -1,10 +1,10 @@
 // Removes credentials from texts: of records and logs, of upstream errors, and of what a provider says of a sign-in.
 
 import { crc32 } from 'node:zlib';
+import { tally } from './collections.ts';
 import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from './json.ts';
 import { copyBeginning } from './long-text.ts';
 import { remember } from './once.ts';
-import { tally } from './tally.ts';
 
 /** Shorter secrets are found in too much that is none. */
 const MIN_SECRET_LENGTH = 6;

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sharedList } from '../../test/support/shared-list.ts';
-import { isJsonObject, parseJson } from './json.ts';
-import { JSON_LIMITS, JsonSurvey } from './json-limits.ts';
+import { isJsonObject, JSON_LIMITS, JsonSurvey, parseJson } from './json.ts';
 import { isShared, parseWithSharedTools, SharedMemo } from './shared-json.ts';
 
 function read(text: string, pieceLength = Number.POSITIVE_INFINITY) {

@@ -8,8 +8,8 @@ import {
   type JsonObject,
   type JsonValue,
   parseSurveyed,
+  type SharablePlace,
 } from './json.ts';
-import type { SharablePlace } from './json-limits.ts';
 
 /** Shorter values are parsed as fast as they are found. */
 const MIN_BYTES = 1024;

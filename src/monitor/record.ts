@@ -5,7 +5,7 @@ import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest, Wanting } from '../canonical/request.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
-import type { IndexedListItem } from '../lib/indexed-list.ts';
+import type { IndexedListItem } from '../lib/collections.ts';
 import type { JsonObject } from '../lib/json.ts';
 import {
   MESSAGE_SCHEMA,

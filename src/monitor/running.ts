@@ -4,7 +4,7 @@ import type { CallRecord } from '../canonical/call-record.ts';
 import { outputTokens } from '../canonical/usage.ts';
 import { type Cluster, othersOf, type Topic, Waits } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
-import { IndexedList } from '../lib/indexed-list.ts';
+import { IndexedList } from '../lib/collections.ts';
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
 import type { Redactor } from '../lib/redact.ts';
 import { type RunningRequest, surfaceOf } from './record.ts';

@@ -2,7 +2,7 @@
 
 import type { Account } from '../accounts/account.ts';
 import type { BookChange } from '../accounts/account-book.ts';
-import { touchLru } from '../lib/lru.ts';
+import { touchLru } from '../lib/collections.ts';
 import { checkEligibility, type Eligibility, knownQuota, type OwnId } from './eligibility.ts';
 import {
   type AccountLoad,

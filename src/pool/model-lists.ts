@@ -2,8 +2,8 @@
 
 import type { Account } from '../accounts/account.ts';
 import { GatewayError, upstreamError } from '../canonical/error.ts';
+import { tally } from '../lib/collections.ts';
 import { told } from '../lib/localized-message.ts';
-import { tally } from '../lib/tally.ts';
 import type { Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { OwnId } from './eligibility.ts';
 import { type LeaseRequest, type PoolOptions, placeOf } from './pool.ts';

@@ -1,7 +1,7 @@
 // Calls that an upstream, or one of its accounts, takes at once, and the short queue of requests that wait for one.
 
 import type { Clock } from '../lib/clock.ts';
-import { tally } from '../lib/tally.ts';
+import { tally } from '../lib/collections.ts';
 
 /** The most calls at once; undefined for no limit. */
 export interface ConcurrencyLimits {

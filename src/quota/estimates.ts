@@ -4,7 +4,7 @@
 import type { Account, QuotaReading } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
-import { touchLru } from '../lib/lru.ts';
+import { touchLru } from '../lib/collections.ts';
 import type { RateLimit } from '../upstreams/upstream.ts';
 
 interface QuotaLimit {

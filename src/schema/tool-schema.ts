@@ -1,10 +1,9 @@
 // Converts the JSON Schema of a tool's input or of a structured answer into what the upstream takes; remembers each.
 
 import type { Receipt, ReceiptEntry } from '../canonical/receipt.ts';
-import { isJsonObject, type JsonObject, tryParse } from '../lib/json.ts';
-import type { JsonBudget } from '../lib/json-limits.ts';
+import { LruCache } from '../lib/collections.ts';
+import { isJsonObject, type JsonBudget, type JsonObject, tryParse } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import { LruCache } from '../lib/lru.ts';
 import {
   finishNode,
   freezeNode,

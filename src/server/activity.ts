@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import { type GatewayError, gatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
-import { IndexedList, type IndexedListItem } from '../lib/indexed-list.ts';
+import { IndexedList, type IndexedListItem } from '../lib/collections.ts';
 import { told } from '../lib/localized-message.ts';
 
 export type Activity = ReturnType<typeof createActivity>;

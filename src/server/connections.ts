@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import type { Clock, Timer } from '../lib/clock.ts';
-import { IndexedList, type IndexedListItem } from '../lib/indexed-list.ts';
+import { IndexedList, type IndexedListItem } from '../lib/collections.ts';
 import { type IpRange, isInRange, isLoopback, readAddress, visitorOf } from '../lib/net.ts';
 import { derived, remember } from '../lib/once.ts';
 import type { ClientResponse } from './client-response.ts';

@@ -10,7 +10,7 @@ import type { ListedModel } from '../canonical/model.ts';
 import type { RequestReceipt } from '../canonical/receipt.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { IndexedListItem } from '../lib/indexed-list.ts';
+import type { IndexedListItem } from '../lib/collections.ts';
 import type { IpRange } from '../lib/net.ts';
 import type { EndedRequest, RequestObserver, RunningRequest } from '../monitor/record.ts';
 import type { Protocols } from '../protocols/index.ts';

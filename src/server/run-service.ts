@@ -1,8 +1,7 @@
 // Runs a service route: the limits of the key, the body, then an answer that is written as it comes.
 
 import { asGatewayError, clientError, type GatewayError } from '../canonical/error.ts';
-import type { JsonObject } from '../lib/json.ts';
-import { JSON_LIMITS, JsonSurvey } from '../lib/json-limits.ts';
+import { JSON_LIMITS, type JsonObject, JsonSurvey } from '../lib/json.ts';
 import {
   answerInTime,
   bodyInput,

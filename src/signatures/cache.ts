@@ -5,11 +5,11 @@ import type { ServerToolHistory, Signature } from '../canonical/request.ts';
 import type { SignatureEntry, SignatureKey } from '../canonical/signatures.ts';
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
+import { LruCache } from '../lib/collections.ts';
 import type { ExpiringStore, StoredText } from '../lib/expiring-store.ts';
 import { isJsonObject, parseJson } from '../lib/json.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { TextDigest } from '../lib/long-text.ts';
-import { LruCache } from '../lib/lru.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
 
 interface SignatureCacheOptions {

@@ -1,6 +1,6 @@
 // A list as it is where many requests brought the same one.
 
-import { JSON_LIMITS, JsonSurvey } from '../../src/lib/json-limits.ts';
+import { JSON_LIMITS, JsonSurvey } from '../../src/lib/json.ts';
 import { parseWithSharedTools, shareAs } from '../../src/lib/shared-json.ts';
 
 const origin = readTwice(

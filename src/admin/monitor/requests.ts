@@ -2,10 +2,10 @@
 // bodies are kept.
 
 import { includesRole } from '../../access/people.ts';
+import { namesOfRecorded } from '../../canonical/call-record.ts';
 import { clientError, type GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, ToolResultPart } from '../../canonical/request.ts';
-import { namesOfRecorded } from '../../canonical/session-name.ts';
 import { isJsonObject, parseJson } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { COUNT, named, object, optional, partial, TEXT } from '../../lib/object-schema.ts';

@@ -24,8 +24,14 @@ import type {
 } from '../../canonical/request.ts';
 import { readCarrier } from '../../canonical/signatures.ts';
 import { tidyBase64 } from '../../lib/base64.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import { EXCESS_WORDS, JsonExcessError } from '../../lib/json-limits.ts';
+import {
+  EXCESS_WORDS,
+  isJsonObject,
+  JsonExcessError,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { findUrlFault, type UrlFault } from '../../lib/net.ts';
 import { thoughtIn } from '../../wire/chat.ts';

@@ -4,8 +4,7 @@
 import { BUDGET_KEYS, LEVEL_KEYS, usedKey } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { type ClientNames, memberPath, type Receipt } from '../../canonical/receipt.ts';
-import { type JsonObject, readNumber } from '../../lib/json.ts';
-import { createJsonBudget, type JsonBudget } from '../../lib/json-limits.ts';
+import { createJsonBudget, type JsonBudget, type JsonObject, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import type { ChatExtensionKey } from '../../wire/chat.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';

@@ -5,8 +5,14 @@ import { readImageOptions } from '../../canonical/image-options.ts';
 import { plainModelName } from '../../canonical/model.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, Part, Turn } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, parseJson, readNumber } from '../../lib/json.ts';
-import { EXCESS_WORDS, JsonExcessError } from '../../lib/json-limits.ts';
+import {
+  EXCESS_WORDS,
+  isJsonObject,
+  JsonExcessError,
+  type JsonObject,
+  parseJson,
+  readNumber,
+} from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import type { Checked } from '../body-schema.ts';
 import { readConversation } from './read-messages.ts';

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
-import { JSON_LIMITS, JsonSurvey } from '../../lib/json-limits.ts';
+import { JSON_LIMITS, JsonSurvey } from '../../lib/json.ts';
 import { readBytes } from './body.ts';
 
 type BodyRoom = Parameters<typeof readBytes>[1]['bodies'];

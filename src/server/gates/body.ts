@@ -18,13 +18,16 @@ import {
 } from '../../lib/chunked-json.ts';
 import type { Clock, Timer } from '../../lib/clock.ts';
 import {
+  findJsonError,
   isJsonObject,
+  JSON_LIMITS,
+  type JsonExcess,
   type JsonHints,
   type JsonObject,
+  JsonSurvey,
   type JsonValue,
   parseSurveyed,
 } from '../../lib/json.ts';
-import { findJsonError, JSON_LIMITS, type JsonExcess, JsonSurvey } from '../../lib/json-limits.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { memoryLimit } from '../../lib/memory-limit.ts';
 import { isLoopback, MAX_KNOWN_ADDRESSES, readAddress, visitorOf } from '../../lib/net.ts';

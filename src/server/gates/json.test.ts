@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findJsonError, JSON_LIMITS, JsonSurvey } from '../../lib/json-limits.ts';
+import { findJsonError, JSON_LIMITS, JsonSurvey } from '../../lib/json.ts';
 import { checkJson } from './body.ts';
 
 /** What is said of the text, whole or in pieces of `most` bytes. */

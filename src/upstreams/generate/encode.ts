@@ -18,8 +18,12 @@ import type {
   Turn,
 } from '../../canonical/request.ts';
 import { isCarrier, SIGNATURE_SENTINEL } from '../../canonical/signatures.ts';
-import { definedFields, type JsonObject, type JsonValue } from '../../lib/json.ts';
-import { createJsonBudget } from '../../lib/json-limits.ts';
+import {
+  createJsonBudget,
+  definedFields,
+  type JsonObject,
+  type JsonValue,
+} from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { wrapMapArguments } from '../../schema/tool-schema.ts';
 import { lastPrompt } from '../../transforms/turns.ts';

@@ -3,11 +3,10 @@
 import { type Dispatcher, Pool } from 'undici';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { passingContinue } from '../../lib/interim-answers.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { NO_PROXY, type ProxyChoice } from '../../lib/outbound-proxy.ts';
-import { ProxyDispatchers, ProxyError } from '../../lib/proxy-agent.ts';
+import { ProxyDispatchers, ProxyError, passingContinue } from '../../lib/proxy-agent.ts';
 import { turn } from '../../stream/scheduler.ts';
 import { pathFault } from '../errors.ts';
 import type { UpstreamStream } from '../upstream.ts';

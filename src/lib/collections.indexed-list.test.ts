@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { IndexedList, type IndexedListItem } from './indexed-list.ts';
+import { IndexedList, type IndexedListItem } from './collections.ts';
 
 interface Guest extends IndexedListItem {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { touchLru } from './lru.ts';
+import { touchLru } from './collections.ts';
 
 test('an entry that is put anew is the last one, and the first goes where there are too many', () => {
   const map = new Map<string, number>();

@@ -1,4 +1,4 @@
-// Least recently used entries leave first: a bounded Map, and a cache bounded by size as well.
+// What Map and Set are not: bounded by use and by size, quick for what comes and goes with each request, counting.
 
 /** Sets an entry as the most recently used; the least recently used one is deleted where there are more than `max`. */
 export function touchLru<Key, Value>(
@@ -68,4 +68,53 @@ export class LruCache<Value> {
     this.#entries.delete(key);
     this.#size -= this.#options.sizeOf(value);
   }
+}
+
+// A list whose items come and go with every request and know their own index.
+
+export interface IndexedListItem {
+  /** Its index in the list it is in, which alone writes it; -1 while it is in none. */
+  listIndex: number;
+}
+
+/**
+ * A `Set` whose members change all the time is rebuilt all the time, and each table that V8 leaves
+ * behind points to the next one: everything that was ever in it stays until the next full garbage
+ * collection, and is copied by the small ones before.
+ */
+export class IndexedList<Item extends IndexedListItem> {
+  readonly #items: Item[] = [];
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  add(item: Item): void {
+    if (item.listIndex !== -1) return;
+    item.listIndex = this.#items.length;
+    this.#items.push(item);
+  }
+
+  delete(item: Item): void {
+    const index = item.listIndex;
+    if (index === -1) return;
+    item.listIndex = -1;
+    const last = this.#items.pop();
+    if (last === undefined || last === item) return;
+    last.listIndex = index;
+    this.#items[index] = last;
+  }
+
+  /** Those of this moment, in no order. */
+  list(): readonly Item[] {
+    return [...this.#items];
+  }
+}
+
+// How often each of some things is there now: those that are not have no entry.
+
+export function tally<Key>(counts: Map<Key, number>, key: Key, change: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
 }
