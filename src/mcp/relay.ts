@@ -3,7 +3,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Agent, type Dispatcher } from 'undici';
-import { clientError, GatewayError, upstreamError } from '../canonical/error.ts';
+import { GatewayError, clientError, upstreamError } from '../canonical/error.ts';
 import type { Settings } from '../config/effective.ts';
 import type { Clock } from '../lib/clock.ts';
 import { derived } from '../lib/once.ts';
@@ -13,7 +13,7 @@ import { scrubText } from '../lib/redact.ts';
 import { readWithin } from '../lib/time-limit.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { ServiceAnswer, ServiceInput, ServiceRoute } from '../server/service-route.ts';
-import { readRetryAfter } from '../upstreams/retry-delay.ts';
+import { readRetryAfter } from '../upstreams/refusals.ts';
 import { readNetworkError } from '../upstreams/transport/connections.ts';
 
 type RelayedName = Exclude<ServiceName, 'vision'>;

@@ -12,7 +12,7 @@ import type {
 } from '../../canonical/request.ts';
 import { definedFields, isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { describeFreeform, FREEFORM_INPUT } from '../freeform.ts';
+import { describeFreeform, FREEFORM_INPUT } from '../encoding.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import { type FitContext, traitsOf } from './models.ts';
 

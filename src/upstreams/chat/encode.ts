@@ -18,7 +18,7 @@ import { definedFields, type JsonObject, type JsonValue } from '../../lib/json.t
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { enforcedStops } from '../../transforms/stop-sequences.ts';
 import { writeSignature } from '../../wire/chat.ts';
-import { encodeServiceTier } from '../service-tier.ts';
+import { encodeServiceTier } from '../encoding.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { encodeTools, freeTextTools, toWireSchema } from './encode-tools.ts';
 import { fitBody } from './fit.ts';

@@ -6,10 +6,10 @@ import { formatInWords } from '../../canonical/text-forms.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
-import { encodeEffort } from './effort.ts';
 import { isStrictSchema } from './encode-tools.ts';
 import { type FitContext, type ModelTraits, traitsOf } from './models.ts';
 import type { ChatQuirks } from './profiles.ts';
+import { encodeEffort } from './reasoning.ts';
 
 /** The body as it is sent, but for `stream`. `body` itself stays as it is. */
 export function fitBody(

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { CHAT_WIRE, DONE, isUsageAlone } from '../../wire/chat.ts';
 import { realModelName } from '../../wire/vocabulary.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
-import { OutputLimits } from '../stated-limits.ts';
+import { OutputLimits } from '../refusals.ts';
 import type { WireRules } from '../transport/client.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import type { AnswerEnding } from '../transport/response.ts';
@@ -15,20 +15,17 @@ import {
   type OwnedUpstream,
   type WireOptions,
 } from '../wire-parts.ts';
-import { ChatDecoder } from './decode.ts';
-import { MediaDecoder } from './decode-media.ts';
+import { ChatDecoder, findTextChunk } from './decode.ts';
 import { encode } from './encode.ts';
-import { encodeMedia, isForEndpoint, mediaRequest } from './encode-media.ts';
 import { typedValues } from './encode-tools.ts';
-import { classifyFailure, readRateLimit } from './errors.ts';
-import { findTextChunk } from './event-parser.ts';
+import { classifyFailure, RefusedFields, readRateLimit } from './errors.ts';
 import { limitOutput, messagesOf, outputLimit } from './fit.ts';
+import { encodeMedia, isForEndpoint, MediaDecoder, mediaRequest } from './media.ts';
 import { capabilitiesOf, traitsOf } from './models.ts';
 import { patch } from './native-body.ts';
 import type { ChatProfile, ChatQuirks } from './profiles.ts';
 import { embed, encodeEmbedInput, listModels, postRequest } from './queries.ts';
 import { readThought } from './reasoning.ts';
-import { RefusedFields } from './refused-fields.ts';
 
 /** `close` ends the connections at once: answers under way must have been drained before. */
 export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpstream {

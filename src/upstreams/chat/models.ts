@@ -4,8 +4,7 @@ import type { ModelCapabilities } from '../../canonical/model.ts';
 import { MODALITIES, type Modality } from '../../canonical/request.ts';
 import { createWildcard, foldCase } from '../../lib/names.ts';
 import type { EncodeTarget, UpstreamModel } from '../upstream.ts';
-import type { MediaModel } from './media-models.ts';
-import type { ChatProfile, ChatQuirks, EffortWord } from './profiles.ts';
+import type { ChatProfile, ChatQuirks, EffortWord, MediaModel } from './profiles.ts';
 
 /** A generation of models that reason. */
 interface Generation {

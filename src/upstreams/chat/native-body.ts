@@ -10,10 +10,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts
 import { told } from '../../lib/localized-message.ts';
 import { signatureIn, thoughtIn, writeSignature } from '../../wire/chat.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
-import { OpenResults } from '../open-results.ts';
+import { OpenResults } from '../encoding.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { EncodeTarget, PatchTarget } from '../upstream.ts';
-import { takeAmount } from './effort.ts';
 import { toParameters } from './encode-tools.ts';
 import { fitBody } from './fit.ts';
 import type { FitContext } from './models.ts';
@@ -23,7 +22,7 @@ import {
   type ReasoningField,
   SERVICE_FIELDS,
 } from './profiles.ts';
-import { fieldFor, type Reasoning, reasoningFields } from './reasoning.ts';
+import { fieldFor, type Reasoning, reasoningFields, takeAmount } from './reasoning.ts';
 
 /** Words of this gateway and of other upstreams. */
 const FOREIGN_FIELDS = [

@@ -1,9 +1,31 @@
-// Thoughts on this wire: three fields for them in an answer, and one in which they go back.
+// Thoughts on this wire: three fields for them in an answer, one in which they go back, and how much is to be thought.
 
-import type { ServerToolHistory, Signature, ThinkingPart } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import {
+  amountOfBudget,
+  amountOfWord,
+  BUDGET_KEYS,
+  EFFORTS,
+  effortOfTokens,
+  LEVEL_KEYS,
+  usedKey,
+} from '../../canonical/effort.ts';
+import type {
+  ReasoningAmount,
+  ServerToolHistory,
+  Signature,
+  ThinkingPart,
+} from '../../canonical/request.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  readNumber,
+} from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
 import { objectsOf, textOf } from '../read-values.ts';
-import type { ChatQuirks, ReasoningField } from './profiles.ts';
+import type { FitContext, ModelTraits } from './models.ts';
+import type { ChatQuirks, EffortWord, ReasoningField } from './profiles.ts';
 
 /**
  * What was thought before one text or call: words, and the field they came in, or the details an upstream wants back as
@@ -135,4 +157,178 @@ export function reasoningFields(thoughts: readonly Reasoning[], field: Reasoning
   const details = thoughts.flatMap((thought) => objectsOf(thought.details));
   if (details.length > 0) return { reasoning_details: details };
   return text === '' ? {} : { reasoning: text };
+}
+
+// How much to think, in the words of one upstream; and what a client of the same wire said of it.
+
+interface SaidEffort {
+  readonly fields: JsonObject;
+  /** What the model is told; undefined where it decides. */
+  readonly word: EffortWord | undefined;
+}
+
+const UNSAID: SaidEffort = { fields: {}, word: undefined };
+
+const RISING: readonly EffortWord[] = ['none', ...EFFORTS];
+
+/** The fields that say an amount, with what is lost in the receipt. */
+export function encodeEffort(
+  amount: ReasoningAmount,
+  { efforts, reasons }: ModelTraits,
+  context: FitContext,
+): SaidEffort {
+  const { target, profile, isRelayed } = context;
+  const path = isRelayed ? 'reasoning_effort' : 'thinking';
+  const wanted = wantedWord(amount);
+  if (wanted === undefined) return amount.kind === 'adaptive' ? switchedOn(context) : UNSAID;
+  const isUnasked = amount.kind === 'off' && amount.isUnasked === true;
+  if (efforts.length === 0 || target.capabilities.thinking.kind === 'none') {
+    if (wanted !== 'none') target.receipt.add('dropped', path, told`This model does not think.`);
+    return UNSAID;
+  }
+  // Nobody asked, and nobody knows whether the model would think.
+  if (isUnasked && reasons !== true) return UNSAID;
+  if (profile.quirks.effort === 'object' && amount.kind === 'budget') {
+    return { fields: { reasoning: { max_tokens: amount.tokens } }, word: wanted };
+  }
+  const word = nearestWord(wanted, efforts);
+  const isExact = word === wanted && amount.kind !== 'budget';
+  if (!isExact && !isUnasked) {
+    const reason =
+      wanted === 'none'
+        ? told`This model cannot stop thinking; its lowest effort is ${word}.`
+        : told`This model takes efforts only; the nearest is ${word}.`;
+    target.receipt.add('approximated', path, reason);
+  }
+  if (profile.quirks.effort === 'template' && word !== 'none') {
+    const reason = told`Thinking can be switched on and off here, and no amount be said.`;
+    target.receipt.add('approximated', path, reason);
+  }
+  return { fields: fieldsOf(word, profile.quirks), word };
+}
+
+function wantedWord(amount: ReasoningAmount): EffortWord | undefined {
+  switch (amount.kind) {
+    case 'unset':
+    case 'adaptive':
+      return undefined;
+    case 'off':
+      return 'none';
+    case 'effort':
+      return amount.effort;
+    case 'budget':
+      return amount.tokens < 0 ? undefined : effortOfTokens(amount.tokens);
+    default:
+      return amount satisfies never;
+  }
+}
+
+/** The next one up, else the highest; an effort never becomes none. */
+function nearestWord(wanted: EffortWord, efforts: readonly EffortWord[]): EffortWord {
+  const rank = RISING.indexOf(wanted);
+  const offered = wanted === 'none' ? efforts : efforts.filter((word) => word !== 'none');
+  return offered.find((word) => RISING.indexOf(word) >= rank) ?? offered.at(-1) ?? wanted;
+}
+
+function fieldsOf(word: EffortWord, { effort }: ChatQuirks): JsonObject {
+  const isOn = word !== 'none';
+  switch (effort) {
+    case undefined:
+      return {};
+    case 'field':
+      return { reasoning_effort: word };
+    case 'object':
+      return { reasoning: { effort: word } };
+    case 'field-and-switch':
+      return isOn
+        ? { thinking: { type: 'enabled' }, reasoning_effort: word }
+        : { thinking: { type: 'disabled' } };
+    case 'template':
+      return { chat_template_kwargs: { enable_thinking: isOn } };
+    default:
+      return effort satisfies never;
+  }
+}
+
+/** Thinking as much as the model does by itself, where there is a word for that; else it thinks without one, or not. */
+function switchedOn({ target, profile }: FitContext): SaidEffort {
+  if (target.capabilities.thinking.kind === 'none') return UNSAID;
+  switch (profile.quirks.effort) {
+    case 'object':
+      return { fields: { reasoning: { enabled: true } }, word: undefined };
+    case 'field-and-switch':
+      return { fields: { thinking: { type: 'enabled' } }, word: undefined };
+    case 'template':
+      return { fields: { chat_template_kwargs: { enable_thinking: true } }, word: undefined };
+    default:
+      return UNSAID;
+  }
+}
+
+/** The fields in which clients of this wire say it, in any dialect. */
+const EFFORT_FIELDS = [
+  ...['reasoning_effort', 'reasoningEffort', 'reasoning', 'thinking'],
+  ...['enable_thinking', 'thinking_budget'],
+];
+
+/** Those that an upstream of this form reads itself. */
+const OWN_FIELDS: Readonly<Record<NonNullable<ChatQuirks['effort']>, readonly string[]>> = {
+  field: [],
+  object: ['reasoning'],
+  'field-and-switch': ['thinking'],
+  template: ['chat_template_kwargs'],
+};
+
+/** As the model does by itself: console.groq.com/docs/reasoning. */
+const DEFAULT = 'default';
+
+/**
+ * Takes the amount out of a client's body; unset where the client says it in the upstream's own form, which then
+ * stays as it came, and where it says none. A switch stays as well where unknown fields are passed over: it may be the
+ * service's own (docs.z.ai, `thinking`; Alibaba's `enable_thinking`).
+ */
+export function takeAmount(body: JsonObject, { effort, ownFields }: ChatQuirks): ReasoningAmount {
+  const word = textOf(body.reasoning_effort)?.toLowerCase() ?? DEFAULT;
+  // A word nobody knows here is the upstream's to judge.
+  const isNew = effort === 'field' && word !== DEFAULT && amountOfWord(word) === undefined;
+  const own = effort === undefined ? [] : OWN_FIELDS[effort];
+  const isOwn = own.some((field) => body[field] !== undefined);
+  const amount = isOwn ? ({ kind: 'unset' } as const) : saidAmount(body);
+  const isKept = (field: string): boolean =>
+    (isNew && field === 'reasoning_effort') ||
+    (effort === 'field' && ownFields === undefined && isSwitch(body[field])) ||
+    (isOwn &&
+      (own.includes(field) || (effort === 'field-and-switch' && field === 'reasoning_effort')));
+  for (const field of EFFORT_FIELDS) if (!isKept(field)) delete body[field];
+  return amount;
+}
+
+/** True for what says whether to think, and not how much. */
+function isSwitch(value: JsonValue | undefined): boolean {
+  if (!isJsonObject(value)) return typeof value === 'boolean';
+  const amount = amountIn(value);
+  return amount === undefined || amount.kind === 'off';
+}
+
+function saidAmount(body: JsonObject): ReasoningAmount {
+  const word = textOf(body.reasoning_effort) ?? textOf(body.reasoningEffort);
+  const said = word === undefined ? undefined : amountOfWord(word.toLowerCase());
+  if (said !== undefined) return said;
+  for (const holder of [body.reasoning, body.thinking]) {
+    const amount = isJsonObject(holder) ? amountIn(holder) : undefined;
+    if (amount !== undefined) return amount;
+  }
+  if (body.enable_thinking === false) return { kind: 'off' };
+  const tokens = readNumber(body.thinking_budget);
+  return tokens === undefined ? { kind: 'unset' } : amountOfBudget(tokens);
+}
+
+function amountIn(holder: JsonObject): ReasoningAmount | undefined {
+  if (holder.enabled === false || holder.type === 'disabled') return { kind: 'off' };
+  const budget = usedKey(holder, BUDGET_KEYS);
+  const tokens = budget === undefined ? undefined : readNumber(holder[budget]);
+  if (tokens !== undefined) return amountOfBudget(tokens);
+  const level = usedKey(holder, ['effort', ...LEVEL_KEYS]);
+  const word = level === undefined ? undefined : textOf(holder[level]);
+  return word === undefined ? undefined : amountOfWord(word.toLowerCase());
 }

@@ -20,7 +20,7 @@ import type {
   WireToolConfig,
 } from '../../wire/generate.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
-import { describeFreeform, FREEFORM_INPUT } from '../freeform.ts';
+import { describeFreeform, FREEFORM_INPUT } from '../encoding.ts';
 import { objectsOf } from '../read-values.ts';
 import type { EncodeContext } from './encode-config.ts';
 import { traitsOf } from './models.ts';

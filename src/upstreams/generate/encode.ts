@@ -33,7 +33,7 @@ import type {
   WireFunctionResponsePart,
   WirePart,
 } from '../../wire/generate.ts';
-import { encodeServiceTier } from '../service-tier.ts';
+import { encodeServiceTier } from '../encoding.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import {
   type EncodeContext,

@@ -28,7 +28,7 @@ import {
   readRetryHeaders,
   readTimestamp,
   UNIT_MS,
-} from '../retry-delay.ts';
+} from '../refusals.ts';
 
 /** The error a non-2xx answer amounts to; `failure` is always set. Never throws. */
 export function classifyFailure(refusal: UpstreamRefusal): GatewayError {

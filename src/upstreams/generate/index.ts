@@ -6,7 +6,6 @@ import type { WireRules } from '../transport/client.ts';
 import type { AnswerEnding } from '../transport/response.ts';
 import { createWireParts, type OwnedUpstream, type WireOptions } from '../wire-parts.ts';
 import { GenerateDecoder } from './decode.ts';
-import { embed, encodeEmbedInput } from './embed.ts';
 import { encode } from './encode.ts';
 import { limitOutput, outputLimit } from './encode-config.ts';
 import { typedValues } from './encode-tools.ts';
@@ -15,7 +14,13 @@ import { RepeatedEvents } from './event-parser.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
 import type { GenerateProfile } from './profiles.ts';
-import { createQuotaReader, createTokenCounter, listModels } from './queries.ts';
+import {
+  createQuotaReader,
+  createTokenCounter,
+  embed,
+  encodeEmbedInput,
+  listModels,
+} from './queries.ts';
 import { encodeBody } from './request-body.ts';
 import { modelRequest } from './requests.ts';
 

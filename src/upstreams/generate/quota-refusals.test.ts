@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { UpstreamFailure } from '../../canonical/error.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
-import { MAX_RETRY_DELAY_MS } from '../retry-delay.ts';
+import { MAX_RETRY_DELAY_MS } from '../refusals.ts';
 import { classifyFailure } from './errors.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);

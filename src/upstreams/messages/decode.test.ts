@@ -12,8 +12,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { FrameReader } from '../../stream/sse.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import type { DecodeContext } from '../upstream.ts';
-import { endingOf, MessagesDecoder } from './decode.ts';
-import { findTextDelta } from './event-parser.ts';
+import { endingOf, findTextDelta, MessagesDecoder } from './decode.ts';
 
 function decoderOf(change: Partial<DecodeContext> = {}): MessagesDecoder {
   let ids = 0;

@@ -17,7 +17,7 @@ import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { shareAs } from '../../lib/shared-json.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
-import { describeFreeform, FREEFORM_INPUT } from '../freeform.ts';
+import { describeFreeform, FREEFORM_INPUT } from '../encoding.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { traitsOf } from './models.ts';

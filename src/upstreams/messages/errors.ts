@@ -29,7 +29,7 @@ import {
   readRetryHeaders,
   readScarcestLimit,
   readTimestamp,
-} from '../retry-delay.ts';
+} from '../refusals.ts';
 import type { RateLimit } from '../upstream.ts';
 
 // Error prose is only interpreted in this file, for faults that share a type with others.

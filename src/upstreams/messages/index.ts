@@ -4,7 +4,7 @@ import { type GatewayError, upstreamError } from '../../canonical/error.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
-import { OutputLimits } from '../stated-limits.ts';
+import { OutputLimits } from '../refusals.ts';
 import type { WireRules } from '../transport/client.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import {
@@ -13,12 +13,11 @@ import {
   type OwnedUpstream,
   type WireOptions,
 } from '../wire-parts.ts';
-import { endingOf, MessagesDecoder } from './decode.ts';
+import { endingOf, findTextDelta, MessagesDecoder } from './decode.ts';
 import { encode, readsUri } from './encode.ts';
 import { limitOutput, outputLimit } from './encode-config.ts';
 import { typedValues } from './encode-tools.ts';
 import { classifyFailure, readRateLimit } from './errors.ts';
-import { findTextDelta } from './event-parser.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
 import { openWhole } from './paused-turns.ts';

@@ -22,7 +22,7 @@ import {
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { withoutBillingLine } from '../../transforms/instructions.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
-import { OpenResults } from '../open-results.ts';
+import { OpenResults } from '../encoding.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { PatchTarget } from '../upstream.ts';
 import {

@@ -6,7 +6,7 @@ import { type JsonObject, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { isMissingCall, isMissingList, pathFault } from '../errors.ts';
 import { limitOf, objectOf, objectsOf, textOf } from '../read-values.ts';
-import { ModelMemory } from '../stated-limits.ts';
+import { ModelMemory } from '../refusals.ts';
 import type { UpstreamClient } from '../transport/client.ts';
 import type { AccountAccess, TokenCount, UpstreamCall, UpstreamModel } from '../upstream.ts';
 import type { MessagesProfile } from './profiles.ts';

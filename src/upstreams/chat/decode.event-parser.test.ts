@@ -4,8 +4,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { type Frame, FrameReader } from '../../stream/sse.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import { chunk, decode, FAMILY, piece, stop } from './decode.test-support.ts';
-import { ChatDecoder } from './decode.ts';
-import { findTextChunk } from './event-parser.ts';
+import { ChatDecoder, findTextChunk } from './decode.ts';
 
 const say = (content: string, rest: JsonObject = {}) => chunk({ content }, rest);
 

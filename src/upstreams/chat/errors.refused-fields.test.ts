@@ -3,7 +3,7 @@ import { GatewayError } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { UpstreamCall } from '../upstream.ts';
-import { RefusedFields } from './refused-fields.ts';
+import { RefusedFields } from './errors.ts';
 
 const HOUR_MS = 3_600_000;
 

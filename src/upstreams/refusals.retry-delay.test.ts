@@ -6,7 +6,7 @@ import {
   readDuration,
   readRetryAfter,
   readTimestamp,
-} from './retry-delay.ts';
+} from './refusals.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);
 

@@ -3,7 +3,7 @@ import { GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { textOf } from '../lib/localized-message.ts';
-import { OutputLimits } from './stated-limits.ts';
+import { OutputLimits } from './refusals.ts';
 
 const HOUR_MS = 3_600_000;
 
