@@ -1,8 +1,7 @@
 // Access control: IP rules, API keys, console sign-in and the access log.
 
-import { LocalBank } from '../cluster/bank.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { Counters } from '../cluster/counters.ts';
+import { Counters, LocalBank } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { LineLog } from '../lib/log.ts';
 import { type AccessLogStore, createAccessLog, type RedactorFor } from './access-log.ts';

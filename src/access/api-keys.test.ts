@@ -2,14 +2,12 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryAccessStores } from '../../test/support/memory-access-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
-import { LocalBank } from '../cluster/bank.ts';
-import { Counters } from '../cluster/counters.ts';
+import { Counters, LocalBank } from '../cluster/counters.ts';
 import { createMemoryCluster, Hub } from '../cluster/memory.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 import { createBlockedHoursCheck, createKeySecret } from './api-key.ts';
 import { ApiKeys } from './api-keys.ts';
 import { Budgets } from './budgets.ts';
-
 import { UsageMeter } from './usage-window.ts';
 
 type KeyInput = Parameters<ApiKeys['create']>[0];

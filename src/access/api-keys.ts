@@ -38,12 +38,14 @@ import {
 import {
   type CallCost,
   type Grant,
+  type LimitState,
+  type NewUse,
   type Reservation,
   rejected,
   sayCount,
   takeAll,
-} from './reservation.ts';
-import { type LimitState, type NewUse, UsageMeter } from './usage-window.ts';
+  UsageMeter,
+} from './usage-window.ts';
 
 /** Of a secret, which may be shown. */
 const PREFIX_CHARACTERS = 9;

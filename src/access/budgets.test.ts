@@ -5,8 +5,7 @@ import { createChannel } from '../../test/support/channel.ts';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryAccessStores } from '../../test/support/memory-access-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
-import { LocalBank } from '../cluster/bank.ts';
-import { Counters } from '../cluster/counters.ts';
+import { Counters, LocalBank } from '../cluster/counters.ts';
 import { Hub } from '../cluster/memory.ts';
 import { createWorkerCluster, serveWorker } from '../cluster/parent.ts';
 import { ApiKeys } from './api-keys.ts';
@@ -18,7 +17,7 @@ import {
   type NewBudget,
   periodAt,
 } from './budgets.ts';
-import type { CallCost, Reservation } from './reservation.ts';
+import type { CallCost, Reservation } from './usage-window.ts';
 
 const NOON = Date.UTC(2026, 10, 27, 12);
 const HOUR = 3_600_000;

@@ -17,13 +17,13 @@ import {
   type CallCost,
   type CallUse,
   type Grant,
+  type LimitState,
   type MostUse,
   rejected,
   sayCount,
   sayWait,
   type Want,
-} from './reservation.ts';
-import type { LimitState } from './usage-window.ts';
+} from './usage-window.ts';
 
 export const BUDGET_SCOPES = ['key', 'team', 'gateway'] as const;
 export const BUDGET_UNITS = ['requests', 'images', 'tokens', 'money'] as const;

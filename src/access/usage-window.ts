@@ -1,11 +1,11 @@
-// The usage of one API key: its rates per minute, what it used today, and its addresses.
+// The usage of one API key: its rates per minute, what it used today, and its addresses; and what is taken of limits
+// before a call.
 
-import { clientError } from '../canonical/error.ts';
-import type { Counter, Counters } from '../cluster/counters.ts';
+import { clientError, type GatewayError } from '../canonical/error.ts';
+import type { Counter, Counters, Taken } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import type { DayUse, KeyLimits, StoredKey } from './api-key.ts';
-import { type CallCost, type CallUse, sayCount, sayWait, type Want } from './reservation.ts';
 
 interface MeterOptions {
   /** Of the key: its counters have the same names in every process. */
@@ -187,4 +187,168 @@ function dayOf(now: number): string {
 
 function emptyDay(now: number): DayUse {
   return { day: dayOf(now), requests: 0, tokens: 0, images: 0 };
+}
+
+// What is taken of limits and budgets for a call before it runs: all of it, or nothing, which is told in words.
+
+/** What a call will use as far as is known before it runs. */
+export interface CallCost {
+  /** What it will probably use: estimated input, and what it may answer. */
+  readonly tokens: number;
+  /** Exact. */
+  readonly images: number;
+  /** The most it may use, for budgets; absent where it asks no model anything. */
+  readonly most?: MostUse | undefined;
+}
+
+export interface MostUse {
+  readonly inputTokens: number;
+  /** How many answers it asks for. */
+  readonly answers: number;
+  /** The most that each of them may have. */
+  readonly answerTokens: number;
+  /** In billionths of a US dollar: of the prompt and the pictures, and of each token of an answer. */
+  readonly baseNanos: number;
+  readonly tokenNanos: number;
+}
+
+export interface CallUse {
+  readonly tokens: number;
+  readonly images: number;
+  readonly nanos: number;
+}
+
+export interface Reservation {
+  /** Where less than asked for was left of a budget: the most tokens that each answer may have. */
+  readonly answerTokens?: number | undefined;
+  /** What it really used; what is absent counts as reserved. Counts once. */
+  settle(used: Partial<CallUse>): void;
+}
+
+type Refused = Extract<Taken, { isTaken: false }>;
+
+/** One thing that is taken for a call. */
+export interface Want {
+  readonly counter: Counter;
+  readonly limit: number;
+  /** Taken, or the call is refused; rises with the length of answers where that counts. */
+  amount(answerTokens: number): number;
+  /** What of the limit calls that ended have left, where shorter answers may fit into less than was asked for. */
+  readonly room?: (() => number) | undefined;
+  /** @param isHeld true where calls that run hold what is left */
+  refuse(refused: Refused & { readonly isHeld: boolean }): GatewayError;
+}
+
+export interface Grant {
+  readonly answerTokens: number;
+  /** Of each want what it holds now. */
+  readonly held: readonly number[];
+}
+
+/** A shorter answer is no help to anybody while a moment later a longer one fits. */
+const SHORT_ANSWER = 1024;
+
+/**
+ * Takes all wants, or nothing. Where a budget leaves less than the longest answer, the answer gets what is left: unless
+ * that is little because of calls that still run, which give most of it back.
+ */
+export function takeAll(wants: readonly Want[], answerTokens: number): Answer {
+  return takeNext({ wants, held: [], answerTokens, tries: 0 });
+}
+
+type Answer = Grant | GatewayError | Promise<Grant | GatewayError>;
+
+interface Taking {
+  readonly wants: readonly Want[];
+  readonly held: readonly number[];
+  readonly answerTokens: number;
+  /** Of the want that is taken now. */
+  readonly tries: number;
+}
+
+/** Others may take what is left between two tries. */
+const MAX_TRIES = 4;
+
+function takeNext(taking: Taking): Answer {
+  const { wants, held, answerTokens } = taking;
+  const want = wants[held.length];
+  if (want === undefined) return giveBackSurplus(taking);
+  const amount = want.amount(answerTokens);
+  const settle = (taken: Taken): Answer => {
+    if (taken.isTaken) return takeNext({ ...taking, held: [...held, amount], tries: 0 });
+    const fitting = fit(want, taking, taken.left);
+    if (fitting.answerTokens !== undefined && taking.tries < MAX_TRIES) {
+      const { answerTokens: shorter } = fitting;
+      return takeNext({ ...taking, answerTokens: shorter, tries: taking.tries + 1 });
+    }
+    for (const [index, one] of held.entries()) wants[index]?.counter.giveBack(one);
+    return want.refuse({ ...taken, isHeld: fitting.isHeld });
+  };
+  const taken = want.counter.take(amount, want.limit);
+  return taken instanceof Promise ? taken.then(settle) : settle(taken);
+}
+
+interface Fitting {
+  /** Undefined where no answer fits that is worth it. */
+  readonly answerTokens?: number;
+  readonly isHeld: boolean;
+}
+
+function fit(want: Want, { answerTokens }: Taking, left: number): Fitting {
+  const base = want.amount(0);
+  const perToken = want.amount(1) - base;
+  const room = want.room?.();
+  if (room === undefined) return { isHeld: false };
+  const fitting = (amount: number): number =>
+    perToken <= 0
+      ? amount >= base
+        ? answerTokens
+        : 0
+      : Math.min(answerTokens, Math.floor((amount - base) / perToken));
+  // What is asked for without an answer, as vectors are, fits or does not.
+  const least = answerTokens === 0 ? 0 : 1;
+  const atBest = fitting(room);
+  const now = fitting(left);
+  const isHeld = room >= base && atBest >= least;
+  if (perToken <= 0 || now < Math.max(least, Math.min(atBest, SHORT_ANSWER))) return { isHeld };
+  return now < answerTokens ? { answerTokens: now, isHeld } : { isHeld };
+}
+
+/** What the first wants took for an answer that a later one made shorter. */
+function giveBackSurplus({ wants, held, answerTokens }: Taking): Grant {
+  const needed = wants.map((want, index) => {
+    const amount = want.amount(answerTokens);
+    want.counter.giveBack((held[index] ?? 0) - amount);
+    return amount;
+  });
+  return { answerTokens, held: needed };
+}
+
+/** What waiting does not help. */
+export function rejected(message: Sentence): GatewayError {
+  const wayOut = told`Ask whoever gave you the key.`;
+  return clientError('forbidden', told`${message} ${wayOut}`, { reason: 'key-rejected' });
+}
+
+/** What a person waits a day for is no matter of seconds. */
+export function sayWait(ms: number): Sentence {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds <= 120) return told`${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes < 60) return told`${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 72) return told`${hours} h ${minutes % 60} min`;
+  return told`${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+const COUNTED = {
+  address: (count: number) =>
+    count === 1 ? told`1 other address` : told`${count} other addresses`,
+  image: (count: number) => (count === 1 ? told`1 image` : told`${count} images`),
+  request: (count: number) => (count === 1 ? told`1 request` : told`${count} requests`),
+  token: (count: number) => (count === 1 ? told`1 token` : told`${count} tokens`),
+};
+
+export function sayCount(count: number, noun: keyof typeof COUNTED): Sentence {
+  return COUNTED[noun](count);
 }

@@ -2,8 +2,8 @@
 
 import type { Clock } from '../lib/clock.ts';
 import { createListeners } from '../lib/listeners.ts';
-import { LocalBank } from './bank.ts';
 import { type Cluster, type ClusterState, NoticeListeners } from './cluster.ts';
+import { LocalBank } from './counters.ts';
 
 interface MemoryClusterOptions {
   readonly replica: string;

@@ -5,7 +5,6 @@ import type { Clock, Timer } from '../lib/clock.ts';
 import { parseJson } from '../lib/json.ts';
 import { createListeners } from '../lib/listeners.ts';
 import type { LineLog } from '../lib/log.ts';
-import { LocalBank } from './bank.ts';
 import {
   type Bank,
   type CanWait,
@@ -20,6 +19,7 @@ import {
   NoticeListeners,
   WaitingNotices,
 } from './cluster.ts';
+import { LocalBank } from './counters.ts';
 
 export interface ValkeyClusterOptions {
   /** `redis://` or `rediss://`, also spelled `valkey://`; the path is the number of the database. */

@@ -39,8 +39,9 @@ export async function openSharedDatabase(options: SharedDatabaseOptions) {
 /** @throws StoreError as `openSharedDatabase` */
 export async function openDatabaseAt(url: string, options: SharedDatabaseOptions) {
   const { environment, dataDir, clock, random, log, dataKey } = options;
-  const { openPostgres, requireSecretKey } = await import('../stores/postgres/open-database.ts');
-  const { PostgresDatabase } = await import('../stores/postgres/session.ts');
+  const { openPostgres, PostgresDatabase, requireSecretKey } = await import(
+    '../stores/postgres/session.ts'
+  );
   const { createSettingsStore } = await import('../stores/stores.ts');
   const key = requireSecretKey(environment.secretKey);
   const vault = createVault(createSecretKey(key, 'ISTHMUS_SECRET_KEY'));

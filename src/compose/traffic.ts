@@ -25,8 +25,7 @@ import {
   type DurableResponseStore,
 } from '../stored-responses/response-store.ts';
 import { openAccounts } from './accounts.ts';
-import { openBackend } from './backend.ts';
-import { createProviderRule, keepProviderAccount } from './external-provider.ts';
+import { createProviderRule, keepProviderAccount, openBackend } from './backend.ts';
 import { type Foundation, type GatewayContext, noteSeeds, watchCredentials } from './foundation.ts';
 import { createOutboundChoice } from './outbound.ts';
 

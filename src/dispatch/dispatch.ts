@@ -32,13 +32,12 @@ import {
   requireTask,
   routeCall,
 } from './call-setup.ts';
-import { countTokens } from './count-tokens.ts';
 import type { CallContext, CallExplanation, Dispatcher, GenerateAnswer } from './dispatcher.ts';
-import { embed } from './embed.ts';
 import { exhaustedError } from './exhausted.ts';
 import { askApart, generateSeveral } from './fan-out.ts';
 import { isNativeErrorReply } from './lanes.ts';
 import { CallBodies } from './prepare.ts';
+import { countTokens, embed } from './queries.ts';
 import { TokenEstimator } from './stream-observer.ts';
 
 interface DispatchOptions extends Routing {

@@ -12,6 +12,7 @@ import {
   readAccount,
   readAccountFile,
   readImportJson,
+  readServiceAccountKey,
   requireObject,
   writeAccountFile,
 } from './account-file.ts';
@@ -26,7 +27,6 @@ import {
   toCredential,
 } from './oauth-client.ts';
 import { AccountPlacer, type Identity, type Placed, readIdentity } from './place-account.ts';
-import { readServiceAccountKey } from './service-account-key.ts';
 
 interface AccountTransferOptions extends EndpointOptions {
   readonly book: AccountBook;

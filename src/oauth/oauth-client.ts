@@ -10,7 +10,7 @@ import { NO_PROXY, type ProxyChoice } from '../lib/outbound-proxy.ts';
 import { ProxyDispatchers, ProxyError } from '../lib/proxy-agent.ts';
 import { scrub } from '../lib/redact.ts';
 import { readWithin, withinLimit } from '../lib/time-limit.ts';
-import { signAssertion } from './service-account-key.ts';
+import { signAssertion } from './account-file.ts';
 
 /** How a call goes out, and what ends it early. */
 export interface Reach {

@@ -6,6 +6,7 @@ import type { AccountBook, NewAccount } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { clientError, invalidRequest } from '../canonical/error.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
+import { readClaims } from './account-file.ts';
 import {
   OAuthFault,
   type OAuthSettings,
@@ -13,7 +14,6 @@ import {
   type TokenEndpoint,
   type TokenReply,
 } from './oauth-client.ts';
-import { readClaims } from './service-account-key.ts';
 
 /** `unknown`: the provider does not say · `rejected`: what it said cannot be trusted. */
 export type Identity =

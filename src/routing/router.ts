@@ -7,12 +7,6 @@ import { compareCodePoints, isWildcard, nearestName } from '../lib/names.ts';
 import { derived } from '../lib/once.ts';
 import { CATALOG } from './catalog.ts';
 import { createFamilies, type Families } from './families.ts';
-import {
-  isMappedImageWithRest,
-  type MappedNames,
-  readImageName,
-  unreadEnd,
-} from './image-names.ts';
 import { createMapping, type MappingHit, type ModelMapping } from './mapping.ts';
 import {
   EXACT_ALIASES,
@@ -20,8 +14,12 @@ import {
   findKnown,
   findNewest,
   impliedBy,
+  isMappedImageWithRest,
+  type MappedNames,
   type NamedModel,
   type RouteStep,
+  readImageName,
+  unreadEnd,
 } from './model-names.ts';
 
 const MAX_NAME_LENGTH = 256;

@@ -8,7 +8,6 @@ import { createTimedId } from '../lib/ids.ts';
 import { FOREIGN_API } from '../wire/vocabulary.ts';
 import { runAdminRoute } from './admin.ts';
 import { observeEnd } from './call-context.ts';
-import type { ClientResponse } from './client-response.ts';
 import { onSocket } from './connections.ts';
 import type { ConsoleFile } from './console.ts';
 import type { Edge, Exchange } from './edge.ts';
@@ -20,7 +19,7 @@ import { isAdminPath, sendError, sendJson, sendText } from './respond.ts';
 import type { HealthQuestion, RouteMatch, RouteOffer } from './routes.ts';
 import { runRoute } from './run-route.ts';
 import { runService } from './run-service.ts';
-import { acceptsCoding, type HeaderMap } from './settings.ts';
+import { acceptsCoding, type ClientResponse, type HeaderMap } from './settings.ts';
 
 /** Most requests have none; nobody writes into it. */
 const NO_QUERY = new URLSearchParams();

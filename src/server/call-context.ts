@@ -1,7 +1,7 @@
 // Reads the gateway's own request headers: session, account and tier wishes, strictness.
 
 import type { BudgetUnit } from '../access/budgets.ts';
-import type { CallCost, CallUse, MostUse } from '../access/reservation.ts';
+import type { CallCost, CallUse, MostUse } from '../access/usage-window.ts';
 import { gatewayError, invalidRequest, stoppedError } from '../canonical/error.ts';
 import { promptSize } from '../canonical/prompt-size.ts';
 import { type CanonicalRequest, wantedAnswers } from '../canonical/request.ts';

@@ -9,9 +9,8 @@ import type { Clock, Timer } from '../lib/clock.ts';
 import { IndexedList, type IndexedListItem } from '../lib/collections.ts';
 import { type IpRange, isInRange, isLoopback, readAddress, visitorOf } from '../lib/net.ts';
 import { derived, remember } from '../lib/once.ts';
-import type { ClientResponse } from './client-response.ts';
 import { MAX_PEERS } from './gates/locality.ts';
-import type { Log } from './settings.ts';
+import type { ClientResponse, Log } from './settings.ts';
 
 /** A client that takes nothing for this long is cut off. */
 const STALL_MS = 120_000;

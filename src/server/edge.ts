@@ -23,13 +23,12 @@ import type {
 } from '../stored-responses/response-store.ts';
 import type { Activity } from './activity.ts';
 import type { AdminRoute } from './admin-route.ts';
-import type { ClientResponse } from './client-response.ts';
 import type { ConsoleFiles } from './console.ts';
 import type { KeyRing } from './gates/authenticate.ts';
 import type { BodyBudget, BodyHolder } from './gates/body.ts';
 import type { RouteTable } from './routes.ts';
 import type { ServiceRoute } from './service-route.ts';
-import type { EdgeSettings, HeaderMap, Log } from './settings.ts';
+import type { ClientResponse, EdgeSettings, HeaderMap, Log } from './settings.ts';
 
 type EdgeProtocols = Pick<Protocols, 'all' | 'protocolForPath' | 'pickListProtocol'>;
 

@@ -15,10 +15,10 @@ import type { JsonObject } from '../lib/json.ts';
 import { writeSentence } from '../lib/localized-message.ts';
 import type { ClientProtocol, ErrorReply } from '../protocols/protocol.ts';
 import { FOREIGN_API } from '../wire/vocabulary.ts';
-import type { ClientResponse } from './client-response.ts';
 import { closeStalled, type StallClock } from './connections.ts';
 import type { Exchange } from './edge.ts';
 import { corsHeaders } from './gates/cors.ts';
+import type { ClientResponse } from './settings.ts';
 
 interface JsonAnswer {
   readonly status: number;

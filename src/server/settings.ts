@@ -1,5 +1,7 @@
-// Settings of the edge with their defaults, its logger, and the type of request headers.
+// What the parts of the edge share: settings with their defaults, the logger, and what they read and write.
 
+import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import type { AccessSettings } from '../access/access.ts';
 import { DEFAULTS, type ProxySettings } from '../config/settings.ts';
 import type { AuthMode } from '../config/values.ts';
@@ -76,4 +78,15 @@ export interface RequestLine {
   /** A kind of error, such as `client-gone`. */
   readonly error: string | undefined;
   readonly passedOver: readonly object[] | undefined;
+}
+
+// What answers are written to.
+
+/** Node's own response, or what stands for one on a WebSocket. */
+export interface ClientResponse
+  extends Writable,
+    Pick<ServerResponse, 'req' | 'socket' | 'statusCode' | 'headersSent' | 'chunkedEncoding'> {
+  writeHead(status: number, headers: string[]): unknown;
+  writeContinue(): void;
+  flushHeaders(): void;
 }

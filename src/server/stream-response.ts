@@ -8,10 +8,10 @@ import { createId } from '../lib/ids.ts';
 import type { FollowedEvents, GenerateCall, StreamWriter } from '../protocols/protocol.ts';
 import { turn } from '../stream/scheduler.ts';
 import { readCallContext, startDeadline } from './call-context.ts';
-import type { ClientResponse } from './client-response.ts';
 import { closeStalled, onSocket } from './connections.ts';
 import type { Exchange } from './edge.ts';
 import { baseHeaders, logInternal, sendError } from './respond.ts';
+import type { ClientResponse } from './settings.ts';
 
 /**
  * Runs a streaming call to its end. Failures before the headers went out are thrown; later ones are

@@ -11,10 +11,10 @@ import { isJsonObject, parseJson } from '../lib/json.ts';
 import type { WebSocketRoute } from '../protocols/protocol.ts';
 import { FRAME_END } from '../stream/sse.ts';
 import { serve } from './answer.ts';
-import type { ClientResponse } from './client-response.ts';
 import { closeStalled, onSocket } from './connections.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { type BodyHolder, clientGone, tooLarge, UNCOUNTED_BYTES, watchPace } from './gates/body.ts';
+import type { ClientResponse } from './settings.ts';
 
 export type TakeRequest = (
   request: IncomingMessage,

@@ -4,9 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CATALOG } from '../../src/routing/catalog.ts';
-import { unreadEnd } from '../../src/routing/image-names.ts';
 import { PRESETS } from '../../src/routing/mapping.ts';
-import { EXACT_ALIASES, findAlias } from '../../src/routing/model-names.ts';
+import { EXACT_ALIASES, findAlias, unreadEnd } from '../../src/routing/model-names.ts';
 import { capabilitiesOf } from '../../src/upstreams/generate/models.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/models.md'), 'utf8');

@@ -2,8 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';
-import { openPostgres } from '../../src/stores/postgres/open-database.ts';
-import { PostgresDatabase } from '../../src/stores/postgres/session.ts';
+import { openPostgres, PostgresDatabase } from '../../src/stores/postgres/session.ts';
 import { type Link, openLink } from '../support/link.ts';
 import {
   createTestPostgres,

@@ -6,16 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
-import type { Clock } from '../../src/lib/clock.ts';
-import { createSystemClock } from '../../src/lib/clock.ts';
+import { type Clock, createSystemClock } from '../../src/lib/clock.ts';
 import type { Vault } from '../../src/sealing/seal.ts';
 import { runScript } from '../../src/stores/database.ts';
 import {
   type OpenPostgresOptions,
   openPostgres,
+  PostgresDatabase,
+  type PostgresOptions,
   type PostgresStores,
-} from '../../src/stores/postgres/open-database.ts';
-import { PostgresDatabase, type PostgresOptions } from '../../src/stores/postgres/session.ts';
+} from '../../src/stores/postgres/session.ts';
 import { createTestVault } from './database.ts';
 import { isInstalled } from './debian-packages.ts';
 import { freePort } from './free-port.ts';

@@ -33,7 +33,7 @@ import { memoryLimit } from '../../lib/memory-limit.ts';
 import { isLoopback, MAX_KNOWN_ADDRESSES, readAddress, visitorOf } from '../../lib/net.ts';
 import { remember } from '../../lib/once.ts';
 import { parseWithSharedTools } from '../../lib/shared-json.ts';
-import type { ClientResponse } from '../client-response.ts';
+import type { ClientResponse } from '../settings.ts';
 
 export interface BodyInput extends ByteLimits {
   readonly request: IncomingMessage;

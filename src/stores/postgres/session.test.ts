@@ -14,8 +14,7 @@ import { firstOf, insert, rowsOf, run, runScript } from '../database.ts';
 import { MIGRATIONS, migrate, readVersion } from '../migrations.ts';
 import { builder } from '../schema.ts';
 import { createSettingsStore } from '../stores.ts';
-import { openPostgres } from './open-database.ts';
-import { PostgresDatabase, readText, writeText } from './session.ts';
+import { openPostgres, PostgresDatabase, readText, writeText } from './session.ts';
 
 test.each(['', 'plain', 'a\0b', '\uFDD0', '\0\uFDD00', '🌍\uFDD01'])(
   'the text %j comes back whole',

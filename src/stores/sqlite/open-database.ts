@@ -10,8 +10,13 @@ import { createDataKey, openDataKey } from '../data-key.ts';
 import { runScript } from '../database.ts';
 import { MIGRATIONS, migrate, readVersion } from '../migrations.ts';
 import { openStores, type StoresOptions } from '../stores.ts';
-import { keepUpgradeCopy, removeUpgradeCopyInTime } from './backup.ts';
-import { APPLICATION_ID, checkDatabaseFile, checkWhole } from './check-database.ts';
+import {
+  APPLICATION_ID,
+  checkDatabaseFile,
+  checkWhole,
+  keepUpgradeCopy,
+  removeUpgradeCopyInTime,
+} from './backup.ts';
 import { isForWantOfRoom, lacksRoom, noRoom } from './faults.ts';
 import {
   Checkpoints,

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createLocalJWKSet, exportJWK, importSPKI, jwtVerify, UnsecuredJWT } from 'jose';
 import { expect, test } from 'vitest';
-import { readClaims, signAssertion } from './service-account-key.ts';
+import { readClaims, signAssertion } from './account-file.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,

@@ -7,7 +7,7 @@ import { makeTestFolder } from '../../test/support/test-folder.ts';
 import type { AccessControl } from '../access/access.ts';
 import { createLiveConfig, type LiveConfig } from '../config/live.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../server/settings.ts';
-import { recordEdits } from './config-edits.ts';
+import { recordEdits } from './config-file.ts';
 
 let folder: string;
 let path: string;
