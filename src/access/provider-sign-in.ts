@@ -5,10 +5,10 @@ import type { Configuration, IDToken } from 'openid-client';
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { SealedValues } from '../cluster/sealed-values.ts';
+import { readWithin } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import type { LineLog } from '../lib/log.ts';
 import { isLoopbackHost } from '../lib/net.ts';
-import { readWithin } from '../lib/time-limit.ts';
 import { isSameText } from './password-hash.ts';
 import {
   type createInvitations,

@@ -23,8 +23,7 @@ import {
 import { createConfigRoutes, createEnvironmentRoute } from './config/config.ts';
 import { createModelRoutes, createPriceRoute } from './models.ts';
 import { createEventsRoute } from './monitor/events.ts';
-import { createExportRoutes } from './monitor/export.ts';
-import { createLogsRoute, createMetricsRoute } from './monitor/logs.ts';
+import { createExportRoutes, createLogsRoute, createMetricsRoute } from './monitor/export.ts';
 import { createOverviewRoute } from './monitor/overview.ts';
 import { createReplayRoute } from './monitor/replay.ts';
 import {

@@ -18,7 +18,7 @@ import type * as environment from './config/config.ts';
 import type * as sections from './config/sections.ts';
 import type * as models from './models.ts';
 import type * as prices from './models.ts';
-import type * as alerts from './monitor/alerts.ts';
+import type * as alerts from './monitor/attention.ts';
 import type * as recording from './monitor/requests.ts';
 import type * as requestSession from './monitor/requests.ts';
 import type * as figures from './monitor/requests.ts';

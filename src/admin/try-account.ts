@@ -9,9 +9,9 @@ import {
   type UpstreamFailureKind,
   upstreamError,
 } from '../canonical/error.ts';
+import { withinLimit } from '../lib/clock.ts';
 import { MESSAGE_SCHEMA, type Sentence, textOf, told } from '../lib/localized-message.ts';
 import { named, object, partial, type ValueOf } from '../lib/object-schema.ts';
-import { withinLimit } from '../lib/time-limit.ts';
 import type { Access, AdminOptions, ListedByAccount } from './options.ts';
 
 const STEP_SCHEMA = object({

@@ -108,7 +108,7 @@ const addDoctor: AddCommand = localCommand<DoctorFlags>({
   load: async () => {
     const [{ examine }, { findClients }] = await Promise.all([
       import('./doctor/doctor.ts'),
-      import('./doctor/clients.ts'),
+      import('./doctor/checks.ts'),
     ]);
     const found = () => findClients(thisMachine());
     return (context, _argument, flags) =>

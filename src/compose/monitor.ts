@@ -7,7 +7,7 @@ import { type BudgetState, levelOf } from '../access/budgets.ts';
 import type { Account } from '../accounts/account.ts';
 import { writeStatus } from '../admin/account-view.ts';
 import { createMonitorRoutes } from '../admin/admin-routes.ts';
-import { createAlertRoutes } from '../admin/monitor/alerts.ts';
+import { createAlertRoutes } from '../admin/monitor/attention.ts';
 import { connectFeed } from '../admin/monitor/events.ts';
 import { type AttentionOptions, readAttention } from '../admin/monitor/overview.ts';
 import type { GatewayFacts, MonitorRouteOptions } from '../admin/options.ts';

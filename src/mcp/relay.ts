@@ -3,14 +3,13 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Agent, type Dispatcher } from 'undici';
-import { GatewayError, clientError, upstreamError } from '../canonical/error.ts';
+import { clientError, GatewayError, upstreamError } from '../canonical/error.ts';
 import type { Settings } from '../config/effective.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, readWithin } from '../lib/clock.ts';
 import { derived } from '../lib/once.ts';
 import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import { ProxyDispatchers } from '../lib/proxy-agent.ts';
 import { scrubText } from '../lib/redact.ts';
-import { readWithin } from '../lib/time-limit.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { ServiceAnswer, ServiceInput, ServiceRoute } from '../server/service-route.ts';
 import { readRetryAfter } from '../upstreams/refusals.ts';

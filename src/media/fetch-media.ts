@@ -7,11 +7,10 @@ import { Agent, type Dispatcher } from 'undici';
 import { invalidRequest } from '../canonical/error.ts';
 import { mapMedia, modalityOf, sniffMediaType, spellMediaType } from '../canonical/media.ts';
 import type { CanonicalRequest, MediaPart } from '../canonical/request.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, readWithin, withinLimit } from '../lib/clock.ts';
 import { type AddressPolicy, literalAddress, PUBLIC_ONLY } from '../lib/net.ts';
 import { NO_PROXY, type ProxyChoice } from '../lib/outbound-proxy.ts';
 import { ProxyDispatchers } from '../lib/proxy-agent.ts';
-import { readWithin, withinLimit } from '../lib/time-limit.ts';
 
 export interface FetchedMedia {
   readonly mediaType: string;

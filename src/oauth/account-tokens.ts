@@ -11,8 +11,8 @@ import type { AccountBook } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { type GatewayError, upstreamError } from '../canonical/error.ts';
 import type { LeaseStore } from '../cluster/leases.ts';
+import { unlessAborted } from '../lib/clock.ts';
 import { textOf, told } from '../lib/localized-message.ts';
-import { unlessAborted } from '../lib/time-limit.ts';
 import {
   type EndpointOptions,
   NEVER,

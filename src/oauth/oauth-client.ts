@@ -2,14 +2,13 @@
 
 import { Agent, type Dispatcher, request } from 'undici';
 import type { OAuthCredential, ServiceAccountCredential } from '../accounts/account.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, readWithin, withinLimit } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson, readNumber } from '../lib/json.ts';
 import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { NO_PROXY, type ProxyChoice } from '../lib/outbound-proxy.ts';
 import { ProxyDispatchers, ProxyError } from '../lib/proxy-agent.ts';
 import { scrub } from '../lib/redact.ts';
-import { readWithin, withinLimit } from '../lib/time-limit.ts';
 import { signAssertion } from './account-file.ts';
 
 /** How a call goes out, and what ends it early. */

@@ -2,11 +2,10 @@
 
 import { MODEL_PREFIXES, readPathModel } from '../protocols/generate/models.ts';
 import type { EmbedCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
-import { readAudioCall } from './audio.ts';
+import { readAudioCall, readSpeechCall } from './audio.ts';
 import { readCompletionCall } from './completions.ts';
 import { readBatchEmbedCall, readEmbedCall, readEmbeddingCall } from './embeddings.ts';
 import { readEditCall, readGenerationCall, refuseVariations } from './images.ts';
-import { readSpeechCall } from './speech.ts';
 import { STORED_RESPONSE_ROUTES } from './stored-responses.ts';
 
 export const CHAT_SURFACES: readonly ProtocolRoute[] = [

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openTelemetry } from '../../src/compose/monitor.ts';
+import { openTelemetry } from '../../src/compose/telemetry.ts';
 import { resolveSettings } from '../../src/config/effective.ts';
 import { readEnvironment } from '../../src/config/env.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';

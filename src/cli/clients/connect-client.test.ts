@@ -14,7 +14,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { countOf } from '../../../test/support/counts.ts';
 import { CODING_CLIENTS } from '../../clients/coding-clients.ts';
 import { createTestHome, type TestHome } from './clients.test-support.ts';
-import { readTree } from './settings-editor.ts';
+import { readTree } from './settings-formats.ts';
 
 let at: TestHome;
 beforeEach(async () => {

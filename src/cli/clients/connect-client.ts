@@ -11,20 +11,31 @@ import { messageOf } from '../../lib/localized-message.ts';
 import type { ConnectFlags } from '../admin-client.ts';
 import { CommandError } from '../exit-codes.ts';
 import { confirm, type Said, type Terminal, writeTable } from '../terminal.ts';
-import { type Asked, type ClientGateway, findSetUp, type SetUpFlags } from './client-gateway.ts';
 import {
+  type Asked,
+  type ClientGateway,
   type Connection,
   clientsFolder,
   findConnection,
+  findSetUp,
   keepKey,
   readConnections,
+  type SetUpFlags,
   saveConnections,
   withConnection,
-} from './connections.ts';
+} from './client-gateway.ts';
 import { type FoundFile, findFile, findProgram, findProjectFile, type Machine } from './place.ts';
+import {
+  digestOf,
+  readText,
+  removeFolders,
+  removeText,
+  replaceText,
+  takeBack,
+  type WrittenFile,
+  writeEntries,
+} from './settings-file.ts';
 import { SettingsError } from './settings-formats.ts';
-import { readText, removeFolders, removeText, replaceText } from './text-file.ts';
-import { digestOf, takeBack, type WrittenFile, writeEntries } from './written-file.ts';
 
 export type ClientFlags = ConnectFlags &
   SetUpFlags &

@@ -3,13 +3,17 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { LaunchFile, LaunchPlan } from '../../clients/client-settings.ts';
-import { findSetUp, type SetUpFlags } from './client-gateway.ts';
+import {
+  clientsFolder,
+  findSetUp,
+  keepKey,
+  readConnections,
+  type SetUpFlags,
+} from './client-gateway.ts';
 import { type ClientContext, findClient, inFile } from './connect-client.ts';
-import { clientsFolder, keepKey, readConnections } from './connections.ts';
 import { findFile, findProgram, type Machine } from './place.ts';
-import { readTree, setEntries } from './settings-editor.ts';
-import { valueAt } from './settings-formats.ts';
-import { readText, replaceText } from './text-file.ts';
+import { readText, replaceText } from './settings-file.ts';
+import { readTree, setEntries, valueAt } from './settings-formats.ts';
 
 /** A program with its arguments and all its variables. */
 export interface Start {

@@ -1,4 +1,5 @@
-// The formats of settings files: JSON, TOML, YAML and one variable a line; each is read as a tree, and edited in its text.
+// Settings files of other programs in JSON, TOML, YAML and one variable a line: each is read as a tree, and edited in its
+// text.
 
 import { isDeepStrictEqual } from 'node:util';
 import { parse, patch } from '@decimalturn/toml-patch';
@@ -26,11 +27,18 @@ import {
   parseDocument,
   type YAMLMap,
 } from 'yaml';
-import type { PathStep, SettingValue, ShellFormat } from '../../clients/client-settings.ts';
+import type {
+  PathStep,
+  SettingEntry,
+  SettingsFormat,
+  SettingValue,
+  ShellFormat,
+} from '../../clients/client-settings.ts';
 import {
   listTables,
   writeDotenv,
   writeExport,
+  writeSettings,
   writeYaml,
   writeYamlItem,
 } from '../../clients/write-settings.ts';
@@ -66,7 +74,7 @@ export function valueAt(tree: unknown, path: readonly PathStep[]): unknown {
 }
 
 /** A copy of the tree with the change. A new item of a list comes first: that is the one a client starts with. */
-export function changeTree(tree: Tree, { path, value }: Change): Tree {
+function changeTree(tree: Tree, { path, value }: Change): Tree {
   const [step, ...rest] = path;
   if (typeof step !== 'string') throw new Error('A list has a name.');
   const copy = { ...tree };
@@ -110,7 +118,7 @@ function appendLines(text: string, lines: readonly string[]): string {
 // Settings in JSON, with the comments and trailing commas that many programs take there.
 
 /** @throws SettingsError naming the line */
-export function readJson(text: string): unknown {
+function readJson(text: string): unknown {
   const errors: ParseError[] = [];
   const value: unknown = parseJsonText(text, errors, { allowTrailingComma: true });
   const [first] = errors;
@@ -119,7 +127,7 @@ export function readJson(text: string): unknown {
   throw new SettingsError(`Line ${lineAt(text, first.offset)} is no JSON (${reason}).`);
 }
 
-export function changeJson(text: string, tree: Tree, { path, value }: Change): string {
+function changeJson(text: string, tree: Tree, { path, value }: Change): string {
   const formattingOptions = isInOneLine(text, path) ? undefined : styleOf(text);
   const steps: (string | number)[] = [];
   for (const [depth, step] of path.entries()) {
@@ -202,7 +210,7 @@ function styleOf(text: string): FormattingOptions {
 // Settings in TOML.
 
 /** @throws SettingsError naming the line */
-export function readToml(text: string): Tree {
+function readToml(text: string): Tree {
   try {
     // Copied: objects of the parser are of its own kinds.
     return structuredClone(parse(text)) as Tree;
@@ -213,7 +221,7 @@ export function readToml(text: string): Tree {
 }
 
 /** A table is added at the end and cut out whole, as people do; all else is the library's to place. */
-export function changeToml(text: string, tree: Tree, change: Change): string {
+function changeToml(text: string, tree: Tree, change: Change): string {
   const wanted = changeTree(tree, change);
   const names = change.path.map(String);
   const before = valueAt(tree, change.path);
@@ -264,7 +272,7 @@ function cutTable(text: string, names: readonly string[]): string | undefined {
 // Settings in YAML.
 
 /** @throws SettingsError naming the line */
-export function readYaml(text: string): unknown {
+function readYaml(text: string): unknown {
   return openYaml(text).toJS();
 }
 
@@ -278,7 +286,7 @@ function openYaml(text: string): Document.Parsed {
 }
 
 /** Values on lines of their own are added and removed as lines; the library writes the rest, and may indent it anew. */
-export function changeYaml(text: string, tree: Tree, change: Change): string {
+function changeYaml(text: string, tree: Tree, change: Change): string {
   const document = openYaml(text);
   const [name, item] = change.path;
   if (typeof name !== 'string') throw new Error('A list has a name.');
@@ -403,7 +411,7 @@ function writeDocument(text: string, document: Document.Parsed): string {
 const DOTENV_LINE = /^\s*(?:export\s+)?([\w.-]+)\s*=\s*(.*?)\s*$/;
 
 /** Every variable; of several lines of one name the last one counts. */
-export function readDotenv(text: string): Tree {
+function readDotenv(text: string): Tree {
   return readLines(text, DOTENV_LINE, unquoteDotenv);
 }
 
@@ -423,7 +431,7 @@ function unquoteDotenv(text: string): string {
     : inner;
 }
 
-export function changeDotenv(text: string, change: Change): string {
+function changeDotenv(text: string, change: Change): string {
   const name = String(change.path[0]);
   const isName = (line: string): boolean => DOTENV_LINE.exec(line.trimEnd())?.[1] === name;
   return changeLine(text, change, { isName, write: (value) => writeDotenv([name, value]) });
@@ -434,7 +442,7 @@ const MARK = ' # isthmus';
 
 const SHELL_LINE = /^(?:export |set -gx |\$env:)(\w+)(?:=| = | )(.*) # isthmus\s*$/;
 
-export function readShell(text: string): Tree {
+function readShell(text: string): Tree {
   return readLines(text, SHELL_LINE, unquoteWord);
 }
 
@@ -447,7 +455,7 @@ function unquoteWord(word: string): string {
     .replace(/\\([\\'])/g, '$1');
 }
 
-export function changeShell(text: string, shell: ShellFormat, change: Change): string {
+function changeShell(text: string, shell: ShellFormat, change: Change): string {
   const name = String(change.path[0]);
   const isName = (line: string): boolean => SHELL_LINE.exec(line)?.[1] === name;
   return changeLine(text, change, {
@@ -469,4 +477,93 @@ function changeLine(text: string, { value }: Change, { isName, write }: LineOfVa
   const end =
     /\r?\n$/.exec(lines[index] ?? '')?.[0] ?? (index === lines.length - 1 ? '' : eolOf(text));
   return lines.with(index, write(String(value)) + end).join('');
+}
+
+// Edits a settings file of another program: sets and removes values, and leaves every other character as it is.
+
+interface Editor {
+  /** @throws SettingsError naming the line where the text is not of its format */
+  read(text: string): unknown;
+  change(text: string, tree: Tree, change: Change): string;
+}
+
+const EDITORS: Readonly<Record<SettingsFormat, Editor>> = {
+  json: { read: readJson, change: changeJson },
+  toml: { read: readToml, change: changeToml },
+  yaml: { read: readYaml, change: changeYaml },
+  dotenv: { read: readDotenv, change: (text, _tree, change) => changeDotenv(text, change) },
+  posix: { read: readShell, change: (text, _tree, change) => changeShell(text, 'posix', change) },
+  fish: { read: readShell, change: (text, _tree, change) => changeShell(text, 'fish', change) },
+  powershell: {
+    read: readShell,
+    change: (text, _tree, change) => changeShell(text, 'powershell', change),
+  },
+};
+
+/** @throws SettingsError naming the line where the text is not of its format */
+export function readTree(format: SettingsFormat, text: string): Tree {
+  const tree = EDITORS[format].read(splitMark(text).body) ?? {};
+  if (isTree(tree)) return tree;
+  throw new SettingsError('Its top is no object.');
+}
+
+const IS_SHELL: ReadonlySet<SettingsFormat> = new Set(['posix', 'fish', 'powershell']);
+
+/**
+ * The text with the entries set; one without anything in it becomes what a new file is.
+ * @throws SettingsError when the text is not of its format, or cannot be edited without changing more
+ */
+export function setEntries(
+  format: SettingsFormat,
+  text: string,
+  entries: readonly SettingEntry[],
+): string {
+  if (text.trim() === '' && !IS_SHELL.has(format)) return writeSettings(format, entries);
+  const tree = readTree(format, text);
+  const changes = entries.filter(
+    ({ path, onlyIfMissing }) => onlyIfMissing !== true || valueAt(tree, path) === undefined,
+  );
+  return applyChanges(format, text, changes);
+}
+
+/** @throws SettingsError as `setEntries` */
+export function applyChanges(
+  format: SettingsFormat,
+  text: string,
+  changes: readonly Change[],
+): string {
+  let current = text;
+  for (const change of changes) {
+    const tree = readTree(format, current);
+    if (isDeepStrictEqual(valueAt(tree, change.path), change.value)) continue;
+    refuseOtherKinds(tree, change);
+    const { mark, body } = splitMark(current);
+    const next = mark + EDITORS[format].change(body, tree, change);
+    // Some files say one thing twice, or are built in ways that no editor follows.
+    if (!isDeepStrictEqual(readTree(format, next), changeTree(tree, change))) {
+      throw new SettingsError(
+        'It is written in a way that cannot be edited without changing more.',
+      );
+    }
+    current = next;
+  }
+  return current;
+}
+
+/** What stands above a value has to be an object, or a list where an item is meant. */
+function refuseOtherKinds(tree: Tree, { path }: Change): void {
+  for (const [depth, step] of path.entries()) {
+    const above = depth === 0 ? tree : valueAt(tree, path.slice(0, depth));
+    if (above === undefined) return;
+    const isRight = typeof step === 'string' ? isTree(above) : Array.isArray(above);
+    if (isRight) continue;
+    const name = path.slice(0, depth).join('.');
+    throw new SettingsError(`Its "${name}" is no ${typeof step === 'string' ? 'object' : 'list'}.`);
+  }
+}
+
+/** Some editors of Windows begin a file with it. */
+function splitMark(text: string): { readonly mark: string; readonly body: string } {
+  const mark = text.startsWith('\ufeff') ? '\ufeff' : '';
+  return { mark, body: text.slice(mark.length) };
 }

@@ -14,15 +14,16 @@ import { claimFolder } from '../data-folder.ts';
 import { createFakeTerminal } from '../fake-terminal.test-support.ts';
 import { createAnswer } from '../terminal.ts';
 import {
+  checkClients,
   checkClocks,
   checkDisk,
   checkExposure,
   checkNode,
   checkProxies,
+  type FoundClient,
   findListener,
   scoreOf,
 } from './checks.ts';
-import { checkClients, type FoundClient } from './clients.ts';
 import { type DoctorOptions, examine } from './doctor.ts';
 
 let folder: string;

@@ -25,6 +25,7 @@ import {
   checkAccounts,
   checkAddress,
   checkAttention,
+  checkClients,
   checkClocks,
   checkDataFolder,
   checkDisk,
@@ -34,12 +35,12 @@ import {
   checkProxies,
   checkSettings,
   type Finding,
+  type FoundClient,
   findingsOf,
   findListener,
   isServed,
   scoreOf,
 } from './checks.ts';
-import { checkClients, type FoundClient } from './clients.ts';
 
 export type DoctorFlags = Omit<ConnectFlags, 'local'> & Said<'generate', boolean>;
 

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { CODING_CLIENTS } from '../../clients/coding-clients.ts';
 import { createTestHome, type TestHome } from '../clients/clients.test-support.ts';
 import { createFakeTerminal } from '../fake-terminal.test-support.ts';
-import { checkClients, findClients } from './clients.ts';
+import { checkClients, findClients } from './checks.ts';
 
 const KEY = 'sk-given-0123456789';
 

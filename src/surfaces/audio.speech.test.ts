@@ -3,7 +3,7 @@ import type { CanonicalEvent } from '../canonical/event.ts';
 import { fold } from '../canonical/fold.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { CONTEXT, inputOf } from '../protocols/chat/answers.test-support.ts';
-import { readSpeechCall } from './speech.ts';
+import { readSpeechCall } from './audio.ts';
 
 const SAMPLES = Buffer.from([1, 2, 3, 4]).toString('base64');
 const L16 = 'audio/L16;codec=pcm;rate=16000';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { resolveSettings } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';
-import { writeBanner } from './banner.ts';
+import { writeBanner } from './serve.ts';
 
 type BannerFacts = Parameters<typeof writeBanner>[0];
 

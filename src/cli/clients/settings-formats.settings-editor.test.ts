@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SettingEntry, SettingsFormat } from '../../clients/client-settings.ts';
-import { applyChanges, readTree, setEntries } from './settings-editor.ts';
-import { valueAt } from './settings-formats.ts';
-import { digestOf, takeBack, writeEntries } from './written-file.ts';
+import { digestOf, takeBack, writeEntries } from './settings-file.ts';
+import { applyChanges, readTree, setEntries, valueAt } from './settings-formats.ts';
 
 const TABLE = { name: 'isthmus', base_url: 'http://127.0.0.1:8045/v1' };
 
