@@ -4,23 +4,33 @@ import { invalidRequest } from '../canonical/error.ts';
 import type { Part, ToolCallPart, ToolResultPart, Turn } from '../canonical/request.ts';
 import { createIds } from '../canonical/tool-names.ts';
 import { told } from '../lib/localized-message.ts';
-import { type TransformContext, type TurnRule, unlessSame, withParts } from './transform.ts';
+import {
+  type Conversation,
+  mapTurns,
+  type TransformContext,
+  type TurnRule,
+  unlessSame,
+  withParts,
+} from './transform.ts';
 import { mergeTurns } from './turns.ts';
 
 /**
  * Upstream rule (ai.google.dev, "Function calling"): as many responses as calls, in the next turn and, on newer
- * models, with the ids of the calls. Expects merged turns; a piece of a conversation stays as it is, for order does
- * not matter to a count.
- * @throws GatewayError (invalid-request) for a result without any call
+ * models, with the ids of the calls. Expects merged turns; a relayed piece of a conversation stays as it is, for
+ * order does not matter to a count.
+ * @throws GatewayError (invalid-request) for a result without any call, where it is not only counted
  */
 export const pairToolResults: TurnRule = (request, context) => {
   const { turns } = request;
   if (!turns.some((turn) => turn.parts.some(isToolPart))) return request;
   const matches = new Matches(turns);
-  const { orphan } = matches;
+  const { orphans } = matches;
+  const [orphan] = orphans;
   if (orphan !== undefined) {
-    if (orphan.native !== undefined && context.mayBePiece === true) return request;
-    throw orphanError(orphan);
+    if (context.mayBePiece !== true) throw orphanError(orphan);
+    return orphan.native === undefined
+      ? pairToolResults(freeOf(orphans, request, context), context)
+      : request;
   }
   for (const result of matches.repeated) noteSecond(result, context);
   const paired: Turn[] = [];
@@ -37,6 +47,33 @@ export const pairToolResults: TurnRule = (request, context) => {
   const done = unlessSame(paired, turns);
   return done === turns ? request : mergeTurns({ ...request, turns: done }, context);
 };
+
+/** Upstreams of other wires refuse a result without its call to count as well; its content takes as many tokens. */
+function freeOf<Request extends Conversation>(
+  orphans: readonly Part[],
+  request: Request,
+  { receipt }: TransformContext,
+): Request {
+  receipt.add('approximated', 'messages', told`A result without its call was counted as text.`);
+  const alone = new Set(orphans);
+  return mapTurns(request, (turn) =>
+    withParts(
+      turn,
+      turn.parts.flatMap((part) =>
+        part.kind === 'tool-result' && alone.has(part) ? contentOf(part) : part,
+      ),
+    ),
+  );
+}
+
+function contentOf({ content }: ToolResultPart): readonly Part[] {
+  if (content.length === 0) return [NO_RESULT];
+  return content.map((part) =>
+    part.kind === 'json' ? { kind: 'text', text: JSON.stringify(part.value) } : part,
+  );
+}
+
+const NO_RESULT = { kind: 'text', text: 'no result' } as const;
 
 /** The turn behind the calls of `step`; undefined when all it held stands elsewhere now. */
 function answerStep(
@@ -91,8 +128,7 @@ function resultOf(
         ? told`Tool call ${word} has no result; "no result" was sent.`
         : told`Function call ${word} has no response; "no result" was sent.`;
     receipt.add('repaired', 'messages', reason);
-    const content = [{ kind: 'text', text: 'no result' }] as const;
-    return { kind: 'tool-result', callId: id, name, content, isError: true };
+    return { kind: 'tool-result', callId: id, name, content: [NO_RESULT], isError: true };
   }
   const { part } = found;
   if (found.turnIndex !== index) {
@@ -166,9 +202,9 @@ class Matches {
     for (const part of this.#orphans) if (this.#isRepeated(part)) this.repeated.push(part);
   }
 
-  /** A result to no call at all. */
-  get orphan(): ToolResultPart | undefined {
-    return this.#orphans.find((part) => !this.#isRepeated(part));
+  /** Results to no call at all. */
+  get orphans(): readonly ToolResultPart[] {
+    return this.#orphans.filter((part) => !this.#isRepeated(part));
   }
 
   #addCalls(parts: readonly Part[], turnIndex: number): void {

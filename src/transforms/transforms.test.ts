@@ -437,6 +437,23 @@ test('a result that stands before its call is not taken for its answer', () => {
   expect(() => turnsAfter(turns)).toThrow(/no earlier assistant message holds/);
 });
 
+test('in a piece that is counted a result without its call is its content', () => {
+  const context = contextOf({ mayBePiece: true });
+  const content = [
+    { kind: 'text', text: 'said' },
+    { kind: 'json', value: { a: 1 } },
+  ] as const;
+  const alone = { kind: 'tool-result', callId: 't0', content, isError: false } as const;
+  const empty = { ...alone, callId: 't2', content: [] } as const;
+  const turns = turnsAfter(
+    [user(alone), assistant(call('t1')), user(result('t1'), empty)],
+    context,
+  );
+  expect(turns[0]).toEqual(user('said', '{"a":1}'));
+  expect(turns[2]).toMatchObject(user(result('t1'), 'no result'));
+  expect(context.receipt.entries).toMatchObject([{ action: 'approximated', path: 'messages' }]);
+});
+
 test('a result that came early is a second one where a call of its id has its own, though another has none', () => {
   const context = contextOf();
   const step = [assistant(call('t1')), user(result('t1'))];

@@ -18,6 +18,8 @@ export const receipt: SentenceTexts = {
   'A picture is of type {}, as its bytes tell.': '画像のバイト列から、種類は {1} です。',
   'A response to the function {} was given the id and name of its call.':
     '関数 {1} への応答に、その呼び出しの ID と名前を付けました。',
+  'A result without its call was counted as text.':
+    '呼び出しのない結果は、テキストとして数えました。',
   'A second response to the function {} was dropped.': '関数 {1} への 2 つ目の応答を除外しました。',
   'A second result of tool call {} was dropped.':
     'ツール呼び出し {1} の 2 つ目の結果を除外しました。',

@@ -16,6 +16,7 @@ export const receipt: SentenceTexts = {
   'A picture is of type {}, as its bytes tell.': '有一幅图片的字节表明其类型为 {1}。',
   'A response to the function {} was given the id and name of its call.':
     '对函数 {1} 的响应已补上其调用的编号和名称。',
+  'A result without its call was counted as text.': '没有对应调用的结果按文本计数。',
   'A second response to the function {} was dropped.': '对函数 {1} 的第二个响应已丢弃。',
   'A second result of tool call {} was dropped.': '工具调用 {1} 的第二个结果已丢弃。',
   'A second tool named {} was left out.': '第二个名为 {1} 的工具已略去。',
