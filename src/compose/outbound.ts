@@ -22,9 +22,11 @@ interface OutboundOptions {
 /** The proxy for each call, as the settings are now. */
 export function createOutboundChoice(options: OutboundOptions): ProxyChoice {
   const { current, openCredential, log } = options;
-  const choice = derived(current, ({ outbound }): ProxyChoice => {
+  const choice = derived(current, ({ outbound }): ProxyChoice | undefined => {
     const { credential, ...proxies } = outbound;
-    const { all } = proxies;
+    const { all, http, https } = proxies;
+    // Mostly there is none to choose.
+    if ((all ?? http ?? https) === undefined) return undefined;
     if (all === undefined || credential === undefined) return createProxyChoice(proxies);
     try {
       return createProxyChoice({
@@ -39,7 +41,7 @@ export function createOutboundChoice(options: OutboundOptions): ProxyChoice {
       return createProxyChoice(proxies);
     }
   });
-  return (url) => choice()(url);
+  return (url) => choice()?.(url);
 }
 
 function withCredential(proxy: OutboundProxy, credential: string): OutboundProxy {

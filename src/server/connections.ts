@@ -143,24 +143,24 @@ class Pipeline {
 
 const pipelines = new WeakMap<Socket, Pipeline>();
 
-/** Serves a request, in its turn where its client sent many at once: nobody else would be served meanwhile. */
-export function serveInTurn(
-  request: IncomingMessage,
-  response: ServerResponse,
-  serve: (request: IncomingMessage, response: ServerResponse) => void,
-): void {
-  // The answer before has the socket.
-  if (response.socket !== null) {
-    serve(request, response);
-    return;
-  }
-  const { socket } = request;
-  let pipeline = pipelines.get(socket);
-  if (pipeline === undefined) {
-    pipeline = new Pipeline();
-    pipelines.set(socket, pipeline);
-  }
-  pipeline.add(response, () => serve(request, response));
+type Serve = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Serves each request in its turn where its client sent many at once: nobody else would be served meanwhile. */
+export function inTurn(serve: Serve): Serve {
+  return (request, response) => {
+    // The answer before has the socket.
+    if (response.socket !== null) {
+      serve(request, response);
+      return;
+    }
+    const { socket } = request;
+    let pipeline = pipelines.get(socket);
+    if (pipeline === undefined) {
+      pipeline = new Pipeline();
+      pipelines.set(socket, pipeline);
+    }
+    pipeline.add(response, () => serve(request, response));
+  };
 }
 
 const MAX_CONNECTIONS = 16_384;

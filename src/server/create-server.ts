@@ -18,7 +18,7 @@ import { createConnectionResponses } from '../stored-responses/response-store.ts
 import { createActivity, shuttingDown } from './activity.ts';
 import { refuse, serve } from './answer.ts';
 import { type CertificateState, ListenerCertificate } from './certificate.ts';
-import { limitConnections, serveInTurn } from './connections.ts';
+import { inTurn, limitConnections } from './connections.ts';
 import type { Address, Edge, EdgeOptions } from './edge.ts';
 import { createKeyRing } from './gates/authenticate.ts';
 import { createBodyBudget } from './gates/body.ts';
@@ -145,7 +145,7 @@ function openHttpServer(edge: Edge, certificate: ListenerCertificate | undefined
     shouldUpgradeCallback: (request) => takesWebSocket(edge, request),
   };
   const server = listenWith(options, certificate);
-  server.on('request', (request, response) => serveInTurn(request, response, take));
+  server.on('request', inTurn(take));
   server.on('upgrade', (request, socket, head) => takeUpgrade({ request, socket, head }, take));
   // A socket without any progress for this long is dead, whatever it was doing.
   server.setTimeout(requestTimeoutMs + 30_000);

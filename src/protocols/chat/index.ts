@@ -76,12 +76,7 @@ function readChatCall({ body, headers }: RouteInput): GenerateCall {
     },
     createStreamWriter: (context) => new ChatWriter(context, read().answer),
     writeReply: (reply, context) => writeReply(reply, context, read().answer),
-    relay: isInOlderForm(body)
-      ? undefined
-      : createRelayCall({ body, headers }, () => {
-          read();
-          return receipt.entries;
-        }),
+    relay: isInOlderForm(body) ? undefined : createRelayCall({ body, headers }, { read, receipt }),
   };
 }
 
@@ -89,8 +84,9 @@ function readChatCall({ body, headers }: RouteInput): GenerateCall {
 function isInOlderForm({ functions, messages }: JsonObject): boolean {
   if (Array.isArray(functions) && functions.length > 0) return true;
   if (!Array.isArray(messages)) return false;
-  return messages.some(
-    (message) =>
-      isJsonObject(message) && (message.role === 'function' || isJsonObject(message.function_call)),
-  );
+  for (const message of messages) {
+    if (!isJsonObject(message)) continue;
+    if (message.role === 'function' || isJsonObject(message.function_call)) return true;
+  }
+  return false;
 }

@@ -120,8 +120,9 @@ function readNamed<P extends ContentPart>(
   { path, context }: Place,
 ): readonly (P | TextPart)[] {
   const name = message.name ?? '';
-  const isSilent = parts.every((part) => part.kind === 'text' && part.text === '');
-  if (name === '' || isSilent) return withHint(message, parts);
+  if (name === '' || parts.every((part) => part.kind === 'text' && part.text === '')) {
+    return withHint(message, parts);
+  }
   context.receipt.add('approximated', `${path}.name`, told`said in the text`);
   const [first, ...others] = parts;
   const named: readonly (P | TextPart)[] =

@@ -1,7 +1,7 @@
 // The relay lane of Chat Completions: chunks of an upstream of the same wire, forwarded as they came.
 
 import { changed, detailsOn, type GatewayError } from '../../canonical/error.ts';
-import type { ReceiptEntry } from '../../canonical/receipt.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
 import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
@@ -19,10 +19,10 @@ import { forwardedHeaders } from '../forwarded-headers.ts';
 import type { RelayCall, RelayWriter, ReplyContext, RouteInput } from '../protocol.ts';
 import { writeErrorBody } from './errors.ts';
 
-/** Of the body only what the relay needs is looked at. `readLosses` gives what is lost where it is translated. */
+/** Of the body only what the relay needs is looked at; what is lost where it is translated, `read` notes. */
 export function createRelayCall(
   { body, headers }: Pick<RouteInput, 'body' | 'headers'>,
-  readLosses: () => readonly ReceiptEntry[],
+  { read, receipt }: { readonly read: () => unknown; readonly receipt: Receipt },
 ): RelayCall {
   return {
     wire: CHAT_WIRE,
@@ -31,7 +31,8 @@ export function createRelayCall(
       return forwardedHeaders(headers);
     },
     get losses() {
-      return readLosses();
+      read();
+      return receipt.entries;
     },
     choices: readNumber(body.n),
     openingText: () => readOpeningText(body),
@@ -73,11 +74,12 @@ function withOwnLimit(refusal: GatewayError, body: JsonObject): GatewayError {
 
 /** As of the canonical request: leading instructions, and the first long text of a user. */
 function readOpeningText({ messages }: JsonObject): string | undefined {
-  const said = objectsIn(messages);
-  for (const message of said) {
-    if (message.role !== 'user') continue;
+  if (!Array.isArray(messages)) return undefined;
+  for (const message of messages) {
+    if (!isJsonObject(message) || message.role !== 'user') continue;
     for (const text of textsIn(message)) {
       if (text.length < MIN_OPENING_LENGTH) continue;
+      const said = objectsIn(messages);
       const start = said.findIndex(({ role }) => !INSTRUCTING.has(role));
       return joinOpening(said.slice(0, start).flatMap(textsIn), text);
     }

@@ -199,7 +199,8 @@ export class ChatWriter implements StreamWriter {
       const refusal = blockMessage(end)?.text;
       if (refusal !== undefined) text += chunk(choice, { refusal });
       // Where OpenAI's search models have them: lobe-chat reads them nowhere else.
-      const annotations = writeAnnotations(choice.grounding, choice.content);
+      const { grounding, content } = choice;
+      const annotations = grounding === undefined ? [] : writeAnnotations(grounding, content);
       const delta = annotations.length > 0 ? JSON.stringify({ annotations }) : '{}';
       const reason = writeFinishReason(end, choice.calls > 0, this.#options.callForm);
       const logprobs = JSON.stringify(writeLogprobs(end));
