@@ -112,16 +112,13 @@ function withMeantModel(
 }
 
 type GenerateRoute = Extract<ProtocolRoute, { operation: 'generate' }>;
-type ResponseStore = Parameters<NonNullable<GenerateRoute['findEarlier']>>[1];
+type KeptAnswers = Parameters<NonNullable<GenerateRoute['findEarlier']>>[1];
 
 /** Answers are kept for client keys, and the console is none: what a request goes on from is not found. */
-const NO_ANSWERS: ResponseStore = {
-  put: () => false,
+const NO_ANSWERS: KeptAnswers = {
   find: async () => undefined,
   findLatest: async () => undefined,
   findByItem: async () => undefined,
-  remove: async () => false,
-  change: async () => undefined,
 };
 
 interface FoundRoute {

@@ -1,4 +1,4 @@
-// Halves of characters that stand alone: clients cut texts in the middle of one, and upstreams refuse them.
+// Texts in the forms that others take: whole characters, Markdown, summaries, why an answer was blocked.
 
 import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
 import type { BlockOpening, ChoiceEnd, GroundingSource } from './event.ts';
@@ -10,13 +10,26 @@ import type { CanonicalRequest, OutputFormat } from './request.ts';
 const LONE_HALF = '\\ud';
 const ESCAPE = /\\(?:u[0-9a-f]{4}|.)/g;
 
-/** What `JSON.stringify` wrote, with U+FFFD for each half; the receipt says so once. */
+/**
+ * What `JSON.stringify` wrote, with U+FFFD for each half of a character that stands alone: clients cut texts in the middle
+ * of one, and upstreams refuse them. The receipt says so once.
+ */
 export function mendText(json: string, receipt: Receipt | undefined): string {
   if (!json.includes(LONE_HALF)) return json;
   const mended = json.replace(ESCAPE, (word) => (word.startsWith(LONE_HALF) ? '\uFFFD' : word));
   if (mended === json) return json;
   receipt?.add('repaired', 'body', told`Halves of characters that stood alone became U+FFFD.`);
   return mended;
+}
+
+/** What would end the address of a Markdown link too early. */
+const ENDS_LINK = /[\s<>()]/g;
+
+/** An address as it stands in a Markdown link. */
+export function linkAddress(url: string): string {
+  return url.replace(ENDS_LINK, (sign) =>
+    Array.from(Buffer.from(sign), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
+  );
 }
 
 type CodeBlock = Extract<BlockOpening, { kind: 'code' | 'code-result' }>;

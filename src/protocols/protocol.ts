@@ -9,7 +9,7 @@ import type { CanonicalRequest, EmbedAnswer, EmbedInput } from '../canonical/req
 import type { JsonObject } from '../lib/json.ts';
 import { once } from '../lib/once.ts';
 import type { ReadableEvents, RunsOfKey } from '../stored-responses/background-runs.ts';
-import type { ResponseStore } from '../stored-responses/response-store.ts';
+import type { KeptAnswers, ResponseStore } from '../stored-responses/response-store.ts';
 
 export type ProtocolName = 'chat' | 'messages' | 'generate';
 
@@ -40,7 +40,7 @@ interface CallRoute<Operation, Call> {
   /** @throws GatewayError (invalid-request) naming the field. */
   readCall(input: RouteInput): Call;
   /** Fetches what a body says of earlier answers, before it is read. @throws GatewayError not-found */
-  findEarlier?(body: JsonObject, responses: ResponseStore): Promise<EarlierItems>;
+  findEarlier?(body: JsonObject, responses: KeptAnswers): Promise<EarlierItems>;
   /** Present when clients may also open a WebSocket on the path, and send each request as a message. */
   readonly webSocket?: WebSocketRoute<Call> | undefined;
 }

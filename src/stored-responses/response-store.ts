@@ -60,6 +60,11 @@ interface ResponseStoresOptions {
 }
 
 export type ResponseStores = ReturnType<typeof createResponseStores>;
+/** As whoever only reads them sees them. */
+export type KeptAnswers = Pick<
+  ReturnType<ResponseStores['of']>,
+  'find' | 'findLatest' | 'findByItem'
+>;
 /** The answers of one client key; no other key's can be seen through it. */
 export type ResponseStore = ReturnType<ResponseStores['of']> & {
   /** As `put`, for what is kept while its connection is open, and no longer; absent where there is none. */

@@ -12,6 +12,7 @@ import type {
   TokenLogprob,
 } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
+import { linkAddress } from '../../canonical/text-forms.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
@@ -684,7 +685,7 @@ class ChoiceDecoder {
     if (url === undefined) return;
     const match = /^data:([\w.+/-]{1,60});base64,/.exec(url.slice(0, 100));
     if (match?.[1] === undefined) {
-      this.#addText('text', `![image](${url.replace(ENDS_LINK, percentEncode)})`, events);
+      this.#addText('text', `![image](${linkAddress(url)})`, events);
       return;
     }
     this.#addMedia(match[1], url.slice(match[0].length), events);
@@ -720,13 +721,6 @@ class ChoiceDecoder {
     events.push({ kind: 'block-start', index, choice: this.choice, block });
     return index;
   }
-}
-
-/** What would end the address of a Markdown link too early. */
-const ENDS_LINK = /[\s<>()]/g;
-
-function percentEncode(sign: string): string {
-  return Array.from(Buffer.from(sign), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 }
 
 const LIMITS: ReadonlySet<string | undefined> = new Set([

@@ -8,6 +8,7 @@ import type {
   TokenLogprob,
 } from '../../canonical/event.ts';
 import type { Signature, TracedCall } from '../../canonical/request.ts';
+import { linkAddress } from '../../canonical/text-forms.ts';
 import { isJsonObject, type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
 import { KeptText, TextDigest } from '../../lib/long-text.ts';
 import { objectOf, textOf } from '../read-values.ts';
@@ -352,9 +353,6 @@ const OUTCOMES: ReadonlyMap<unknown, 'failed' | 'timeout'> = new Map([
   ['OUTCOME_FAILED', 'failed'],
 ]);
 
-/** What would end the address of a Markdown link too early. */
-const ENDS_LINK = /[\s<>()]/g;
-
 /**
  * Markdown for `{fileUri, mimeType}`; undefined without an address. No other wire has a form for
  * files of the upstream, and fetching them is the client's business.
@@ -362,10 +360,6 @@ const ENDS_LINK = /[\s<>()]/g;
 function fileLink({ fileUri, mimeType }: JsonObject): string | undefined {
   if (typeof fileUri !== 'string' || fileUri === '') return undefined;
   const [name = ''] = typeof mimeType === 'string' ? mimeType.split('/') : [];
-  const address = fileUri.replace(ENDS_LINK, percentEncode);
+  const address = linkAddress(fileUri);
   return `${name === 'image' ? '!' : ''}[${/^\w+$/.test(name) ? name : 'file'}](${address})`;
-}
-
-function percentEncode(sign: string): string {
-  return Array.from(Buffer.from(sign), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 }

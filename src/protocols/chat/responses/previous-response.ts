@@ -5,6 +5,7 @@ import { memberPath } from '../../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import type {
   FoundResponse,
+  KeptAnswers,
   ResponseStore,
   StoredResponse,
 } from '../../../stored-responses/response-store.ts';
@@ -16,7 +17,7 @@ import { check } from '../schema.ts';
  * A kept conversation: its head shows what it is and names its last turn; its items come in order, each
  * with its id. @throws GatewayError not-found, too-large
  */
-export async function findConversation(responses: ResponseStore, id: string) {
+export async function findConversation(responses: KeptAnswers, id: string) {
   const head = await findHead(responses, id);
   const turns = await findChain(head.previousId, responses, () => lostTurn(id));
   const removed = new Set<JsonValue>(removedOf(head));
@@ -54,7 +55,7 @@ export async function addTurn(
 }
 
 /** @throws GatewayError not-found */
-export async function findHead(responses: ResponseStore, id: string): Promise<FoundResponse> {
+export async function findHead(responses: KeptAnswers, id: string): Promise<FoundResponse> {
   const head = await responses.findLatest(id);
   if (head?.response.object !== 'conversation') throw unknownConversation(id);
   return head;
@@ -97,7 +98,7 @@ export const NOTHING_EARLIER: EarlierItems = {
  */
 async function findChain(
   id: string | undefined,
-  responses: ResponseStore,
+  responses: KeptAnswers,
   lost: () => GatewayError,
 ): Promise<readonly FoundResponse[]> {
   const chain: FoundResponse[] = [];
@@ -158,10 +159,7 @@ function isBareDrawing({ type, result = null, status = null }: JsonObject): bool
 }
 
 /** @throws GatewayError not-found for a `previous_response_id` or `conversation` this client key has not */
-export async function findEarlier(
-  body: JsonObject,
-  responses: ResponseStore,
-): Promise<EarlierItems> {
+export async function findEarlier(body: JsonObject, responses: KeptAnswers): Promise<EarlierItems> {
   const found = await findHistory(body, responses);
   const { history, rootId } = found ?? NOTHING_EARLIER;
   const input = Array.isArray(body.input) ? body.input.filter(isJsonObject) : [];
@@ -212,7 +210,7 @@ const UNFINISHED: ReadonlySet<string> = new Set(['queued', 'in_progress', 'faile
 
 async function findHistory(
   body: JsonObject,
-  responses: ResponseStore,
+  responses: KeptAnswers,
 ): Promise<Pick<EarlierItems, 'history' | 'rootId'> | undefined> {
   const previousId = check(body, GOES_ON, '').value.previous_response_id ?? undefined;
   const conversationId = readConversationId(body);
