@@ -166,7 +166,7 @@ export const CLIENT_ROWS: readonly ClientRow[] = [
   },
   {
     id: 'pi',
-    source: { npm: '@earendil-works/pi-coding-agent@0.87.1' },
+    source: { npm: '@earendil-works/pi-coding-agent@1.6.0' },
     program: 'pi',
     tool: () => call('read', { path: 'secret.txt' }),
     run: (prompt) => ['--no-session', '-p', prompt],
