@@ -140,10 +140,20 @@ describe('fields out of range or of a wrong type are a 400 naming the field', ()
     ['size', { size: 1024 }],
     ['size', { size: '7:3' }],
     ['imageSize', { imageSize: '8K' }],
+    ['image_config.aspect_ratio', { image_config: { aspect_ratio: '7:3' } }],
+    ['image_config.image_size', { image_config: { image_size: '8K' } }],
   ];
   test.each(cases)('%s %j', (field, fields) => {
     expect(refusal(fields).field).toBe(field);
   });
+});
+
+test('a picture is asked for in OpenRouter’s words as well', () => {
+  const image_config = { aspect_ratio: '16:9', image_size: '2K', strength: 1 };
+  const fields = { modalities: ['image', 'text'], image_config };
+  expect(canonical(fields).image).toMatchObject({ aspectRatio: '16:9', size: '2K' });
+  expect(notes(fields)).toEqual(['dropped image_config.strength']);
+  expect(canonical({ size: '1:1', image_config }).image).toMatchObject({ aspectRatio: '1:1' });
 });
 
 test('a body of the official type is read without loss', () => {

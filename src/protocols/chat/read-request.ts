@@ -6,6 +6,7 @@ import { plainModelName } from '../../canonical/model.ts';
 import { memberPath, type Receipt } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
+  ImageOptions,
   OutputFormat,
   OutputModality,
   Sampling,
@@ -91,7 +92,7 @@ function readCanonical(body: Body, isLegacy: boolean, context: ReadContext): Can
   const tools = readTools(body, context);
   const maxOutputTokens = readMaxTokens(body, receipt);
   const outputModalities = readModalities(body.modalities);
-  const image = readImageOptions(body, { receipt, unknownWord });
+  const image = readImage(body, receipt);
   const reasoning = readReasoning(body, context);
   const topK = readNumber(body.top_k) ?? 0;
   return {
@@ -123,6 +124,20 @@ function readCanonical(body: Body, isLegacy: boolean, context: ReadContext): Can
     verbosity: readVerbosity(body.verbosity),
     clientNames: clientNamesOf(body, context, isLegacy),
   };
+}
+
+function readImage(body: Body, receipt: Receipt): ImageOptions | undefined {
+  const { size, imageSize, quality } = body;
+  const { aspect_ratio: ratio, image_size: resolution } = body.image_config ?? {};
+  const paths = {
+    quality: 'quality',
+    size: size ? 'size' : 'image_config.aspect_ratio',
+    imageSize: imageSize ? 'imageSize' : 'image_config.image_size',
+  };
+  return readImageOptions(
+    { size: size ?? ratio, imageSize: imageSize ?? resolution, quality },
+    { receipt, unknownWord: (field, words) => unknownWord(paths[field], words) },
+  );
 }
 
 /** `medium` is what every model does anyway. */

@@ -227,6 +227,8 @@ export const BODY = objectOf(
     thinking_budget: numberIn({ min: -1, integer: true }),
     ...each(['thinking_config', 'thinkingConfig', 'extra_body', ...CHAT_EXTENSION_KEYS], FREE),
     chat_template_kwargs: FREE,
+    // OpenRouter's words: openrouter.ai/docs, "Image Generation".
+    image_config: objectOf(each(['aspect_ratio', 'image_size'], STRING)),
     ...each(['size', 'quality', 'imageSize', 'user', 'prompt_cache_key'], STRING),
     ...each(['verbosity', 'service_tier'], STRING),
   },
@@ -285,7 +287,7 @@ export function clientNamesOf(
     ...NAMES,
     max_tokens: usedKey(body, ['max_completion_tokens', 'max_tokens']) ?? 'max_completion_tokens',
     thinking: thinkingPath ?? 'model',
-    size: usedKey(body, ['size', 'imageSize', 'quality']) ?? 'size',
+    size: usedKey(body, ['size', 'imageSize', 'quality', 'image_config']) ?? 'size',
   };
   return isLegacy ? { ...names, ...LEGACY_NAMES } : names;
 }
