@@ -203,7 +203,9 @@ function restSandboxAccounts({ config, backend }: AccountsOptions, book: Account
      * for an account that stands by is answered by that.
      */
     missing: (account?: string): Sentence | undefined =>
-      account !== undefined && isOnCall(account.toLowerCase()) ? undefined : missing,
+      missing !== undefined && account !== undefined && isOnCall(account.toLowerCase())
+        ? undefined
+        : missing,
     close: unsubscribe,
   };
 }

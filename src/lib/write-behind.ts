@@ -56,7 +56,7 @@ export class WriteBehind<Entry> {
   /** The number of entries that were never saved, because the store failed or was too slow. */
   dropped = 0;
   readonly #options: WriteBehindOptions<Entry> & Settings;
-  /** What waits: without keys in a list, as records of requests are in no Map (`indexed-list.ts` gives the reason). */
+  /** What waits: without keys in a list, as records of requests are in no Map (`collections.ts` gives the reason). */
   readonly #list: Entry[] = [];
   readonly #byKey = new Map<string, Entry>();
   #waitingSize = 0;

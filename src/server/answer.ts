@@ -122,6 +122,7 @@ function createExchange(edge: Edge, parts: ExchangeParts): Exchange {
     record: { attempts: [], timings: {} },
     protocol: undefined,
     clientKeyId: '',
+    credentials: [],
     heldBytes: 0,
     listIndex: -1,
     isAnswered: false,
@@ -247,6 +248,7 @@ function refuseRoute(exchange: Exchange, match: Exclude<RouteMatch, { kind: 'rou
 /** @throws GatewayError as `authenticateBy`; by a promise where it took a second look */
 function authenticateExchange(exchange: Exchange): undefined | Promise<void> {
   const credentials = readCredentials(exchange.headers, exchange.query);
+  exchange.credentials = credentials;
   try {
     authenticateBy(credentials, exchange);
     return undefined;

@@ -22,7 +22,6 @@ import {
 } from '../protocols/protocol.ts';
 import { HEADER_SPELLINGS } from '../wire/vocabulary.ts';
 import type { Exchange, ObservedCall } from './edge.ts';
-import { readCredentials } from './gates/authenticate.ts';
 import type { BodyInput } from './gates/body.ts';
 import { protocolOf, sendError } from './respond.ts';
 import type { HeaderMap } from './settings.ts';
@@ -145,7 +144,7 @@ export function observeRoute(
     ...{ requestId, route: path, operation, protocol, pathModel },
     ...{ clientKeyId, clientAddress, startedAt, facts, listIndex: -1, listedAs: 0 },
     ...{ bodyModel: undefined, call: undefined, body: undefined },
-    credentials: () => readCredentials(exchange.headers, exchange.query),
+    credentials: () => exchange.credentials,
     stop: () => abort.abort(stoppedError()),
   };
   exchange.observed = observed;
@@ -221,7 +220,7 @@ export function observeEnd(exchange: Exchange, observed: ObservedCall, status: n
     userAgent: headers['user-agent'],
     session: headers['x-session-id'] ?? headers['session-id'],
     traceparent: headers.traceparent,
-    credentials: readCredentials(headers, exchange.query),
+    credentials: exchange.credentials,
     receipt: exchange.receipt.entries,
     facts: record,
     endedAt: edge.clock.now(),

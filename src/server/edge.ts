@@ -138,6 +138,8 @@ export interface Exchange extends BodyHolder, IndexedListItem {
   protocol: ClientProtocol | undefined;
   /** '' until the request is authenticated. */
   clientKeyId: string;
+  /** What it authenticated with, of whatever worth: records leave it out of what they show. */
+  credentials: readonly string[];
   /** Opens the WebSocket that the request asks for, once it may have one. */
   readonly upgrade?: ((exchange: Exchange) => Promise<void>) | undefined;
   readonly turn?: WebSocketTurn | undefined;
