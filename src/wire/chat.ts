@@ -11,6 +11,7 @@ import {
   parseJson,
   readNumber,
 } from '../lib/json.ts';
+import { KeptText } from '../lib/long-text.ts';
 import { CHAT_EXTENSION_KEYS } from './vocabulary.ts';
 
 /** Name of the wire; upstreams that speak it get the bodies of its clients. */
@@ -154,7 +155,10 @@ export interface PartialCall {
   readonly number: number | undefined;
   id: string | undefined;
   name: string | undefined;
-  readonly pieces: string[];
+  /** Its arguments, or the free text. */
+  readonly said: KeptText;
+  isBlank: boolean;
+  readonly end: ObjectEnd;
   /** Which Google's endpoint of this wire gives, and wants back. */
   signature: string | undefined;
   /** True for one that takes free text. */
@@ -166,9 +170,15 @@ const MAX_CALLS = 1000;
 
 /** Those of one choice; their pieces come in any order among those of others. */
 export class PartialCalls {
+  readonly #most: number | undefined;
   #calls: PartialCall[] = [];
   /** How many have begun, those that were taken among them. */
   begun = 0;
+
+  /** @param most UTF-16 units of what each call says that are kept; all of them where it is absent */
+  constructor(most?: number) {
+    this.#most = most;
+  }
 
   /** The call of a piece: that of its number, of its id, or the last one. Undefined once there are too many. */
   add(piece: JsonObject): PartialCall | undefined {
@@ -183,7 +193,9 @@ export class PartialCalls {
     let call = this.#find(number, id);
     if (call === undefined || beginsAnother(call, id, name)) {
       if (this.#calls.length >= MAX_CALLS) return undefined;
-      call = { place: this.begun, number, id, name, pieces: [], signature: undefined, isFreeform };
+      const opening = { place: this.begun, number, id, name, isFreeform, isBlank: true };
+      const said = new KeptText(this.#most);
+      call = { ...opening, said, end: new ObjectEnd(), signature: undefined };
       this.#calls.push(call);
       this.begun += 1;
     }
@@ -191,8 +203,11 @@ export class PartialCalls {
     call.name ??= name;
     call.signature ??= signatureIn(piece);
     const said = given ?? input;
-    if (typeof said === 'string') call.pieces.push(said);
-    else if (said !== undefined && said !== null) call.pieces.push(JSON.stringify(said));
+    if (said === undefined || said === null) return call;
+    const text = typeof said === 'string' ? said : JSON.stringify(said);
+    call.said.add(text);
+    call.isBlank &&= text.trim() === '';
+    call.end.read(text);
     return call;
   }
 
@@ -259,8 +274,34 @@ function beginsAnother(
   if (id !== undefined && call.id !== undefined && id !== call.id) return true;
   if (name === undefined || call.name === undefined) return false;
   if (id !== undefined && id === call.id) return false;
-  const isWhole = call.pieces.at(-1)?.trimEnd().endsWith('}') === true;
-  return isWhole && isJsonObject(jsonIn(call.pieces.join('')));
+  // A free text has no end of its own.
+  return call.end.isReached && !call.isFreeform;
+}
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+
+/** Follows an object of JSON to its end, piece by piece: to parse all of it for each piece would be quadratic. */
+class ObjectEnd {
+  #depth = 0;
+  #isInText = false;
+  #isEscaped = false;
+  isReached = false;
+
+  read(piece: string): void {
+    for (let at = 0; at < piece.length; at += 1) {
+      const unit = piece.charCodeAt(at);
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (unit === QUOTE) this.#isInText = !this.#isInText;
+      else if (this.#isInText) this.#isEscaped = unit === BACKSLASH;
+      else if (OPENING.has(unit)) this.#depth += 1;
+      else if (CLOSING.has(unit)) {
+        this.#depth -= 1;
+        this.isReached ||= this.#depth === 0;
+      }
+    }
+  }
 }
 
 /** Mistral's word for no id, in pieces that go on with a call (langchain-ai/langchainjs#11505, zed-industries/zed#53605). */

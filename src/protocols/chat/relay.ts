@@ -241,9 +241,7 @@ class ChunkRelay implements RelayWriter {
     const { index = 0, delta } = choice;
     const bare = this.#calls
       .get(index)
-      ?.open.filter(
-        ({ isFreeform, pieces }) => !isFreeform && pieces.every((piece) => piece.trim() === ''),
-      );
+      ?.open.filter(({ isFreeform, isBlank }) => !isFreeform && isBlank);
     if (bare === undefined || bare.length === 0) return choice;
     const missing = bare.map(({ place }) => ({ index: place, function: { arguments: '{}' } }));
     const said = isJsonObject(delta) ? delta : {};
@@ -260,7 +258,7 @@ class ChunkRelay implements RelayWriter {
 
   #begun(delta: JsonObject, { index = 0 }: JsonObject): JsonObject {
     if (this.#calls.has(index)) return delta;
-    this.#calls.set(index, new PartialCalls());
+    this.#calls.set(index, new PartialCalls(0));
     this.#unfinished.add(index);
     return delta.role === undefined ? { role: 'assistant', ...delta } : delta;
   }

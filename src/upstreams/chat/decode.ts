@@ -638,12 +638,12 @@ class ChoiceDecoder {
   }
 
   #giveCall(
-    { id, name, pieces, signature, isFreeform }: PartialCall,
+    { id, name, said, signature, isFreeform }: PartialCall,
     events: CanonicalEvent[],
   ): void {
     const json = isFreeform
-      ? JSON.stringify({ input: pieces.join('') })
-      : readArguments(pieces.join(''));
+      ? JSON.stringify({ input: said.toString() })
+      : readArguments(said.toString());
     if (name === undefined || json === undefined) {
       // A limit may cut the last one off; whatever else is no JSON is the model's fault.
       if (isLimit(this.rawReason)) this.hasCutCall = true;

@@ -18,6 +18,7 @@ import {
   tryParse,
 } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { KeptText } from '../../lib/long-text.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
 import { answerFault, pathFault } from '../errors.ts';
@@ -38,7 +39,7 @@ type OpenBlock =
       /** Of a call that is shown as it comes. */
       readonly index: number | undefined;
       /** Of one that is shown no more than its first piece. */
-      json: string;
+      readonly json: KeptText;
     }
   /** Whole in its opening, or of a kind unknown here. */
   | { readonly kind: 'whole' };
@@ -252,11 +253,11 @@ export class MessagesDecoder implements Decoder {
       case 'tool_use': {
         this.#hasCalls = true;
         const index = this.#passesParts ? this.#beginCall(block, events) : undefined;
-        this.#open = { kind: 'call', block, index, json: '' };
+        this.#open = { kind: 'call', block, index, json: new KeptText() };
         break;
       }
       case 'server_tool_use':
-        this.#open = { kind: 'server-call', block, index: undefined, json: '' };
+        this.#open = { kind: 'server-call', block, index: undefined, json: new KeptText() };
         break;
       default:
         this.#open = { kind: 'whole' };
@@ -300,11 +301,11 @@ export class MessagesDecoder implements Decoder {
       if (!this.#passesParts) open.text += text;
       events.push({ kind: 'block-delta', index: open.index, delta: { kind: 'thinking', text } });
     } else if (open !== undefined && 'json' in open && type === 'input_json_delta') {
-      if (open.index === undefined) open.json += text;
+      if (open.index === undefined) open.json.add(text);
       else {
         const delta = { kind: 'arguments', json: text } as const;
         events.push({ kind: 'block-delta', index: open.index, delta });
-        open.json ||= text;
+        if (open.json.length === 0) open.json.add(text);
       }
     } else if (open?.kind !== 'whole') this.#readStray(type, text, events);
   }
@@ -349,9 +350,10 @@ export class MessagesDecoder implements Decoder {
   }
 
   #endCall(
-    { block, index: shown, json }: Extract<OpenBlock, { kind: 'call' | 'server-call' }>,
+    { block, index: shown, json: came }: Extract<OpenBlock, { kind: 'call' | 'server-call' }>,
     events: CanonicalEvent[],
   ): void {
+    const json = came.toString();
     // The pieces of one that is shown are the client's to read.
     const isUsable = !isUnusableCall(block, shown === undefined || json === '' ? json : '{}');
     this.#hasBrokenCall ||= !isUsable;
@@ -384,7 +386,7 @@ export class MessagesDecoder implements Decoder {
     { block, json }: Extract<OpenBlock, { kind: 'call' | 'server-call' }>,
     events: CanonicalEvent[],
   ): void {
-    const text = readInput(json, block.input);
+    const text = readInput(json.toString(), block.input);
     const value = text === undefined ? undefined : parseJson(text);
     const input = isJsonObject(value) ? value : {};
     this.#keep({ ...block, input });
