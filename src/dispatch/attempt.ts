@@ -144,6 +144,7 @@ export class GenerateAttempt {
         onFirstByte: patience.cancel,
         // Strict clients were told already that nothing is changed.
         receipt: context.strict ? undefined : receipt,
+        isLarge: context.isLarge,
         onRateLimit: (read) => lease.noteRateLimit(read),
         clientHeaders: this.#relayed?.headers,
       });

@@ -146,6 +146,8 @@ export interface UpstreamCall {
   readonly onFirstByte?: (() => void) | undefined;
   /** Told before anything is sent when the text of the body has to be mended. */
   readonly receipt?: Receipt | undefined;
+  /** True for a body whose work is done in steps. */
+  readonly isLarge?: boolean | undefined;
   /** Told of every answer, whatever its status, where the wire has headers for it; `read` looks at them. */
   readonly onRateLimit?: ((read: () => RateLimit | undefined) => void) | undefined;
   /** Of a relayed call: the headers of the client that go along, without its credential; lower-case names. */

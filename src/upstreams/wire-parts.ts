@@ -4,6 +4,7 @@ import type { ModelCapabilities } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import { mendText } from '../canonical/text-forms.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { cutLongTexts, writeParts } from '../lib/json-parts.ts';
 import { remember } from '../lib/once.ts';
 import { type ClientOptions, UpstreamClient, type WireRules } from './transport/client.ts';
 import type { Upstream, UpstreamModel } from './upstream.ts';
@@ -84,6 +85,11 @@ export function createWireParts<Profile extends ReachedBy>(
 }
 
 /** Bytes, so that the text is encoded once. What no UTF-8 can say is mended, and noted in the receipt. */
-export function encodeJson(body: JsonObject, receipt: Receipt | undefined): Buffer {
-  return Buffer.from(mendText(JSON.stringify(body), receipt));
+export function encodeJson(
+  body: JsonObject,
+  receipt: Receipt | undefined,
+  isLarge: boolean,
+): Buffer | Promise<Buffer> {
+  if (!isLarge) return Buffer.from(mendText(JSON.stringify(body), receipt));
+  return writeParts(cutLongTexts(body, (json) => mendText(json, receipt)));
 }

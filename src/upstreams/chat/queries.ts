@@ -22,7 +22,7 @@ export function postRequest(
   path: string,
   call: Omit<UpstreamCall, 'stream'>,
 ): ClientRequest {
-  const { access, body, modelId, receipt, freshConnection, onFirstByte, signal } = call;
+  const { access, body, modelId, receipt, isLarge, freshConnection, onFirstByte, signal } = call;
   const { clientHeaders = {}, onRateLimit } = call;
   const passed = Object.entries(clientHeaders).filter(([name]) => CLIENT_HEADERS.test(name));
   const request = requestOf(profile, path.replace('{model}', encodeURIComponent(modelId)), {
@@ -35,6 +35,7 @@ export function postRequest(
     headers: { ...Object.fromEntries(passed), ...request.headers },
     body,
     receipt,
+    isLarge,
     freshConnection,
     onRateLimit,
     onFirstByte,

@@ -13,7 +13,7 @@ export function postRequest(
   path: string,
   call: Omit<UpstreamCall, 'stream'>,
 ): ClientRequest {
-  const { access, body, signal, receipt, freshConnection, onFirstByte } = call;
+  const { access, body, signal, receipt, isLarge, freshConnection, onFirstByte } = call;
   const { clientHeaders, onRateLimit } = call;
   return {
     method: 'POST',
@@ -21,6 +21,7 @@ export function postRequest(
     headers: headersOf(profile, access, { client: clientHeaders, body }),
     body,
     receipt,
+    isLarge,
     freshConnection,
     onFirstByte,
     proxyUrl: access.proxyUrl,

@@ -28,6 +28,8 @@ export interface ClientRequest extends AnswerRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Told when the text of the body has to be mended. */
   readonly receipt?: Receipt | undefined;
+  /** True for a body of megabytes, which is written in steps. */
+  readonly isLarge?: boolean | undefined;
   readonly freshConnection?: boolean | undefined;
   /** The body as it is sent, where it has another form than those of the wire; its type is among the headers. */
   readonly bytes?: Buffer | undefined;
@@ -38,7 +40,11 @@ export interface ClientRequest extends AnswerRequest {
 /** What of an exchange depends on the wire. */
 export interface WireRules extends WireAnswers {
   /** The bytes of a request body. What has to be mended in it is noted in the receipt before this returns. */
-  encodeBody(body: JsonObject, receipt: Receipt | undefined): Buffer | Promise<Buffer>;
+  encodeBody(
+    body: JsonObject,
+    receipt: Receipt | undefined,
+    isLarge: boolean,
+  ): Buffer | Promise<Buffer>;
 }
 
 export interface ClientOptions {
@@ -142,10 +148,10 @@ export class UpstreamClient {
    * signal's reason when it aborts.
    */
   async open(request: ClientRequest): Promise<UpstreamStream> {
-    const { signal, body, receipt, method } = request;
+    const { signal, body, receipt, isLarge = false, method } = request;
     signal.throwIfAborted();
     const encoded =
-      request.bytes ?? (body === undefined ? null : this.#wire.encodeBody(body, receipt));
+      request.bytes ?? (body === undefined ? null : this.#wire.encodeBody(body, receipt, isLarge));
     const bytes = encoded instanceof Promise ? await encoded : encoded;
     signal.throwIfAborted();
     if (this.#underWay >= this.#limits.maxConnections) {
