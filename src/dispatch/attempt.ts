@@ -145,6 +145,7 @@ export class GenerateAttempt {
         // Strict clients were told already that nothing is changed.
         receipt: context.strict ? undefined : receipt,
         isLarge: context.isLarge,
+        clientKeyId: context.clientKeyId,
         onRateLimit: (read) => lease.noteRateLimit(read),
         clientHeaders: this.#relayed?.headers,
       });

@@ -148,6 +148,8 @@ export interface UpstreamCall {
   readonly receipt?: Receipt | undefined;
   /** True for a body whose work is done in steps. */
   readonly isLarge?: boolean | undefined;
+  /** The client key whose share of the upstream's connections it takes; nobody's where it is absent. */
+  readonly clientKeyId?: string | undefined;
   /** Told of every answer, whatever its status, where the wire has headers for it; `read` looks at them. */
   readonly onRateLimit?: ((read: () => RateLimit | undefined) => void) | undefined;
   /** Of a relayed call: the headers of the client that go along, without its credential; lower-case names. */

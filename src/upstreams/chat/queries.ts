@@ -23,7 +23,7 @@ export function postRequest(
   call: Omit<UpstreamCall, 'stream'>,
 ): ClientRequest {
   const { access, body, modelId, receipt, isLarge, freshConnection, onFirstByte, signal } = call;
-  const { clientHeaders = {}, onRateLimit } = call;
+  const { clientHeaders = {}, clientKeyId, onRateLimit } = call;
   const passed = Object.entries(clientHeaders).filter(([name]) => CLIENT_HEADERS.test(name));
   const request = requestOf(profile, path.replace('{model}', encodeURIComponent(modelId)), {
     access,
@@ -36,6 +36,7 @@ export function postRequest(
     body,
     receipt,
     isLarge,
+    clientKeyId,
     freshConnection,
     onRateLimit,
     onFirstByte,

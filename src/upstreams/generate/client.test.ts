@@ -284,6 +284,27 @@ test('a full pool blames nobody, and is free again when an answer ends', async (
   await upstream.open(call());
 });
 
+test('one client key has half of the connections, and what others ask goes through beside it', async () => {
+  const open: ServerResponse[] = [];
+  const { upstream } = await start(
+    (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {"n":1}\n\n');
+      open.push(response);
+    },
+    { limits: { maxConnections: 4 } },
+  );
+  const ask = (clientKeyId?: string) => upstream.open(call({ clientKeyId }));
+  const [first] = [await ask('a'), await ask('a')];
+  expect(await failureOf(ask('a'))).toMatchObject({ kind: 'overloaded', failure: undefined });
+  await ask('b');
+  await ask();
+  expect(await failureOf(ask('c'))).toMatchObject({ kind: 'overloaded' });
+  open[0]?.end();
+  await readAll(first);
+  await ask('a');
+});
+
 test('closing fails what is under way', async () => {
   const arrived = Promise.withResolvers<void>();
   const { upstream } = await start(() => arrived.resolve());

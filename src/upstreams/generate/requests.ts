@@ -10,7 +10,7 @@ export function modelRequest(
   method: ModelMethod,
   call: Omit<UpstreamCall, 'stream'>,
 ): ClientRequest {
-  const { access, body, modelId, receipt, freshConnection, onFirstByte } = call;
+  const { access, body, modelId, receipt, clientKeyId, freshConnection, onFirstByte } = call;
   const path = profile.modelPath(access, modelId, method);
   const project = profile.hasProjectInBody === true ? access.projectId : undefined;
   return {
@@ -18,6 +18,7 @@ export function modelRequest(
     method: 'POST',
     body: project ? { ...body, project } : body,
     receipt,
+    clientKeyId,
     freshConnection,
     onFirstByte,
   };

@@ -14,7 +14,7 @@ export function postRequest(
   call: Omit<UpstreamCall, 'stream'>,
 ): ClientRequest {
   const { access, body, signal, receipt, isLarge, freshConnection, onFirstByte } = call;
-  const { clientHeaders, onRateLimit } = call;
+  const { clientHeaders, clientKeyId, onRateLimit } = call;
   return {
     method: 'POST',
     path: VERSION_PATH + path,
@@ -22,6 +22,7 @@ export function postRequest(
     body,
     receipt,
     isLarge,
+    clientKeyId,
     freshConnection,
     onFirstByte,
     proxyUrl: access.proxyUrl,

@@ -30,6 +30,8 @@ export interface ClientRequest extends AnswerRequest {
   readonly receipt?: Receipt | undefined;
   /** True for a body of megabytes, which is written in steps. */
   readonly isLarge?: boolean | undefined;
+  /** Whose share of the connections it takes. */
+  readonly clientKeyId?: string | undefined;
   readonly freshConnection?: boolean | undefined;
   /** The body as it is sent, where it has another form than those of the wire; its type is among the headers. */
   readonly bytes?: Buffer | undefined;
@@ -59,6 +61,7 @@ export interface ClientOptions {
 }
 
 export interface ClientLimits extends AnswerLimits {
+  /** No client key has more than half of them: the others are served beside it. */
   readonly maxConnections: number;
   readonly connectMs: number;
   /** For an idle connection; a shorter `Keep-Alive` hint of the upstream's own wins. */
@@ -68,7 +71,7 @@ export interface ClientLimits extends AnswerLimits {
 }
 
 const LIMITS: ClientLimits = {
-  maxConnections: 1024,
+  maxConnections: 2048,
   connectMs: 5_000,
   // Longer than most pauses between two calls of an agent; what a burst has opened goes with it.
   keepAliveMs: 15_000,
@@ -103,6 +106,8 @@ export class UpstreamClient {
   readonly #withoutBody: readonly string[];
   readonly #withBody: readonly string[];
   #underWay = 0;
+  /** Of these, by client key. */
+  readonly #ofKeys = new Map<string, number>();
 
   constructor(options: ClientOptions) {
     const { wire, baseUrl, userAgent, clock, limits, answerRoom, proxyFor = NO_PROXY } = options;
@@ -154,17 +159,12 @@ export class UpstreamClient {
       request.bytes ?? (body === undefined ? null : this.#wire.encodeBody(body, receipt, isLarge));
     const bytes = encoded instanceof Promise ? await encoded : encoded;
     signal.throwIfAborted();
-    if (this.#underWay >= this.#limits.maxConnections) {
-      throw gatewayFault('overloaded', told`Too many requests are under way. Try again shortly.`);
-    }
     const isFresh = request.freshConnection === true;
     const { direct, proxied } = isFresh ? this.#single : this.#kept;
     const proxy = this.#proxyOf(request);
     const way = proxy === undefined ? direct : through(proxy, proxied);
-    this.#underWay += 1;
-    const stream = new AnswerStream(proxy ? { ...request, proxy } : request, this.#place, () => {
-      this.#underWay -= 1;
-    });
+    const release = this.#take(request.clientKeyId);
+    const stream = new AnswerStream(proxy ? { ...request, proxy } : request, this.#place, release);
     // Names and values in turn: undici looks at an object's three times.
     const headers: string[] = [];
     for (const name in request.headers) headers.push(name, request.headers[name] ?? '');
@@ -186,6 +186,24 @@ export class UpstreamClient {
       if (!stream.isOver) way.dispatch(dispatched, stream);
     });
     return stream.opened;
+  }
+
+  /** Takes a connection; what it gives lets it go. @throws GatewayError overloaded where there is none */
+  #take(clientKeyId: string | undefined): () => void {
+    const { maxConnections } = this.#limits;
+    const ofKey = clientKeyId === undefined ? 0 : (this.#ofKeys.get(clientKeyId) ?? 0);
+    if (this.#underWay >= maxConnections || ofKey >= maxConnections / 2) {
+      throw gatewayFault('overloaded', told`Too many requests are under way. Try again shortly.`);
+    }
+    this.#underWay += 1;
+    if (clientKeyId !== undefined) this.#ofKeys.set(clientKeyId, ofKey + 1);
+    return () => {
+      this.#underWay -= 1;
+      if (clientKeyId === undefined) return;
+      const left = (this.#ofKeys.get(clientKeyId) ?? 1) - 1;
+      if (left === 0) this.#ofKeys.delete(clientKeyId);
+      else this.#ofKeys.set(clientKeyId, left);
+    };
   }
 
   #proxyOf({ proxyUrl }: ClientRequest): (ProxyInUse & { readonly url: string }) | undefined {
