@@ -89,7 +89,7 @@ export abstract class AnswerText implements AnswerChunks {
   /** Reads on until something is written, at the commit point at the earliest, or the answer ends. */
   async #fill(): Promise<void> {
     let isAsking = false;
-    if (this.#hasEnding) await this.#leave();
+    if (this.#hasEnding && !this.#isOver) await this.#leave();
     try {
       while (!this.#isOver && (this.text === '' || !this.watch.isCommitted)) {
         isAsking = true;

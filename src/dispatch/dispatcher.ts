@@ -85,7 +85,7 @@ export interface AnswerChunks extends AsyncIterableIterator<string, unknown> {
   /** Ends an answer that has begun with this failure, in its own words, which are in the next chunks. */
   endWithError?(error: GatewayError): void;
   /** As `StreamWriter.heldBytes`. */
-  readonly heldBytes?: number;
+  readonly heldBytes?: number | undefined;
 }
 
 export interface ModelRouter {

@@ -62,8 +62,8 @@ export class TranslatedText extends AnswerText {
     this.more = writer.more?.bind(writer);
   }
 
-  get heldBytes(): number {
-    return this.#writer.heldBytes ?? 0;
+  get heldBytes(): number | undefined {
+    return this.#writer.heldBytes;
   }
 
   protected push(frame: Frame): void {

@@ -85,7 +85,7 @@ async function sendStream(exchange: Exchange, source: StreamSource): Promise<voi
   } finally {
     deadline?.cancel();
     stream.pulse.cancel();
-    edge.bodies.answers.release(stream);
+    if (stream.heldBytes > 0) edge.bodies.answers.release(stream);
     signal.removeEventListener('abort', onAbort);
   }
 }
@@ -101,7 +101,9 @@ async function sendChunks(
     const behind = stream.write(chunk);
     if (behind !== undefined) await behind;
     if (!stream.isOpen) break;
-    stream.countHeld(chunks.heldBytes);
+    // Most writers hold next to nothing.
+    const { heldBytes } = chunks;
+    if (heldBytes !== undefined) stream.countHeld(heldBytes);
   }
 }
 
@@ -281,7 +283,7 @@ class OpenStream extends SocketWriter {
   }
 
   /** Ends a stream for whose answer there is not enough memory. */
-  countHeld(bytes = 0): void {
+  countHeld(bytes: number): void {
     if (bytes - this.#counted < COUNTED_BYTES) return;
     this.#counted = bytes;
     try {

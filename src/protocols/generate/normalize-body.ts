@@ -218,7 +218,7 @@ function checkRole(
   for (const [index, owner = given] of owners.entries()) {
     if (owner === given) continue;
     const part = parts[index] ?? {};
-    const what = part.thought === true ? 'thought' : datumOf(part);
+    const what = part.thought === true ? 'thought' : dataOf(part)[0];
     const path = `${parent}.parts[${index}]`;
     throw invalidRequest(path, `${path}: a ${what} belongs into a content of the role ${owner}.`);
   }
@@ -227,12 +227,12 @@ function checkRole(
 
 function ownerOf(part: Part): string | undefined {
   if (part.thought === true) return 'model';
-  const datum = datumOf(part);
+  const [datum] = dataOf(part);
   return datum && OWNERS[datum];
 }
 
-function datumOf(part: Part): PartDatum | undefined {
-  return PART_DATA_FIELDS.find((name) => part[name] !== undefined);
+function dataOf(part: Part): readonly PartDatum[] {
+  return PART_DATA_FIELDS.filter((name) => part[name] !== undefined);
 }
 
 /** The parts of one content, without empty text. @throws GatewayError (invalid-request) */
@@ -249,7 +249,7 @@ export function normalizeParts({ parts = [] }: Content, { path }: Place, role?: 
 }
 
 function normalizePart(part: Part, path: string, role: string | undefined): Part | undefined {
-  const [field, second] = PART_DATA_FIELDS.filter((name) => part[name] !== undefined);
+  const [field, second] = dataOf(part);
   if (field !== undefined && second !== undefined) {
     throw fieldError(path, `holds both ${field} and ${second}; a part holds one.`);
   }

@@ -47,7 +47,7 @@ import { type Conversation, unlessSame } from '../../transforms/transform.ts';
 import { lastPrompt } from '../../transforms/turns.ts';
 import { PART_DATA_FIELDS } from '../../wire/generate.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
-import { objectsOf } from '../read-values.ts';
+import { objectOf, objectsOf } from '../read-values.ts';
 import type { PatchTarget } from '../upstream.ts';
 import {
   type BudgetThinking,
@@ -92,8 +92,10 @@ export function patch(
     contents: Array.isArray(contents) ? patchContents(contents, asked.tools, target) : contents,
     tools,
     toolConfig:
-      (toolConfig ?? tools) && patchToolConfig(objectOf(toolConfig), tools ?? [], context),
-    generationConfig: isSilent ? undefined : patchGenerationConfig(objectOf(config), target),
+      (toolConfig ?? tools) && patchToolConfig(objectOf(toolConfig) ?? EMPTY, tools ?? [], context),
+    generationConfig: isSilent
+      ? undefined
+      : patchGenerationConfig(objectOf(config) ?? EMPTY, target),
   });
 }
 
@@ -103,10 +105,6 @@ interface PatchContext {
 }
 
 const EMPTY: JsonObject = {};
-
-function objectOf(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : EMPTY;
-}
 
 /** New values by key; undefined removes the key. */
 type FieldEdits = Record<string, JsonValue | undefined>;
@@ -235,10 +233,10 @@ function underRules(conversation: Conversation, target: PatchTarget): Conversati
 
 /** No rule is about it. */
 function isPlainQuestion(content: JsonValue | undefined): boolean {
-  const { role, parts } = objectOf(content);
+  const { role, parts } = objectOf(content) ?? EMPTY;
   if (role === 'model' || !Array.isArray(parts)) return false;
   for (const part of parts) {
-    const { functionCall, functionResponse, thoughtSignature } = objectOf(part);
+    const { functionCall, functionResponse, thoughtSignature } = objectOf(part) ?? EMPTY;
     if ((functionCall ?? functionResponse ?? thoughtSignature) !== undefined) return false;
   }
   return true;
@@ -249,12 +247,12 @@ function readFunctions(tools: JsonValue | undefined): readonly FunctionTool[] {
   return declarations.map(({ name, parametersJsonSchema, parameters }) => ({
     kind: 'function',
     name: writtenValue(name),
-    parameters: objectOf(parametersJsonSchema ?? parameters),
+    parameters: objectOf(parametersJsonSchema ?? parameters) ?? EMPTY,
   }));
 }
 
 function readTurn(content: JsonValue, path: string, target: PatchTarget): Turn {
-  const native = objectOf(content);
+  const native = objectOf(content) ?? EMPTY;
   const parts = objectsOf(native.parts).map((part, at) =>
     readPart(part, `${path}.parts[${at}]`, target),
   );
@@ -268,7 +266,7 @@ function readPart(native: JsonObject, place: string, target: PatchTarget): Part 
     typeof thoughtSignature === 'string' ? readCarrier(thoughtSignature) : undefined;
   if (isJsonObject(call)) {
     const { id, name } = namesOf(call);
-    return { kind: 'tool-call', id, name, input: objectOf(call.args), signature, native };
+    return { kind: 'tool-call', id, name, input: objectOf(call.args) ?? EMPTY, signature, native };
   }
   if (isJsonObject(response)) {
     const { id: callId, name } = namesOf(response);
@@ -374,10 +372,10 @@ function writePart(part: Part, target: PatchTarget, isIdle: boolean): JsonObject
 }
 
 function writeCall({ native = {}, id, input }: ToolCallPart): JsonObject {
-  const call = objectOf(native.functionCall);
+  const call = objectOf(native.functionCall) ?? EMPTY;
   const edits: FieldEdits = {};
   if (id !== namesOf(call).id) edits.id = id;
-  if (input !== objectOf(call.args)) edits.args = input;
+  if (input !== (objectOf(call.args) ?? EMPTY)) edits.args = input;
   return editFields(native, { functionCall: editFields(call, edits) });
 }
 
@@ -397,7 +395,7 @@ function writeResponse({ native, callId, name = '' }: ToolResultPart): JsonObjec
 function patchGenerationConfig(config: JsonObject, target: PatchTarget): JsonObject | undefined {
   const thinkingConfig = patchThinking(config.thinkingConfig, target);
   const limit = readNumber(config.maxOutputTokens);
-  const budget = readNumber(objectOf(thinkingConfig).thinkingBudget) ?? 0;
+  const budget = readNumber(objectOf(thinkingConfig)?.thinkingBudget) ?? 0;
   const patched = editFields(config, {
     thinkingConfig,
     imageConfig: patchImage(config.imageConfig, target),
@@ -409,7 +407,7 @@ function patchGenerationConfig(config: JsonObject, target: PatchTarget): JsonObj
 
 /** What the body says comes before what the name of the model says. */
 function patchImage(given: JsonValue | undefined, target: PatchTarget): JsonValue | undefined {
-  const said = objectOf(given);
+  const said = objectOf(given) ?? EMPTY;
   const named = imageInName(said.imageSize, target);
   if (named === undefined) return given;
   const edited = editFields(said, {
@@ -427,7 +425,7 @@ const UNSET: ReasoningAmount = { kind: 'unset' };
 function patchThinking(given: JsonValue | undefined, target: PatchTarget): JsonValue | undefined {
   const { capabilities, thinkingMode: mode, receipt } = target;
   const { thinking } = capabilities;
-  const config = withThinking(objectOf(given), target);
+  const config = withThinking(objectOf(given) ?? EMPTY, target);
   if (config === EMPTY) return given;
   if (thinking.kind === 'none') return ofDrawing(config, target);
   const word = levelWord(config);
@@ -540,7 +538,7 @@ function patchOutputFormat(
   tools: readonly JsonValue[],
   { capabilities, receipt }: PatchTarget,
 ): JsonObject {
-  const config = objectOf(body.generationConfig);
+  const config = objectOf(body.generationConfig) ?? EMPTY;
   const format = config === EMPTY ? undefined : formatOf(config);
   if (format === undefined) return body;
   const refusal = refusedFormat(capabilities, tools.length > 0);
@@ -555,7 +553,7 @@ function patchOutputFormat(
   const generationConfig = Object.keys(left).length === 0 ? undefined : left;
   const wish = { text: formatInWords(format) };
   if (capabilities.takesInstructions) {
-    const system = objectOf(body.systemInstruction);
+    const system = objectOf(body.systemInstruction) ?? EMPTY;
     const systemInstruction = { ...system, parts: [...objectsOf(system.parts), wish] };
     return editFields(body, { generationConfig, systemInstruction });
   }
@@ -581,7 +579,7 @@ function formatOf(config: JsonObject): OutputFormat | undefined {
 function withSearch(body: JsonObject, { capabilities, receipt }: PatchTarget): JsonObject {
   const tools = objectsOf(body.tools);
   if (tools.some(({ googleSearch }) => googleSearch !== undefined)) return body;
-  const { responseMimeType = 'text/plain' } = objectOf(body.generationConfig);
+  const { responseMimeType = 'text/plain' } = objectOf(body.generationConfig) ?? EMPTY;
   const isAlone = capabilities.outputFormats === 'without-tools';
   if (refusedTools(capabilities, tools.some(hasFunctions)) === 'server-tools') {
     receipt.add('dropped', 'model', told`This model takes no web-search beside function tools.`);
@@ -679,7 +677,7 @@ function patchToolConfig(
   const edits: FieldEdits = {};
   if (!capabilities.callsFunctions && config.functionCallingConfig !== undefined) {
     const field = 'toolConfig.functionCallingConfig.mode';
-    if (objectOf(config.functionCallingConfig).mode === 'ANY') {
+    if (objectOf(config.functionCallingConfig)?.mode === 'ANY') {
       const message = `${field} demands a call, and this model calls no functions.`;
       throw invalidRequest(field, message, 'unsupported');
     }

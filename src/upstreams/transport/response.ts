@@ -316,13 +316,21 @@ export class AnswerStream
     }
   }
 
+  /** What comes behind the last frame of a stream is left out. */
   #deliver(read: readonly Frame[]): void {
-    const frames = this.#upToLast(read);
-    const last = frames.at(-1);
-    if (last === undefined) return;
-    // What repeats another frame ends as little, or as much, as that one.
-    const value = last.repeats ?? last.value;
-    const ending = this.#place.wire.endingOf(value);
+    let frames = read;
+    let ending: AnswerEnding | undefined;
+    for (let at = 0; at < read.length; at += 1) {
+      const frame = read[at];
+      const isLast = at === read.length - 1;
+      // What repeats another frame ends as little, or as much, as that one.
+      if (frame === undefined || (frame.repeats !== undefined && !isLast)) continue;
+      ending = this.#place.wire.endingOf(frame.repeats ?? frame.value);
+      if (ending !== 'over' || isLast) continue;
+      frames = read.slice(0, at + 1);
+      break;
+    }
+    if (frames.length === 0) return;
     this.#hasLastFrame = ending === 'over';
     this.#namesItsEnd = this.#hasLastFrame || ending === 'finished';
     if (this.#hasLastFrame) this.#idleMs = OVER_IDLE_MS;
@@ -334,17 +342,6 @@ export class AnswerStream
     else this.#heldBack = 0;
     this.#silence.touch(this.#idleMs);
     this.add(frames);
-  }
-
-  /** Without what came behind the last frame of a stream. */
-  #upToLast(frames: readonly Frame[]): readonly Frame[] {
-    const { wire } = this.#place;
-    for (let at = 0; at < frames.length - 1; at += 1) {
-      const frame = frames[at];
-      if (frame === undefined || frame.repeats !== undefined) continue;
-      if (wire.endingOf(frame.value) === 'over') return frames.slice(0, at + 1);
-    }
-    return frames;
   }
 
   protected override onTaken(): void {
