@@ -29,7 +29,7 @@ const CHECKS = [
   ],
   [
     ['format and lint', 'biome', ['check', '--error-on-warnings', '.']],
-    ['unused files, exports and dependencies', 'knip', []],
+    ['unused files, exports and dependencies', 'knip', ['--cache']],
     ['build of the server', 'node', ['scripts/build.mjs', 'server']],
   ],
 ];
