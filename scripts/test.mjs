@@ -28,7 +28,7 @@ const CHECKS = [
     ],
   ],
   [
-    ['format and lint', 'biome', ['check', '--error-on-warnings', '.']],
+    ['format and lint', 'node', ['scripts/lint.mjs']],
     ['unused files, exports and dependencies', 'knip', ['--cache']],
     ['build of the server', 'node', ['scripts/build.mjs', 'server']],
   ],
