@@ -2,6 +2,7 @@
 
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createPasswordHasher } from '../../src/access/password-hash.ts';
 import type { Settings } from '../../src/config/effective.ts';
 import { CONFIG_SCHEMA } from '../../src/config/settings.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
@@ -12,8 +13,11 @@ const PASSWORD = 'the-password-of-this-test';
 const OTHER_ADDRESS = '203.0.113.9';
 
 let app: TestApp;
+/** As the file keeps it: each password written in plain is hashed anew, and then checked anew. */
+let hashed: string;
 beforeAll(async () => {
-  app = await startApp({ file: { admin_password: PASSWORD } });
+  hashed = await createPasswordHasher().hash(PASSWORD);
+  app = await startApp({ file: { admin_password: hashed } });
   // So that every account has a figure below a hundred per cent.
   for (let turn = 0; turn < 4; turn += 1) await ask({}, { 'x-session-id': `${turn}` });
   await api('POST', '/api/quota/refresh');
@@ -21,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 afterEach(async () => {
   await app.config.update({ api_key: null, proxy: null, upstreams: null });
-  await app.config.update({ admin_password: PASSWORD });
+  await app.config.update({ admin_password: hashed });
   await api('DELETE', '/api/sessions');
   for (const id of await listRules()) await api('DELETE', `/api/address-rules/${id}`);
 });
