@@ -16,7 +16,7 @@ const REPLY = {
 };
 
 /** What costs no more than this is not measured any closer: noise, compiling and collecting weigh as much. */
-const FLOOR_MS = countOf({ slow: 150, everyday: 60 });
+const FLOOR_MS = countOf({ slow: 150, everyday: 40 });
 const MOST_RATIO = 3;
 /** Below this ratio one look at both is enough; near the limit the least of several tries counts, as noise only adds. */
 const PLAIN_RATIO = 2.5;
@@ -88,7 +88,7 @@ test.each([
   ...some(SCHEMA_REQUESTS, (name) => /of a chat answer$/.test(name)),
   ...some(ANSWERED, (name) => /^chat stream of /.test(name)),
 ])('A2: %s', async (_name, shape) => {
-  const count = countOf({ slow: 8000, everyday: 1000 });
+  const count = countOf({ slow: 8000, everyday: 500 });
   const [once, twice] = [shape(count), shape(2 * count)];
   let [simple, double] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
