@@ -7,13 +7,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Budget, BudgetList, CreatedKey, Usage } from '../../src/admin/contract.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/lib/json.ts';
 import { callAdmin } from '../support/admin-api.ts';
-import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
+import { startGateway } from '../support/app.ts';
+import { startGateway as startProcess } from '../support/gateway-process.ts';
 
 const PASSWORD = 'a password for the console';
 const PRICES = { 'alpha-*': { input: 10, output: 100 }, 'beta-*': { input: 10, output: 100 } };
 
 let folder: string;
-let gateway: RunningGateway;
+let gateway: { readonly url: string; close(): Promise<unknown> };
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'isthmus-budgets-'));
@@ -21,12 +22,18 @@ beforeEach(() => {
   writeFileSync(join(folder, 'gui_config.json'), JSON.stringify(file));
 });
 afterEach(async () => {
-  await gateway.stop();
+  await gateway.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function start(more: Readonly<Record<string, string>> = {}): Promise<void> {
-  gateway = await startGateway({ ISTHMUS_DATA_DIR: folder, WEB_PASSWORD: PASSWORD, ...more });
+async function start(): Promise<void> {
+  gateway = await startGateway({ folder, environment: { WEB_PASSWORD: PASSWORD } });
+}
+
+async function startWorkers(): Promise<void> {
+  const environment = { ISTHMUS_DATA_DIR: folder, WEB_PASSWORD: PASSWORD, WORKERS: '2' };
+  const { url, stop } = await startProcess(environment);
+  gateway = { url, close: stop };
 }
 
 const api = <Answer = unknown>(method: string, path: string, body?: object): Promise<Answer> =>
@@ -85,7 +92,7 @@ test('of two hundred requests at once exactly as many pass as a budget has, and 
       ),
     },
   });
-  await gateway.stop();
+  await gateway.close();
   await start();
   expect((await ask(secret)).status).toBe(429);
   expect(await api('GET', '/api/budgets')).toMatchObject({
@@ -136,7 +143,7 @@ test('money and tokens of two hundred requests at once stay within their budgets
 });
 
 test('a budget of requests is exact over workers that share it', async () => {
-  await start({ WORKERS: '2' });
+  await startWorkers();
   const { secret } = await makeKey('Ada');
   await api('POST', '/api/budgets', { scope: 'gateway', unit: 'requests', amount: 50, ...daily });
   // Each worker hears of the key and the budget.
