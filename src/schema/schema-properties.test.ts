@@ -98,7 +98,7 @@ test('whatever the client sends, the upstream takes the result', () => {
       if (tool !== undefined) expect(String(tool.type).toUpperCase()).toBe('OBJECT');
       expect(JSON.stringify(schema)).toBe(before);
     }),
-    { numRuns: countOf({ slow: 300, everyday: 100 }) },
+    { numRuns: countOf({ slow: 300, everyday: 50 }) },
   );
 });
 
@@ -138,7 +138,7 @@ test('whatever the client sends, JSON Schema is written in the documented keywor
       expect(JSON.stringify(schema)).toBe(before);
       written += json.length;
     }),
-    { numRuns: countOf({ slow: 400, everyday: 100 }) },
+    { numRuns: countOf({ slow: 400, everyday: 50 }) },
   );
   expect(written).toBeGreaterThan(0);
 });
@@ -155,7 +155,7 @@ test('JSON Schema never speaks of values that are sent as texts', () => {
       expect(said).not.toContain('any value is sent as text');
       expect(said).not.toContain('the values are sent as texts');
     }),
-    { numRuns: countOf({ slow: 300, everyday: 100 }) },
+    { numRuns: countOf({ slow: 300, everyday: 50 }) },
   );
 });
 
@@ -168,7 +168,7 @@ test('a schema that one form says without texts is in that form for all upstream
       if (receipt.entries.some(({ reason }) => / text|positions|said/.test(reason.text))) return;
       expect(toToolInput(schema, { receipt, path: 's', takesJsonSchema: true })).toEqual(own);
     }),
-    { numRuns: countOf({ slow: 300, everyday: 100 }) },
+    { numRuns: countOf({ slow: 300, everyday: 50 }) },
   );
 });
 
@@ -183,7 +183,7 @@ test('cleaning its own output changes nothing', () => {
         expect(JSON.stringify(twice)).toBe(JSON.stringify(once));
       }
     }),
-    { numRuns: countOf({ slow: 300, everyday: 100 }) },
+    { numRuns: countOf({ slow: 300, everyday: 50 }) },
   );
 });
 

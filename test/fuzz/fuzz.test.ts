@@ -12,7 +12,7 @@ import { createRandom } from './random.ts';
 import { judge, type Lane } from './verdict.ts';
 
 const runsOf = (isFirst: boolean): number =>
-  countOf({ slow: 10_000, everyday: isFirst ? 600 : 300 });
+  countOf({ slow: 10_000, everyday: isFirst ? 300 : 150 });
 /** Another start gives other bodies; the number in a finding is added to it. */
 const SEED = Number(process.env.ISTHMUS_FUZZ_SEED ?? 20_260_101);
 const LONGEST_MS = 1000;

@@ -9,7 +9,7 @@ import { countOf } from '../support/counts.ts';
 import { PROTOCOL_CALLS } from '../support/protocol-calls.ts';
 import { inParallel } from './measure.ts';
 
-const REQUESTS = countOf({ slow: 100_000, everyday: 600 });
+const REQUESTS = countOf({ slow: 100_000, everyday: 300 });
 const WIDTH = 24;
 const PERSONS = 4;
 const SESSIONS = 3;

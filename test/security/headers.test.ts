@@ -9,7 +9,7 @@ import { countOf } from '../support/counts.ts';
 import { PROTOCOL_CALLS } from '../support/protocol-calls.ts';
 import { inParallel } from './measure.ts';
 
-const SETS = countOf({ slow: 1_000, everyday: 300 });
+const SETS = countOf({ slow: 1_000, everyday: 150 });
 const KEY = 'sk-client-canary-0123456789';
 const UPSTREAM_KEY = 'the-key-of-the-upstream';
 /** All that an upstream is sent, with what may stand there. */

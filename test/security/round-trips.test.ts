@@ -15,8 +15,8 @@ import {
 import { countOf } from '../support/counts.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
-const TEXTS = countOf({ slow: 10_000, everyday: 300 });
-const ARGUMENTS = countOf({ slow: 10_000, everyday: 300 });
+const TEXTS = countOf({ slow: 10_000, everyday: 150 });
+const ARGUMENTS = countOf({ slow: 10_000, everyday: 150 });
 
 const PIECES = [
   ...['\r', '\n', '\r\n', '\n\n', '\r\r', '\u2028', '\u2029', '\u0085', '\u0000', '\u001b[2J'],

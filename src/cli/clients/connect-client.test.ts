@@ -412,7 +412,7 @@ test.each([
   ['qwen-code', '.qwen/settings.json'],
   ['cline', '.cline/data/settings/providers.json'],
 ])('%s: connected and taken back, every file is byte for byte what it was', async (id, file) => {
-  const numRuns = countOf({ slow: 300, everyday: 25 });
+  const numRuns = countOf({ slow: 300, everyday: 12 });
   await fc.assert(
     fc.asyncProperty(json, async (text) => {
       at.put(file, text);
