@@ -10,15 +10,16 @@ export const GATEWAY_MAIN = join(
   process.env.ISTHMUS_BUILT === '1' ? 'lib/main.js' : 'src/main.ts',
 );
 
-/** What the program printed; fails with all of it when the program does. Of the environment it gets PATH and HOME. */
+/** What the program printed; fails with all of it when the program does. Of the environment it gets what is named here. */
 export function runProgram(
   file: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    const { PATH, HOME } = process.env;
-    const child = spawn(file, args, { cwd: ROOT, env: { PATH, HOME, ...environment } });
+    const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+    const env = { PATH, HOME, NODE_COMPILE_CACHE, ...environment };
+    const child = spawn(file, args, { cwd: ROOT, env });
     let output = '';
     let errors = '';
     child.stdout.on('data', (data) => {
