@@ -416,10 +416,7 @@ interface Manifest {
 }
 
 /** Size and checksum of files of a folder, as the manifest has them. */
-function measureFiles(
-  folder: string,
-  names: readonly string[],
-): Promise<readonly ArchivedFile[]> {
+function measureFiles(folder: string, names: readonly string[]): Promise<readonly ArchivedFile[]> {
   return Promise.all(
     names.map(async (name) => {
       const path = join(folder, name);
@@ -431,11 +428,7 @@ function measureFiles(
 }
 
 /** Writes the archive of files of a folder, and ends the stream. */
-async function writeArchive(
-  folder: string,
-  manifest: Manifest,
-  target: Writable,
-): Promise<void> {
+async function writeArchive(folder: string, manifest: Manifest, target: Writable): Promise<void> {
   const { files, ...facts } = manifest;
   const head = JSON.stringify({ kind: KIND, format: FORMAT, ...facts, files }, null, 2);
   const modified = Math.floor(Date.parse(manifest.createdAt) / 1000);
