@@ -289,6 +289,8 @@ class OpenStream extends SocketWriter {
     try {
       this.#exchange.edge.bodies.answers.take(this, bytes);
     } catch (error) {
+      // Once is enough, however much its last chunks are.
+      this.#counted = Number.POSITIVE_INFINITY;
       this.fail(error);
     }
   }

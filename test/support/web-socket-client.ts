@@ -30,7 +30,6 @@ export async function openWebSocket(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<WebSocketClient> {
   const webSocket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
-  const upgraded = once(webSocket, 'upgrade');
   const messages: JsonObject[] = [];
   let wake = (): void => undefined;
   webSocket.on('message', (data) => {
@@ -45,8 +44,7 @@ export async function openWebSocket(
       wake();
     });
   });
-  await once(webSocket, 'open');
-  const [{ socket }] = await upgraded;
+  const [[{ socket }]] = await Promise.all([once(webSocket, 'upgrade'), once(webSocket, 'open')]);
   const next = async (): Promise<JsonObject> => {
     for (;;) {
       const message = messages.shift();
