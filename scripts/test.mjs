@@ -31,7 +31,7 @@ const CHECKS = [
     ],
   ],
   [
-    ['format and lint', 'node', ['scripts/lint.mjs']],
+    ['format and lint', 'biome', ['check', '--error-on-warnings', '.']],
     ['unused files, exports and dependencies', 'knip', ['--cache']],
     ['build of the server', 'node', ['scripts/build.mjs', 'server']],
   ],

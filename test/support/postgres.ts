@@ -1,18 +1,7 @@
 // A PostgreSQL server of its own for a test file: on loopback, in a temporary folder, gone with the tests.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { hash } from 'node:crypto';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -73,9 +62,6 @@ export interface TestServer {
 /** Nothing is flushed to the disk: a test outlives no power cut. */
 const FAST = ['fsync=off', 'full_page_writes=off', 'shared_buffers=64MB', 'jit=off'];
 
-const INITIAL = ['-U', USER, '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'];
-const CACHE = join(import.meta.dirname, '../../node_modules/.cache');
-
 export async function startPostgres(settings: readonly string[] = FAST): Promise<TestServer> {
   if (POSTGRES_BIN === undefined) throw new Error('PostgreSQL is not installed.');
   const bin = POSTGRES_BIN;
@@ -88,8 +74,10 @@ export async function startPostgres(settings: readonly string[] = FAST): Promise
   chmodSync(folder, 0o700);
   // The server refuses to run as root.
   const become = isRoot ? ['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups'] : [];
+  const [command = '', ...args] = [...become, join(bin, 'initdb')];
   const data = join(folder, 'data');
-  layOut(data, [...become, join(bin, 'initdb'), ...INITIAL]);
+  const initial = ['-D', data, '-U', USER, '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'];
+  execFileSync(command, [...args, ...initial], { stdio: 'ignore' });
   const port = await freePort();
   let server: ChildProcess | undefined;
   const start = async (): Promise<void> => {
@@ -128,25 +116,6 @@ export async function startPostgres(settings: readonly string[] = FAST): Promise
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** With what `initdb` makes, which takes ten times as long as a copy of it: one is kept from run to run. */
-function layOut(data: string, program: readonly string[]): void {
-  const words = program.join(' ');
-  const name = hash('sha256', `${process.getuid?.()} ${words}`).slice(0, 16);
-  const model = join(CACHE, `postgres-${name}`);
-  if (existsSync(model)) {
-    execFileSync('cp', ['-a', model, data]);
-    return;
-  }
-  const [command = '', ...args] = program;
-  execFileSync(command, [...args, '-D', data], { stdio: 'ignore' });
-  mkdirSync(CACHE, { recursive: true });
-  const beside = mkdtempSync(`${model}-`);
-  execFileSync('cp', ['-a', data, join(beside, 'data')]);
-  // Of two that make one at a time the first stays.
-  if (!existsSync(model)) renameSync(join(beside, 'data'), model);
-  rmSync(beside, { recursive: true, force: true });
 }
 
 function run(program: readonly string[], args: readonly string[]): Promise<ChildProcess> {

@@ -1,4 +1,4 @@
-// Decides what a refusal of this wire means: one failure kind for the retry table, one error for the client.
+// What a refusal of this wire means: one failure kind for the retry table, one error for the client; and fields a model refuses.
 
 import type { GatewayError, QuotaLesson, UpstreamFailureKind } from '../../canonical/error.ts';
 import type { Clock } from '../../lib/clock.ts';
