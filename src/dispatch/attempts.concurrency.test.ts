@@ -5,8 +5,9 @@ import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { CallRecord } from '../canonical/call-record.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { ConcurrencyLimits } from '../pool/slots.ts';
-import { AttemptRun, createRetryBudgets } from './attempts.ts';
+import { AttemptRun } from './attempts.ts';
 import type { RouteChoice } from './call-setup.ts';
+import { createRetryBudgets } from './retry-budget.ts';
 
 /** One upstream with accounts `a` and `b`, whose calls last until they are ended by hand. */
 function benchOf(limits: Partial<ConcurrencyLimits>) {

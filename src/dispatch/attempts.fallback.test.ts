@@ -6,9 +6,10 @@ import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { CallRecord } from '../canonical/call-record.ts';
 import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Part } from '../canonical/request.ts';
-import { AttemptRun, createRetryBudgets } from './attempts.ts';
+import { AttemptRun } from './attempts.ts';
 import { type RoutedCall, routeCall } from './call-setup.ts';
 import { contextOf } from './dispatch.test-support.ts';
+import { createRetryBudgets } from './retry-budget.ts';
 
 const MODELS = ['first', 'second', 'third'];
 

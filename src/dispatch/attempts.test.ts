@@ -10,12 +10,8 @@ import {
 import type { CallRecord } from '../canonical/call-record.ts';
 import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Lease, LeaseOutcome, LeaseRequest, LeaseResult } from '../pool/pool.ts';
-import {
-  type AttemptDependencies,
-  type AttemptPlan,
-  AttemptRun,
-  createRetryBudgets,
-} from './attempts.ts';
+import { type AttemptDependencies, type AttemptPlan, AttemptRun } from './attempts.ts';
+import { createRetryBudgets } from './retry-budget.ts';
 
 /** What an attempt on that account meets; undefined answers well. */
 type Meet = (account: string, nth: number) => UpstreamFailure | Error | undefined;

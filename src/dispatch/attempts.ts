@@ -8,36 +8,38 @@ import {
   GatewayError,
   type UpstreamFailure,
 } from '../canonical/error.ts';
-import type { Clock } from '../lib/clock.ts';
 import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
-import { remember } from '../lib/once.ts';
-import type { Pool } from '../pool/create-pool.ts';
-import type { Lease, LeaseRequest, LeaseResult } from '../pool/pool.ts';
+import type { Lease } from '../pool/pool.ts';
 import { type RoutedModel, targetName } from '../routing/router.ts';
 import type { SignaturePlan } from '../upstreams/upstream.ts';
+import {
+  type AccountSearch,
+  leaseAgain,
+  leaseInTurn,
+  lookAhead,
+  type SearchTools,
+  searchOf,
+  sleepBetween,
+} from './account-search.ts';
 import type { RouteChoice, RoutedCall } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
-import { exhaustedError, NEXT_REQUEST_MS, type NothingLeft } from './exhausted.ts';
+import { exhaustedError, moreHopeful, type NothingLeft } from './exhausted.ts';
 import type { CallBodies } from './prepare.ts';
 import {
   decideRetry,
-  isAccountDoubt,
   isAccountTrouble,
   isLimit,
   isPathFault,
   isRefusal,
   MAX_ATTEMPTS,
-  mayBeOfRequest,
   type NextStep,
-  REPEAT_WAITS_MS,
   type SameAccountChange,
   whyFallBack,
 } from './retry.ts';
+import type { RetryBudget, RetryBudgets } from './retry-budget.ts';
+import { Suspicion } from './suspicion.ts';
 
-export interface AttemptDependencies {
-  readonly pool: Pool;
-  readonly clock: Clock;
-  readonly random: () => number;
+export interface AttemptDependencies extends SearchTools {
   readonly budgetOf: RetryBudgets;
 }
 
@@ -60,51 +62,29 @@ export interface AttemptFacts {
 
 type Attempt<Result> = (lease: Lease, facts: AttemptFacts) => Promise<Result>;
 
-type Place = NonNullable<LeaseRequest['admitted']>;
-type LeaseOrNothing = Exclude<LeaseResult, { kind: 'wait' | 'busy' }>;
-
-/** The first account that refused the request: whether that is its own fault, the next ones tell. */
-interface Suspect {
-  readonly lease: Lease;
-  readonly failure: UpstreamFailure;
-}
-
 /** The attempts of one request, or of one part of it. */
 export class AttemptRun {
   readonly #request: AttemptRequest;
   readonly #dependencies: AttemptDependencies;
   readonly #startedAt: number;
   readonly #client: string;
-  /** In the order they are tried. */
+  /** In the order they are tried; those that are asked again come a second time behind the others. */
   readonly #routes: RouteChoice[];
   /** Which of the routes is tried. */
   #place = 0;
-  /** Of the routes those that come a second time. */
-  #again: Set<RouteChoice> | undefined;
-  #choice: RouteChoice;
+  #search: AccountSearch;
   /** The most hopeful of what was left of the routes that were given up. */
   #nothing: NothingLeft | undefined;
-  /**
-   * Accounts that are not asked again, or only where no other is left, as they met a fault of the path or an
-   * overload.
-   */
-  #tried: Map<string, 'spent' | 'faulted'> | undefined;
   /** What was changed for another try on the same account. */
   #changes: Set<SameAccountChange> | undefined;
   #attempts = 0;
-  #limits = 0;
-  #refusals = 0;
-  #pathFaults = 0;
-  #repeats = 0;
+  /** Of the failures on this route. */
+  #counts = NO_FAILURES;
   /** Connections that were closed before any byte came back. */
   #lostConnections = 0;
   #lastError: GatewayError | undefined;
-  #suspect: Suspect | undefined;
+  #suspicion: Suspicion | undefined;
   #attemptStartedAt = 0;
-  /** For the account of its session, before all attempts so far. */
-  #waitedMs = 0;
-  /** When it began to wait for a slot of the accounts of this route. */
-  #queuedAt: number | undefined;
   #pause: 'none' | 'jitter' = 'none';
   /** Of the models that were asked. */
   readonly #budgets: RetryBudget[] = [];
@@ -115,7 +95,7 @@ export class AttemptRun {
     this.#request = request;
     const [first] = request.routes;
     this.#routes = [...request.routes];
-    this.#choice = first;
+    this.#search = searchOf(first);
     this.#client = first.leaseRequest.clientKeyId;
     this.#dependencies = dependencies;
     this.#startedAt = dependencies.clock.monotonic();
@@ -127,61 +107,75 @@ export class AttemptRun {
    * @throws GatewayError of the last attempt, or the reason why no account was left.
    */
   async run<Result>(attempt: Attempt<Result>): Promise<Result> {
+    const { signal } = this.#request.context;
     const { clock, budgetOf } = this.#dependencies;
-    for (;;) {
-      const lease = await this.#nextLease();
-      const budget = budgetOf(`${lease.upstream.id} ${lease.modelId}`);
-      // A request counts once for each model it asks.
-      if (!this.#budgets.includes(budget)) {
-        this.#budgets.push(budget);
-        budget.noteRequest(this.#client);
-      }
-      // No other kept connection is trusted any more.
-      this.#changes = this.#lostConnections > 0 ? new Set(['fresh-connection']) : undefined;
-      for (let isSame = true; isSame; ) {
-        this.#attemptStartedAt = clock.monotonic();
-        this.#attempts += 1;
-        const plan = this.#changes === undefined ? FIRST_PLAN : planOf(this.#changes);
-        try {
-          const { route } = this.#choice;
-          const value = await attempt(lease, {
-            plan,
-            route,
-            hasOther: () => this.#hasOther(lease),
-          });
-          this.#note(lease, { outcome: 'ok', status: 200 });
-          lease.noteAnswer();
-          this.#takenFrom?.giveBack(this.#client);
-          // Another account does what it refused: that was its own fault.
-          if (this.#suspect !== undefined) this.#endSuspicion('held');
-          return value;
-        } catch (error) {
-          isSame = this.#follow(error, lease, budget);
+    try {
+      for (;;) {
+        const lease = await this.#nextLease();
+        const budget = budgetOf(`${lease.upstream.id} ${lease.modelId}`);
+        // A request counts once for each model it asks.
+        if (!this.#budgets.includes(budget)) {
+          this.#budgets.push(budget);
+          budget.noteRequest(this.#client);
+        }
+        // No other kept connection is trusted any more.
+        this.#changes = this.#lostConnections > 0 ? new Set(['fresh-connection']) : undefined;
+        for (let isSame = true; isSame; ) {
+          this.#attemptStartedAt = clock.monotonic();
+          this.#attempts += 1;
+          const plan = this.#changes === undefined ? FIRST_PLAN : planOf(this.#changes);
+          const { route } = this.#search.choice;
+          try {
+            const value = await attempt(lease, {
+              plan,
+              route,
+              hasOther: () => this.#hasOther(lease),
+            });
+            this.#note(lease, { outcome: 'ok', status: 200 });
+            lease.noteAnswer();
+            this.#takenFrom?.giveBack(this.#client);
+            // Another account does what the first one refused: that was its own fault.
+            this.#suspicion?.end('held');
+            return value;
+          } catch (error) {
+            isSame = this.#follow(error, lease, budget);
+          }
         }
       }
+    } catch (error) {
+      throw signal.aborted ? abortError(signal) : error;
+    } finally {
+      this.#suspicion?.end('neutral');
     }
   }
 
   async #nextLease(): Promise<Lease> {
-    if (this.#pause === 'jitter' && this.#hasOther()) await this.#sleep([100, 400]);
+    const search = this.#search;
+    const { signal, record } = this.#request.context;
+    const tools = this.#dependencies;
+    if (this.#pause === 'jitter' && this.#hasOther()) {
+      await sleepBetween([100, 400], tools, signal);
+    }
     this.#pause = 'none';
-    while (!this.#isLast && this.#tried === undefined && this.#isOutdone()) {
+    if (!this.#isLast && search.tried === undefined && this.#isOutdone()) {
       this.#askAgainLater();
       this.#fallBack('fails-more');
+      return this.#nextLease();
     }
-    let result = await this.#leaseInTurn();
+    let result = await leaseInTurn(search, tools, signal);
     if (result.kind === 'none' && !this.#isLast) {
       this.#nothing = moreHopeful(this.#nothing, this.#hopeOf(result));
-      if (this.#metFault) this.#askAgainLater();
+      const tried = [...(search.tried?.values() ?? [])];
+      if (tried.includes('faulted')) this.#askAgainLater();
       this.#fallBack(result.reason);
       return this.#nextLease();
     }
-    if (result.kind === 'none') result = await this.#leaseAgain(result);
+    if (result.kind === 'none') result = await leaseAgain(search, result, tools, signal);
     if (result.kind === 'lease') return result.lease;
-    this.#endSuspicion('held');
-    this.#request.context.record.passedOver = result.selectionLog;
+    this.#suspicion?.end('held');
+    record.passedOver = result.selectionLog;
     const nothing = moreHopeful(this.#nothing, this.#hopeOf(result));
-    throw this.#withRest(exhaustedError(nothing, this.#choice, this.#lastError));
+    throw this.#withRest(exhaustedError(nothing, search.choice, this.#lastError));
   }
 
   /** Accounts that were asked and do not know the model are as good as those that never offered it. */
@@ -195,47 +189,38 @@ export class AttemptRun {
     return this.#place + 1 >= this.#routes.length;
   }
 
+  /** True for a route that is tried a second time. */
+  get #isAgain(): boolean {
+    return this.#place >= this.#request.routes.length;
+  }
+
   /** Goes on with the next route, whose accounts have refused nothing yet. */
   #fallBack(reason: FallbackReason): void {
-    const { context } = this.#request;
-    const from = targetName(this.#choice.route);
-    this.#endSuspicion('held');
+    const { record, upstreamCall } = this.#request.context;
+    const { choice } = this.#search;
+    this.#suspicion?.end('held');
     this.#place += 1;
-    this.#choice = this.#routes[this.#place] ?? this.#choice;
-    const { route } = this.#choice;
-    const { record, upstreamCall } = context;
-    record.routedModel = route.target;
+    const next = this.#routes[this.#place] ?? choice;
+    record.routedModel = next.route.target;
     record.fallbacks ??= [];
     record.fallbacks.push({
-      ...{ from, to: targetName(route), reason, upstreamCall },
+      ...{ from: targetName(choice.route), to: targetName(next.route), reason, upstreamCall },
       afterAttempts: this.#attempts,
     });
-    this.#tried = undefined;
-    this.#repeats = 0;
-    this.#limits = 0;
-    this.#refusals = 0;
-    this.#pathFaults = 0;
-    this.#waitedMs = 0;
-    this.#queuedAt = undefined;
-    this.#pause = this.#again?.has(this.#choice) === true ? 'jitter' : 'none';
+    this.#search = searchOf(next);
+    this.#counts = NO_FAILURES;
+    this.#pause = this.#isAgain ? 'jitter' : 'none';
   }
 
   /** Behind the others, once: health takes no model away, and most faults of the path pass at once. */
   #askAgainLater(): void {
-    if (this.#again?.has(this.#choice) === true || this.#attempts >= MAX_ATTEMPTS) return;
-    this.#again ??= new Set();
-    this.#again.add(this.#choice);
-    this.#routes.push(this.#choice);
-  }
-
-  /** True where an account of this route met a fault of the path, and another try is within the budget. */
-  get #metFault(): boolean {
-    return [...(this.#tried?.values() ?? [])].includes('faulted');
+    if (this.#isAgain || this.#attempts >= MAX_ATTEMPTS) return;
+    this.#routes.push(this.#search.choice);
   }
 
   /** True where the model of this route fails more often than not, and that of a later one does better. */
   #isOutdone(): boolean {
-    if (this.#again?.has(this.#choice) === true) return false;
+    if (this.#isAgain) return false;
     const rivals = this.#routes
       .slice(this.#place)
       .filter(({ isLastResort }) => isLastResort !== true);
@@ -250,69 +235,19 @@ export class AttemptRun {
 
   /** True while an account is left that this request has not tried. */
   #hasOther(current?: Lease): boolean {
-    const tried = new Set(this.#tried?.keys());
+    const { pool } = this.#dependencies;
+    const { choice } = this.#search;
+    const tried = this.#triedHere();
     if (current !== undefined) tried.add(current.account.id);
     const later = this.#routes.slice(this.#place + 1);
     return (
-      this.#lookAhead(tried).kind !== 'none' ||
-      later.some((choice) => this.#lookAhead(new Set(), choice).kind !== 'none')
+      lookAhead(choice, tried, pool).kind !== 'none' ||
+      later.some((route) => lookAhead(route, new Set(), pool).kind !== 'none')
     );
   }
 
-  /** Most faults of the path pass at once: where no other account is left, those that met one are asked again. */
-  async #leaseAgain(nothing: NothingLeft): Promise<LeaseOrNothing> {
-    const wait = REPEAT_WAITS_MS[this.#repeats];
-    const tried = this.#tried ?? new Map();
-    const faulted = [...tried].filter(([, how]) => how === 'faulted');
-    if (faulted.length === 0 || wait === undefined) return nothing;
-    this.#repeats += 1;
-    await this.#sleep(wait);
-    for (const [id] of faulted) tried.delete(id);
-    const result = await this.#leaseInTurn();
-    return result.kind === 'none' && result.reason === 'all-tried' ? nothing : result;
-  }
-
-  /** Waits for the session's account, and for a slot; the pool itself bounds how long in all. */
-  async #leaseInTurn(): Promise<LeaseOrNothing> {
-    const { pool } = this.#dependencies;
-    const { leaseRequest } = this.#choice;
-    let admitted: Place | undefined;
-    for (;;) {
-      const isFirst = this.#tried === undefined && this.#waitedMs === 0 && admitted === undefined;
-      const result = pool.lease(
-        isFirst
-          ? leaseRequest
-          : {
-              ...{ ...leaseRequest, waitedMs: this.#waitedMs, admitted },
-              exclude: new Set(this.#tried?.keys()),
-            },
-      );
-      admitted = undefined;
-      if (result.kind === 'wait') {
-        const { waitMs } = result;
-        await this.#sleep([waitMs, waitMs]);
-        this.#waitedMs += waitMs;
-      } else if (result.kind === 'busy') {
-        admitted = await this.#waitForSlot(result.places);
-        if (admitted === undefined) {
-          return { kind: 'none', reason: 'busy', selectionLog: result.selectionLog };
-        }
-      } else return result;
-    }
-  }
-
-  /** Undefined where none becomes free in time. */
-  async #waitForSlot(places: readonly Place[]): Promise<Place | undefined> {
-    const { pool, clock } = this.#dependencies;
-    const { signal } = this.#request.context;
-    const { clientKeyId } = this.#choice.leaseRequest;
-    this.#queuedAt ??= clock.monotonic();
-    try {
-      return await pool.slots.wait(places, { clientKeyId, since: this.#queuedAt, signal });
-    } catch (error) {
-      this.#endSuspicion({ kind: 'neutral' });
-      throw signal.aborted ? abortError(signal) : error;
-    }
+  #triedHere(): Set<string> {
+    return new Set(this.#search.tried?.keys());
   }
 
   /** The upstream failure an attempt ended in; anything else ends the whole request. */
@@ -324,10 +259,9 @@ export class AttemptRun {
       return explainFailure(error.failure, error);
     }
     lease.release({ kind: 'neutral' });
-    this.#endSuspicion({ kind: 'neutral' });
     const ending = signal.aborted ? abortError(signal) : asGatewayError(error);
     this.#note(lease, { outcome: ending.kind });
-    throw signal.aborted ? ending : error;
+    throw error;
   }
 
   /** True where the same account is tried again, with one more change. */
@@ -338,11 +272,12 @@ export class AttemptRun {
     const counts = !isLost || this.#lostConnections > 1;
     // Lost again on a fresh connection it was no accident of a kept one, and the repeat a retry like others.
     if (isLost && this.#lostConnections === 2) budget.take(this.#client);
-    if (counts) this.#count(failure, 1);
+    const before = this.#counts;
+    if (counts) this.#counts = countedWith(before, failure);
     const step = this.#decide(failure, lease, budget);
     if (step.kind === 'same-account') {
       // Another try on the same account is no other account: the limit is of accounts.
-      if (counts && !isPathFault(failure.kind)) this.#count(failure, -1);
+      if (!isPathFault(failure.kind)) this.#counts = before;
       this.#changes ??= new Set();
       this.#changes.add(step.change);
       return true;
@@ -355,82 +290,49 @@ export class AttemptRun {
         this.#fallBack(reason);
         return false;
       }
-      this.#endSuspicion('held');
+      this.#suspicion?.end('held');
       throw this.#finalError(error, failure);
     }
     this.#takenFrom = step.mayRepeat ? budget : undefined;
     this.#takenFrom?.take(this.#client);
-    this.#tried ??= new Map();
-    this.#tried.set(lease.account.id, step.mayRepeat ? 'faulted' : 'spent');
+    this.#search.tried ??= new Map();
+    this.#search.tried.set(lease.account.id, step.mayRepeat ? 'faulted' : 'spent');
     this.#remember(error, failure);
     this.#pause = step.pause;
     return false;
   }
 
-  #count({ kind }: UpstreamFailure, by: 1 | -1): void {
-    if (isPathFault(kind)) this.#pathFaults += by;
-    else if (isLimit(kind)) this.#limits += by;
-    else this.#refusals += by;
-  }
-
-  /** Gives the account back. True when the refusal is the request's own: a second account gave the same. */
+  /** Gives the account back. True when the refusal is the request's own. */
   #settle(lease: Lease, failure: UpstreamFailure): boolean {
     const { kind } = failure;
-    if (!isRefusal(kind)) {
-      const { hasOwnLimits = false, bodies } = this.#request;
-      const isHeld = kind !== 'rejected' && !(hasOwnLimits && isLimit(kind));
-      const fingerprint = hasOwnLimits ? undefined : bodies?.fingerprint();
-      lease.release(isHeld ? { kind: 'failure', failure, fingerprint } : { kind: 'neutral' });
-      return false;
+    if (isRefusal(kind)) {
+      this.#suspicion ??= new Suspicion();
+      return this.#suspicion.add(lease, failure);
     }
-    const suspect = this.#suspect;
-    if (suspect === undefined) {
-      this.#suspect = { lease, failure };
-      return false;
-    }
-    // One request holds a refusal against one account alone.
-    const isSame =
-      suspect.lease.account.upstreamId === lease.account.upstreamId &&
-      suspect.failure.kind === kind &&
-      suspect.failure.status === failure.status &&
-      suspect.failure.reason === failure.reason;
-    const isOfRequest = mayBeOfRequest(kind) && isSame;
-    const end = { kind: isOfRequest && isAccountDoubt(kind) ? 'doubted' : 'neutral' } as const;
-    lease.release(end);
-    if (isOfRequest) this.#endSuspicion(end);
-    return isOfRequest;
-  }
-
-  /** `held`: the first refusal counts against its account; else how its account is given back. */
-  #endSuspicion(end: 'held' | { readonly kind: 'neutral' | 'doubted' }): void {
-    const suspect = this.#suspect;
-    if (suspect === undefined) return;
-    this.#suspect = undefined;
-    const { lease, failure } = suspect;
-    lease.release(end === 'held' ? { kind: 'failure', failure } : end);
+    const { hasOwnLimits = false, bodies } = this.#request;
+    const isHeld = kind !== 'rejected' && !(hasOwnLimits && isLimit(kind));
+    const fingerprint = hasOwnLimits ? undefined : bodies?.fingerprint();
+    lease.release(isHeld ? { kind: 'failure', failure, fingerprint } : { kind: 'neutral' });
+    return false;
   }
 
   #decide({ kind }: UpstreamFailure, lease: Lease, budget: RetryBudget): NextStep {
-    const { clock } = this.#dependencies;
     const { bodies } = this.#request;
     const changes = this.#changes ?? new Set();
+    const { route } = this.#search.choice;
     try {
       return decideRetry(kind, {
+        ...this.#counts,
         attempts: this.#attempts,
-        limits: this.#limits,
-        elapsedMs: clock.monotonic() - this.#startedAt,
-        refusals: this.#refusals,
-        pathFaults: this.#pathFaults,
+        elapsedMs: this.#dependencies.clock.monotonic() - this.#startedAt,
         changes,
         alters: (change) =>
-          bodies?.repeats(lease, planOf(new Set([...changes, change])), this.#choice.route) !==
-          true,
+          bodies?.repeats(lease, planOf(new Set([...changes, change])), route) !== true,
         canRefresh: lease.canRefresh,
         hasRetryBudget: budget.hasRoom(this.#client),
       });
     } catch (error) {
       lease.release({ kind: 'neutral' });
-      this.#endSuspicion({ kind: 'neutral' });
       throw error;
     }
   }
@@ -438,39 +340,25 @@ export class AttemptRun {
   /** Trouble of several accounts is told as the pool's: with its soonest recovery, and without their names. */
   #finalError(error: unknown, { kind }: UpstreamFailure): unknown {
     if (!(error instanceof GatewayError)) return error;
+    const { choice } = this.#search;
     // The model of an earlier route has only to be waited for.
     if (kind === 'model-not-found' && this.#nothing !== undefined) {
-      return exhaustedError(this.#nothing, this.#choice, error);
+      return exhaustedError(this.#nothing, choice, error);
     }
     if (!isAccountTrouble(kind)) return this.#withRest(error);
-    const rest = this.#lookAhead(new Set(this.#tried?.keys()));
-    if (rest.kind === 'none') return exhaustedError(rest, this.#choice, error);
+    const rest = lookAhead(choice, this.#triedHere(), this.#dependencies.pool);
+    if (rest.kind === 'none') return exhaustedError(rest, choice, error);
     // Accounts are left that this request may not try any more; the next one may.
     const { retryAfterMs } = rest;
     const reason = isLimit(kind) ? 'limited' : 'unusable';
-    return exhaustedError(
-      { kind: 'none', reason, retryAfterMs, selectionLog: [] },
-      this.#choice,
-      error,
-    );
+    return exhaustedError({ kind: 'none', reason, retryAfterMs, selectionLog: [] }, choice, error);
   }
 
   /** An overload tells when the next request finds the upstream asked again, whatever was said before. */
   #withRest(error: GatewayError): GatewayError {
     if (error.failure?.kind !== 'overloaded') return error;
-    const { retryAfterMs } = this.#lookAhead(new Set());
+    const { retryAfterMs } = lookAhead(this.#search.choice, new Set(), this.#dependencies.pool);
     return retryAfterMs === undefined ? error : changed(error, { retryAfterMs });
-  }
-
-  /** What a request would find now, but for the accounts it is not to try. */
-  #lookAhead(
-    exclude: ReadonlySet<string>,
-    { leaseRequest }: RouteChoice = this.#choice,
-  ): NothingLeft | { readonly kind: 'soon'; readonly retryAfterMs: number } {
-    const rest = this.#dependencies.pool.lease({ ...leaseRequest, exclude, isDryRun: true });
-    if (rest.kind === 'none') return rest;
-    if (rest.kind === 'lease') rest.lease.release({ kind: 'neutral' });
-    return { kind: 'soon', retryAfterMs: rest.kind === 'wait' ? rest.waitMs : NEXT_REQUEST_MS };
   }
 
   /** A fault of the path says more of the whole than the limit of one account. */
@@ -494,30 +382,15 @@ export class AttemptRun {
       durationMs: this.#dependencies.clock.monotonic() - this.#attemptStartedAt,
     });
   }
-
-  async #sleep([from, to]: readonly [number, number]): Promise<void> {
-    const { clock, random } = this.#dependencies;
-    const { signal } = this.#request.context;
-    const delayMs = from === to ? from : from + random() * (to - from);
-    await clock.sleep(delayMs, signal).catch(() => {
-      this.#endSuspicion({ kind: 'neutral' });
-      throw abortError(signal);
-    });
-  }
 }
 
-const BY_HOPE: readonly NothingLeft['reason'][] = [
-  ...(['all-tried', 'busy', 'overloaded', 'limited', 'unusable'] as const),
-  ...(['not-offered', 'no-accounts'] as const),
-];
+const NO_FAILURES = { limits: 0, refusals: 0, pathFaults: 0 };
 
-/** Of two routes without an account the one that may have one first. */
-function moreHopeful(known: NothingLeft | undefined, next: NothingLeft): NothingLeft {
-  if (known === undefined) return next;
-  const isKept = BY_HOPE.indexOf(known.reason) <= BY_HOPE.indexOf(next.reason);
-  const waits = [known.retryAfterMs, next.retryAfterMs].filter((wait) => wait !== undefined);
-  const retryAfterMs = waits.length === 0 ? undefined : Math.min(...waits);
-  return { ...(isKept ? known : next), retryAfterMs, selectionLog: next.selectionLog };
+function countedWith(counts: typeof NO_FAILURES, { kind }: UpstreamFailure): typeof NO_FAILURES {
+  if (isPathFault(kind)) return { ...counts, pathFaults: counts.pathFaults + 1 };
+  return isLimit(kind)
+    ? { ...counts, limits: counts.limits + 1 }
+    : { ...counts, refusals: counts.refusals + 1 };
 }
 
 /** The upstream's own words, else ours with what lies behind them: `connect ECONNREFUSED …`. */
@@ -560,91 +433,4 @@ export function abortError(signal: AbortSignal): GatewayError {
     source: 'client',
     message: told`The client closed the connection.`,
   });
-}
-
-type RetryBudget = ReturnType<typeof createRetryBudget>;
-/** By the upstream and the model. */
-type RetryBudgets = (place: string) => RetryBudget;
-
-/** Clients may name any model. */
-const MAX_BUDGETS = 1000;
-
-/** One for each model of an upstream: the outage of one is nothing to the others. */
-export function createRetryBudgets(clock: Pick<Clock, 'monotonic'>): RetryBudgets {
-  return remember(MAX_BUDGETS, () => createRetryBudget(clock));
-}
-
-const WINDOW_MS = 10_000;
-const SHARE = 0.2;
-const FLOOR = 10;
-
-/**
- * Retries that did not help, and those under way, may be 20 % of the requests of the last ten to twenty
- * seconds, and at least ten: of all clients and of each alone, as what it asks may be what fails.
- */
-function createRetryBudget(clock: Pick<Clock, 'monotonic'>) {
-  let start = clock.monotonic();
-  let current = createRetryWindow();
-  let previous = createRetryWindow();
-  const roll = (): void => {
-    const elapsed = clock.monotonic() - start;
-    if (elapsed < WINDOW_MS) return;
-    previous = elapsed < 2 * WINDOW_MS ? current : createRetryWindow();
-    current = createRetryWindow();
-    start += elapsed;
-  };
-  return {
-    noteRequest(client: string): void {
-      if (clock.monotonic() - start >= WINDOW_MS) roll();
-      add(current, client, 'requests', 1);
-    },
-    /** True when another path retry is allowed now. */
-    hasRoom(client: string): boolean {
-      roll();
-      const own = [current, previous].map(({ byClient }) => byClient.get(client) ?? NONE);
-      return isLeft([current.all, previous.all]) && isLeft(own);
-    },
-    /** Counts a retry that is made, also one there was room for when it was decided and no more. */
-    take(client: string): void {
-      roll();
-      add(current, client, 'retries', 1);
-    },
-    /** A retry that succeeded is no part of an outage, and makes room for another. */
-    giveBack(client: string): void {
-      roll();
-      const window = [current, previous].find(
-        ({ byClient }) => (byClient.get(client) ?? NONE).retries > 0,
-      );
-      if (window !== undefined) add(window, client, 'retries', -1);
-    },
-  };
-}
-
-interface RetryCounts {
-  requests: number;
-  retries: number;
-}
-
-interface RetryWindow {
-  readonly all: RetryCounts;
-  readonly byClient: Map<string, RetryCounts>;
-}
-
-const NONE: Readonly<RetryCounts> = { requests: 0, retries: 0 };
-
-function createRetryWindow(): RetryWindow {
-  return { all: { ...NONE }, byClient: new Map() };
-}
-
-function add(window: RetryWindow, client: string, what: keyof RetryCounts, count: 1 | -1): void {
-  const own = window.byClient.get(client) ?? { ...NONE };
-  window.byClient.set(client, own);
-  own[what] += count;
-  window.all[what] += count;
-}
-
-function isLeft(windows: readonly Readonly<RetryCounts>[]): boolean {
-  const requests = windows.reduce((sum, window) => sum + window.requests, 0);
-  const retries = windows.reduce((sum, window) => sum + window.retries, 0);
-  return retries < Math.max(FLOOR, requests * SHARE);
 }

@@ -17,12 +17,7 @@ import {
 } from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import { GenerateAttempt, type GenerateAttemptOptions } from './attempt.ts';
-import {
-  type AttemptDependencies,
-  AttemptRun,
-  createRetryBudgets,
-  FIRST_PLAN,
-} from './attempts.ts';
+import { type AttemptDependencies, AttemptRun, FIRST_PLAN } from './attempts.ts';
 import {
   headerSession,
   lookForLease,
@@ -38,6 +33,7 @@ import { askApart, generateSeveral } from './fan-out.ts';
 import { isNativeErrorReply } from './lanes.ts';
 import { CallBodies } from './prepare.ts';
 import { countTokens, embed } from './queries.ts';
+import { createRetryBudgets } from './retry-budget.ts';
 import { TokenEstimator } from './stream-observer.ts';
 
 interface DispatchOptions extends Routing {

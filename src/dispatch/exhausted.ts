@@ -70,6 +70,20 @@ function nothingLeftError(
   }
 }
 
+const BY_HOPE: readonly NothingLeft['reason'][] = [
+  ...(['all-tried', 'busy', 'overloaded', 'limited', 'unusable'] as const),
+  ...(['not-offered', 'no-accounts'] as const),
+];
+
+/** Of two routes without an account the one that may have one first. */
+export function moreHopeful(known: NothingLeft | undefined, next: NothingLeft): NothingLeft {
+  if (known === undefined) return next;
+  const isKept = BY_HOPE.indexOf(known.reason) <= BY_HOPE.indexOf(next.reason);
+  const waits = [known.retryAfterMs, next.retryAfterMs].filter((wait) => wait !== undefined);
+  const retryAfterMs = waits.length === 0 ? undefined : Math.min(...waits);
+  return { ...(isKept ? known : next), retryAfterMs, selectionLog: next.selectionLog };
+}
+
 /** True for a refusal of the request itself; what is said of whole accounts is the pool's business. */
 function isClientsToKnow(error: GatewayError | undefined): error is GatewayError {
   const kind = error?.failure?.kind;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createRetryBudgets } from './attempts.ts';
+import { createRetryBudgets } from './retry-budget.ts';
 
 type RetryBudget = ReturnType<typeof createRetryBudget>;
 
