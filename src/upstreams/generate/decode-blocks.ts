@@ -1,19 +1,14 @@
 // Decides where the blocks of one choice begin and end, and which signature each of them gets.
 
-import type {
-  BlockOpening,
-  CanonicalEvent,
-  FetchedPage,
-  Logprobs,
-  TokenLogprob,
-} from '../../canonical/event.ts';
+import type { BlockOpening, CanonicalEvent, FetchedPage } from '../../canonical/event.ts';
 import type { Signature, TracedCall } from '../../canonical/request.ts';
 import { linkAddress } from '../../canonical/text-forms.ts';
 import { isJsonObject, type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
 import { KeptText, TextDigest } from '../../lib/long-text.ts';
 import { objectOf, textOf } from '../read-values.ts';
 import type { DecodeContext } from '../upstream.ts';
-import type { GroundedText } from './grounding.ts';
+import type { GroundedChoice } from './grounding.ts';
+import type { GatheredLogprobs } from './logprobs.ts';
 import { StreamedArguments } from './streamed-arguments.ts';
 
 /** What all choices of one answer share. */
@@ -25,12 +20,6 @@ export interface SharedState {
   nextIndex: number;
   /** Ids of the tool calls so far. */
   callIds: Set<string> | undefined;
-}
-
-/** Grows with the frames of one candidate. */
-export interface GatheredLogprobs extends Logprobs {
-  readonly tokens: TokenLogprob[];
-  average: number | undefined;
 }
 
 interface OpenBlock {
@@ -58,7 +47,7 @@ const MAX_UNREAD = 5;
  * (decision 018). A signature that comes alone while no block is open (after a tool call) vouches for nothing
  * that is passed on and is left out; the wire has it as optional there. Source: ai.google.dev, "Thought signatures".
  */
-export class ChoiceDecoder implements GroundedText {
+export class ChoiceDecoder implements GroundedChoice {
   readonly choice: number;
   /** The upstream's own, which may leave some out. */
   readonly number: number;
@@ -78,7 +67,6 @@ export class ChoiceDecoder implements GroundedText {
   rawReason: string | undefined;
   message: string | undefined;
   grounding: JsonObject | undefined;
-  /** Queries told before the first words. */
   searches: Set<string> | undefined;
   pages: Map<string, FetchedPage> | undefined;
   logprobs: GatheredLogprobs | undefined;

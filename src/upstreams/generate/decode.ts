@@ -1,33 +1,22 @@
 // Decodes the frames of one answer into canonical events.
 
 import type { GatewayError } from '../../canonical/error.ts';
-import {
-  type CanonicalEvent,
-  type ChoiceEnd,
-  type FinishReason,
-  MAX_EARLY_SEARCHES,
-  type RatedToken,
-  type TokenLogprob,
-} from '../../canonical/event.ts';
-import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
+import type { CanonicalEvent, ChoiceEnd } from '../../canonical/event.ts';
+import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
-import { type Sentence, told } from '../../lib/localized-message.ts';
+import { told } from '../../lib/localized-message.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
 import { answerFault, endedRefusal, pathFault } from '../errors.ts';
-import { itemsOf, objectOf, textOf } from '../read-values.ts';
+import { textOf } from '../read-values.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
-import { ChoiceDecoder, type GatheredLogprobs, type SharedState } from './decode-blocks.ts';
+import { ChoiceDecoder, type SharedState } from './decode-blocks.ts';
+import { readEnding } from './endings.ts';
 import { classifyErrorFrame } from './errors.ts';
-import {
-  addFetchedPages,
-  addRecited,
-  type Grounding,
-  mergeGrounding,
-  readGrounding,
-  readSearches,
-} from './grounding.ts';
+import { addGrounding, addSearches, gatherSources } from './grounding.ts';
+import { addLogprobs } from './logprobs.ts';
 import { secretsOf } from './requests.ts';
+import { readAnswerCount, readUsage } from './usage.ts';
 
 /** Of Chat Completions; the others ask for fewer. */
 const MAX_CHOICES = 128;
@@ -150,9 +139,7 @@ export class GenerateDecoder implements Decoder {
     }
     if (fault !== undefined) return this.#fail(fault, events);
     for (const choice of this.#choices) {
-      if (choice.grounding !== undefined || choice.pages !== undefined) {
-        addGrounding(choice, events);
-      }
+      if ((choice.grounding ?? choice.pages) !== undefined) addGrounding(choice, events);
     }
     return this.#close({ kind: 'finish', choices: ends }, events);
   }
@@ -204,16 +191,8 @@ export class GenerateDecoder implements Decoder {
     choice.message = textOf(candidate.finishMessage) ?? choice.message;
     const { logprobsResult, avgLogprobs, citationMetadata } = candidate;
     if (logprobsResult !== undefined || avgLogprobs !== undefined) addLogprobs(choice, candidate);
-    if (isJsonObject(citationMetadata)) {
-      choice.recited ??= new Set();
-      addRecited(choice.recited, citationMetadata);
-    }
-    if (isJsonObject(groundingMetadata)) {
-      choice.grounding = mergeGrounding(choice.grounding, groundingMetadata);
-    }
-    if (isJsonObject(urlContextMetadata)) {
-      choice.pages ??= new Map();
-      addFetchedPages(choice.pages, urlContextMetadata);
+    if ((citationMetadata ?? groundingMetadata ?? urlContextMetadata) !== undefined) {
+      gatherSources(choice, candidate);
     }
   }
 
@@ -303,38 +282,6 @@ function findsSources(tool: JsonValue): boolean {
   );
 }
 
-const NOT_SEARCHED: Grounding = { queries: [], sources: [], citations: [] };
-
-/** A search is told as soon as it is known: some clients show it before the words it led to. */
-function addSearches(choice: ChoiceDecoder, candidate: JsonObject, events: CanonicalEvent[]): void {
-  const known = choice.searches?.size ?? 0;
-  for (const query of readSearches(candidate)) {
-    choice.searches ??= new Set();
-    choice.searches.add(query);
-  }
-  const queries = [...(choice.searches ?? [])];
-  if (queries.length === known || known > MAX_EARLY_SEARCHES) return;
-  events.push({
-    kind: 'grounding',
-    choice: choice.choice,
-    ...NOT_SEARCHED,
-    queries,
-    isEarly: true,
-  });
-}
-
-/** Grounding is placed when the whole text is known, while its last block is still open. */
-function addGrounding(choice: ChoiceDecoder, events: CanonicalEvent[]): void {
-  const { grounding, searches = [], pages } = choice;
-  const found = grounding && readGrounding(grounding, choice);
-  const opened = pages?.size ? { pages: [...pages.values()] } : undefined;
-  if (found === undefined && opened === undefined) return;
-  const told = found ?? NOT_SEARCHED;
-  // What is told last counts alone: an end without queries takes none back that were told before.
-  const queries = told.queries.length === 0 ? [...searches] : told.queries;
-  events.push({ kind: 'grounding', choice: choice.choice, ...told, queries, ...opened });
-}
-
 /** The only item of a list, when it is an object with no other fields than these. */
 function onlyObject(
   list: JsonValue | undefined,
@@ -367,172 +314,4 @@ function byNumber(candidates: readonly JsonValue[]): readonly JsonValue[] {
 function numberOf({ index }: JsonObject): number {
   const number = readNumber(index) ?? 0;
   return Number.isInteger(number) && number >= 0 && number < MAX_CHOICES ? number : 0;
-}
-
-/**
- * The usage of a frame's `usageMetadata`; undefined when it has none. Absent counts are zero; the
- * answer's, when only the total is there, is what the others leave of it.
- * Source: ai.google.dev, "GenerateContent API reference", `UsageMetadata`.
- */
-function readUsage(metadata: JsonValue | undefined): Usage | undefined {
-  if (!isJsonObject(metadata)) return undefined;
-  const promptTokens = readTokenCount(metadata.promptTokenCount) ?? 0;
-  const toolPromptTokens = readTokenCount(metadata.toolUsePromptTokenCount) ?? 0;
-  const thoughtTokens = readTokenCount(metadata.thoughtsTokenCount) ?? 0;
-  const cachedTokens = readTokenCount(metadata.cachedContentTokenCount) ?? 0;
-  const answerTokens = readTokenCount(metadata.candidatesTokenCount);
-  const total = answerTokens ?? readTokenCount(metadata.totalTokenCount) ?? 0;
-  const { promptTokensDetails: promptDetails, candidatesTokensDetails: answerDetails } = metadata;
-  const media = promptDetails === undefined ? undefined : readMedia(promptDetails);
-  const answerMedia = answerDetails === undefined ? undefined : readMedia(answerDetails);
-  return {
-    promptTokens,
-    cachedTokens: Math.min(cachedTokens, promptTokens),
-    toolPromptTokens,
-    answerTokens:
-      answerTokens ?? Math.max(0, total - promptTokens - toolPromptTokens - thoughtTokens),
-    thoughtTokens,
-    ...(media && { media }),
-    ...(answerMedia && { answerMedia }),
-  };
-}
-
-/** Undefined too where the total says that the thoughts are among those of the answer, as some upstreams count. */
-function readAnswerCount(metadata: JsonObject | undefined): number | undefined {
-  const answer = readTokenCount(metadata?.candidatesTokenCount);
-  if (answer === undefined) return undefined;
-  const { promptTokens, toolPromptTokens, thoughtTokens } = readUsage(metadata) ?? NO_USAGE;
-  const isInclusive =
-    thoughtTokens > 0 &&
-    readTokenCount(metadata?.totalTokenCount) === promptTokens + toolPromptTokens + answer;
-  return isInclusive ? undefined : answer;
-}
-
-/** `[{modality: "TEXT", tokenCount: 3}, {modality: "IMAGE", tokenCount: 258}]`. Most are text alone. */
-function readMedia(details: JsonValue | undefined): Usage['media'] {
-  if (!Array.isArray(details)) return undefined;
-  let image = 0;
-  let audio = 0;
-  for (const detail of details) {
-    if (!isJsonObject(detail)) continue;
-    const count = readTokenCount(detail.tokenCount) ?? 0;
-    if (detail.modality === 'IMAGE') image += count;
-    else if (detail.modality === 'AUDIO') audio += count;
-  }
-  return image === 0 && audio === 0 ? undefined : { image, audio };
-}
-
-/** The counts are 32-bit integers of the API; sums of larger ones would not fit the stores of records. */
-const MAX_TOKEN_COUNT = 2_147_483_647;
-
-/** A number of tokens; undefined for what no answer can have used. */
-export function readTokenCount(given: JsonValue | undefined): number | undefined {
-  if (given === undefined) return undefined;
-  // The JSON form of 64-bit numbers is text (protobuf.dev, "ProtoJSON Format").
-  const count = typeof given === 'string' && given !== '' ? Number(given) : readNumber(given);
-  return count !== undefined && count >= 0 && count <= MAX_TOKEN_COUNT
-    ? Math.round(count)
-    : undefined;
-}
-
-type Ending =
-  /** `isOdd` where the reason is none of a natural end, though what was said can be used. */
-  | { readonly kind: 'finished'; readonly reason: FinishReason; readonly isOdd?: true | undefined }
-  /** What other upstreams refuse with a status: there is no answer, or no more of it. */
-  | { readonly kind: 'refused'; readonly failure: 'missing-signature' | 'model-forbidden' }
-  /** Worth another attempt; `message` is safe for clients. */
-  | { readonly kind: 'failed'; readonly message: Sentence };
-
-const UNUSABLE_CALL: Ending = {
-  kind: 'failed',
-  message: told`The model made a tool call that cannot be used.`,
-};
-
-/**
- * How one choice ended. The wire has no reason of its own for tool calls, so their presence decides.
- * Source: ai.google.dev, "GenerateContent API reference", and `google-genai` 3.4 (Python), `FinishReason`.
- */
-function readEnding(
-  rawReason: string,
-  answer: ChoiceDecoder,
-  body: JsonObject | undefined,
-): Ending {
-  switch (rawReason) {
-    case 'SAFETY':
-    case 'RECITATION':
-    case 'BLOCKLIST':
-    case 'PROHIBITED_CONTENT':
-    case 'SPII':
-    case 'IMAGE_SAFETY':
-    case 'IMAGE_PROHIBITED_CONTENT':
-    case 'IMAGE_RECITATION':
-    case 'ESCALATION':
-    case 'MODEL_ARMOR':
-      return { kind: 'finished', reason: 'safety' };
-    case 'MISSING_THOUGHT_SIGNATURE':
-      return { kind: 'refused', failure: 'missing-signature' };
-    // The account broke the rules of use: it is limited or closed.
-    case 'PUP_LIMITED_DISABLED':
-      return { kind: 'refused', failure: 'model-forbidden' };
-    case 'MALFORMED_FUNCTION_CALL':
-    case 'UNEXPECTED_TOOL_CALL':
-    case 'TOO_MANY_TOOL_CALLS':
-      return UNUSABLE_CALL;
-    case 'MALFORMED_RESPONSE':
-      return { kind: 'failed', message: told`The model gave an answer that cannot be used.` };
-    case 'MAX_TOKENS':
-    case 'CONTINUATION':
-      if (answer.hasBrokenCall) return UNUSABLE_CALL;
-      return { kind: 'finished', reason: answer.hasToolCalls ? 'tool-calls' : 'max-tokens' };
-    default: {
-      if (answer.hasBrokenCall) return UNUSABLE_CALL;
-      // LANGUAGE, OTHER, NO_IMAGE, IMAGE_OTHER, and every reason newer than this table are odd.
-      const isOdd = rawReason === 'STOP' ? undefined : true;
-      if (answer.hasToolCalls) return { kind: 'finished', reason: 'tool-calls', isOdd };
-      // A stop sequence is left out of the text and ends it naturally: it may be all there was to say.
-      if (answer.hasContent || (isOdd === undefined && hasStops(body))) {
-        return { kind: 'finished', reason: 'stop', isOdd };
-      }
-      return { kind: 'failed', message: told`The model gave an empty answer.` };
-    }
-  }
-}
-
-function hasStops(body: JsonObject | undefined): boolean {
-  const config = body?.generationConfig;
-  const stops = isJsonObject(config) ? config.stopSequences : undefined;
-  return Array.isArray(stops) && stops.length > 0;
-}
-
-/**
- * Adds what this frame tells: tokens are added up, the last average counts.
- * `topCandidates` has an entry a decoding step, as `chosenCandidates` has.
- * Source: ai.google.dev, "GenerateContent API reference", `LogprobsResult`.
- */
-function addLogprobs(choice: ChoiceDecoder, { logprobsResult, avgLogprobs }: JsonObject): void {
-  const tokens = isJsonObject(logprobsResult) ? readTokens(logprobsResult) : [];
-  const average = readNumber(avgLogprobs) ?? choice.logprobs?.average;
-  if (tokens.length === 0 && average === undefined) return;
-  const gathered: GatheredLogprobs = choice.logprobs ?? { tokens: [], average };
-  for (const token of tokens) gathered.tokens.push(token);
-  gathered.average = average;
-  choice.logprobs = gathered;
-}
-
-function readTokens({ chosenCandidates, topCandidates }: JsonObject): TokenLogprob[] {
-  const steps = itemsOf(topCandidates);
-  return itemsOf(chosenCandidates).flatMap((chosen, index) => {
-    const token = readToken(chosen);
-    if (token === undefined) return [];
-    const step = steps[index];
-    const alternatives = itemsOf(objectOf(step)?.candidates);
-    return [{ ...token, alternatives: alternatives.flatMap((one) => readToken(one) ?? []) }];
-  });
-}
-
-/** An absent log-probability is 0: the wire leaves zeros out. */
-function readToken(value: JsonValue): RatedToken | undefined {
-  if (!isJsonObject(value) || typeof value.token !== 'string') return undefined;
-  const { token } = value;
-  return { token, id: readNumber(value.tokenId), logprob: readNumber(value.logProbability) ?? 0 };
 }

@@ -1,20 +1,51 @@
 // Reads grounding metadata: searches, sources, and citations placed in the choice's whole text.
 
-import type { FetchedPage, GroundingEvent, GroundingSource } from '../../canonical/event.ts';
+import {
+  type CanonicalEvent,
+  type FetchedPage,
+  type GroundingEvent,
+  type GroundingSource,
+  MAX_EARLY_SEARCHES,
+} from '../../canonical/event.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 
-export type Grounding = Pick<GroundingEvent, 'queries' | 'sources' | 'citations'>;
+type Grounding = Pick<GroundingEvent, 'queries' | 'sources' | 'citations'>;
 
 /** A choice's text as it was decoded. */
-export interface GroundedText {
+interface GroundedText {
   /** The answer's text, thoughts left out; of a very long one its beginning. Put together when it is asked for. */
   readonly text: string;
   /** Where in `text` each part begins, by part index; adjoining fragments are one part. */
   readonly partStarts: readonly number[];
 }
 
+/** A choice, and what its frames told of its sources so far. */
+export interface GroundedChoice extends GroundedText {
+  readonly choice: number;
+  grounding: JsonObject | undefined;
+  /** Queries told before the first words. */
+  searches: Set<string> | undefined;
+  pages: Map<string, FetchedPage> | undefined;
+  recited: Set<string> | undefined;
+}
+
 const LISTS = ['webSearchQueries', 'groundingChunks', 'groundingSupports'] as const;
+
+export function gatherSources(choice: GroundedChoice, candidate: JsonObject): void {
+  const { citationMetadata, groundingMetadata, urlContextMetadata } = candidate;
+  if (isJsonObject(citationMetadata)) {
+    choice.recited ??= new Set();
+    addRecited(choice.recited, citationMetadata);
+  }
+  if (isJsonObject(groundingMetadata)) {
+    choice.grounding = mergeGrounding(choice.grounding, groundingMetadata);
+  }
+  if (isJsonObject(urlContextMetadata)) {
+    choice.pages ??= new Map();
+    addFetchedPages(choice.pages, urlContextMetadata);
+  }
+}
 
 /** Metadata known so far with what a later frame adds: a list it repeats replaces the former. */
 export function mergeGrounding(known: JsonObject | undefined, added: JsonObject): JsonObject {
@@ -125,7 +156,7 @@ const OUTCOMES: ReadonlyMap<JsonValue | undefined, FetchedPage['outcome']> = new
 ]);
 
 /** Adds the pages of a candidate's `urlContextMetadata` by their addresses: of one told again the later word counts. */
-export function addFetchedPages(pages: Map<string, FetchedPage>, metadata: JsonObject): void {
+function addFetchedPages(pages: Map<string, FetchedPage>, metadata: JsonObject): void {
   for (const { retrievedUrl, urlRetrievalStatus: status } of objectsOf(metadata.urlMetadata)) {
     const url = textOf(retrievedUrl);
     if (url !== undefined) pages.set(url, { url, outcome: OUTCOMES.get(status) ?? 'unknown' });
@@ -136,10 +167,7 @@ export function addFetchedPages(pages: Map<string, FetchedPage>, metadata: JsonO
  * Adds the addresses of a candidate's `citationMetadata` to those known so far. The public API lists them in
  * `citationSources`, Vertex AI in `citations`.
  */
-export function addRecited(
-  addresses: Set<string>,
-  { citationSources, citations }: JsonObject,
-): void {
+function addRecited(addresses: Set<string>, { citationSources, citations }: JsonObject): void {
   for (const source of [...objectsOf(citationSources), ...objectsOf(citations)]) {
     const uri = textOf(source.uri);
     if (uri !== undefined) addresses.add(uri);
@@ -154,7 +182,7 @@ const WEB_SEARCH = /_SEARCH_WEB$/;
  * upstream, which stand before the text that is built on them (ai.google.dev, "Combine built-in tools
  * and function calling"). What was found is told at the end.
  */
-export function readSearches({ content, groundingMetadata }: JsonObject): readonly string[] {
+function readSearches({ content, groundingMetadata }: JsonObject): readonly string[] {
   const lists = objectsOf(objectOf(content)?.parts).map(({ toolCall }) => {
     const { toolType, args } = objectOf(toolCall) ?? {};
     return WEB_SEARCH.test(textOf(toolType) ?? '') ? objectOf(args)?.queries : undefined;
@@ -166,6 +194,42 @@ export function readSearches({ content, groundingMetadata }: JsonObject): readon
 /** The service tells empty ones, too. */
 function queriesIn(list: JsonValue | undefined): readonly string[] {
   return itemsOf(list).flatMap((query) => textOf(query) ?? []);
+}
+
+const NOT_SEARCHED: Grounding = { queries: [], sources: [], citations: [] };
+
+/** A search is told as soon as it is known: some clients show it before the words it led to. */
+export function addSearches(
+  choice: GroundedChoice,
+  candidate: JsonObject,
+  events: CanonicalEvent[],
+): void {
+  const known = choice.searches?.size ?? 0;
+  for (const query of readSearches(candidate)) {
+    choice.searches ??= new Set();
+    choice.searches.add(query);
+  }
+  const queries = [...(choice.searches ?? [])];
+  if (queries.length === known || known > MAX_EARLY_SEARCHES) return;
+  events.push({
+    kind: 'grounding',
+    choice: choice.choice,
+    ...NOT_SEARCHED,
+    queries,
+    isEarly: true,
+  });
+}
+
+/** Grounding is placed when the whole text is known, while its last block is still open. */
+export function addGrounding(choice: GroundedChoice, events: CanonicalEvent[]): void {
+  const { grounding, searches = [], pages } = choice;
+  const found = grounding && readGrounding(grounding, choice);
+  const opened = pages?.size ? { pages: [...pages.values()] } : undefined;
+  if (found === undefined && opened === undefined) return;
+  const told = found ?? NOT_SEARCHED;
+  // What is told last counts alone: an end without queries takes none back that were told before.
+  const queries = told.queries.length === 0 ? [...searches] : told.queries;
+  events.push({ kind: 'grounding', choice: choice.choice, ...told, queries, ...opened });
 }
 
 interface Mark {
