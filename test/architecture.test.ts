@@ -32,6 +32,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'stream/',
     'stored-responses/',
     'protocols/protocol.ts',
+    'protocols/late-reading.ts',
     'protocols/body-schema.ts',
     'protocols/forwarded-headers.ts',
   ],
@@ -117,6 +118,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'pool/pool.ts',
     'routing/',
     'protocols/protocol.ts',
+    'protocols/late-reading.ts',
     'upstreams/upstream.ts',
   ],
   server: [
@@ -130,6 +132,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'stored-responses/',
     'wire/vocabulary.ts',
     'protocols/protocol.ts',
+    'protocols/late-reading.ts',
     'protocols/index.ts',
     'dispatch/dispatcher.ts',
   ],

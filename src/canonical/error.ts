@@ -177,42 +177,27 @@ export function explainFailure(failure: UpstreamFailure, error: GatewayError): U
   return failure.detail === undefined ? { ...failure, detail: error.sentence } : failure;
 }
 
+type ErrorFacts = Omit<GatewayErrorOptions, 'kind' | 'source' | 'message'>;
+
+function errorOf(source: ErrorSource) {
+  return (kind: ErrorKind, message: string | Sentence, more: ErrorFacts = {}): GatewayError =>
+    new GatewayError({ kind, source, message, ...more });
+}
+
+/** A mistake of a client, or what it may not have. */
+export const clientError = errorOf('client');
+/** What the gateway itself cannot do, or not now. */
+export const gatewayError = errorOf('gateway');
+/** What the upstream refused, or failed at. */
+export const upstreamError = errorOf('upstream');
+
 /** A client's mistake in one field: 400 in its own protocol. */
 export function invalidRequest(
   field: string,
   message: string | Sentence,
   reason: ErrorReason = 'invalid-value',
 ): GatewayError {
-  return new GatewayError({ kind: 'invalid-request', source: 'client', field, message, reason });
-}
-
-type ErrorFacts = Omit<GatewayErrorOptions, 'kind' | 'source' | 'message'>;
-
-/** Any other mistake of a client, or what it may not have. */
-export function clientError(
-  kind: ErrorKind,
-  message: string | Sentence,
-  more: ErrorFacts = {},
-): GatewayError {
-  return new GatewayError({ kind, source: 'client', message, ...more });
-}
-
-/** What the gateway itself cannot do, or not now. */
-export function gatewayError(
-  kind: ErrorKind,
-  message: string | Sentence,
-  more: ErrorFacts = {},
-): GatewayError {
-  return new GatewayError({ kind, source: 'gateway', message, ...more });
-}
-
-/** What the upstream refused, or failed at. */
-export function upstreamError(
-  kind: ErrorKind,
-  message: string | Sentence,
-  more: ErrorFacts = {},
-): GatewayError {
-  return new GatewayError({ kind, source: 'upstream', message, ...more });
+  return clientError('invalid-request', message, { field, reason });
 }
 
 /** What the client of a request is told that an operator ended: it would only come again where it says to retry. */

@@ -48,6 +48,12 @@ export interface CanonicalRequest {
   readonly clientNames?: ClientNames | undefined;
 }
 
+/** What errors and receipts may speak of. */
+interface Placed {
+  /** Path of it in the client's own request, such as `tools[2]`. */
+  readonly path?: string | undefined;
+}
+
 /** Of a conversation that is relayed: what it was read from, which goes up as it came where no rule changes it. */
 interface Relayed {
   readonly native?: JsonObject | undefined;
@@ -110,24 +116,28 @@ export interface MediaPart {
 
 export type MediaSource =
   | { readonly kind: 'base64'; readonly base64: string }
-  | ({ readonly kind: 'url'; readonly url: string } & AddressPlace)
+  | ({ readonly kind: 'url'; readonly url: string } & Placed)
   /** A file stored with the upstream, by its address there. */
-  | ({ readonly kind: 'file'; readonly uri: string } & AddressPlace);
+  | ({ readonly kind: 'file'; readonly uri: string } & Placed);
 
-interface AddressPlace {
-  /** Path of the address in the client's own request. */
-  readonly path?: string | undefined;
-}
-
-export interface ToolCallPart extends TracedCall, Relayed {
+export interface ToolCallPart extends Relayed {
   readonly kind: 'tool-call';
   readonly id: string;
   readonly name: string;
   readonly input: JsonObject;
   readonly signature?: Signature | undefined;
+  readonly trace?: ServerToolHistory | undefined;
 }
 
-export interface ToolResultPart extends Relayed {
+/** What an upstream did by itself before it called a client's tool. Sent back before the call, unchanged. */
+export interface ServerToolHistory {
+  /** The family of the model that wrote and signed it. */
+  readonly family: string;
+  /** Parts of the upstream's wire, in order; never empty. */
+  readonly parts: readonly JsonObject[];
+}
+
+export interface ToolResultPart extends Relayed, Placed {
   readonly kind: 'tool-result';
   readonly callId: string;
   /** Absent when the protocol names results by id only; filled from the call. */
@@ -135,8 +145,6 @@ export interface ToolResultPart extends Relayed {
   readonly content: readonly ToolResultContent[];
   readonly isError: boolean;
   readonly cacheHint?: boolean | undefined;
-  /** Path of it in the client's own request. */
-  readonly path?: string | undefined;
 }
 
 export type ToolResultContent =
@@ -200,14 +208,9 @@ export type Tool = (
   | { readonly kind: 'url-context' }
   | { readonly kind: 'code-execution' }
 ) &
-  ToolPlace;
+  Placed;
 
-interface ToolPlace {
-  /** Path of the tool in the client's own request, such as `tools[2]`. */
-  readonly path?: string | undefined;
-}
-
-export interface FunctionTool extends ToolPlace {
+export interface FunctionTool extends Placed {
   readonly kind: 'function';
   readonly name: string;
   readonly description?: string | undefined;
@@ -221,7 +224,7 @@ export interface FunctionTool extends ToolPlace {
 }
 
 /** A tool that takes free text instead of arguments. */
-export interface FreeformTool extends ToolPlace {
+export interface FreeformTool extends Placed {
   readonly kind: 'freeform';
   readonly name: string;
   readonly description?: string | undefined;
@@ -328,42 +331,13 @@ interface SafetySetting {
   readonly threshold: string;
 }
 
-type Asking = Pick<CanonicalRequest, 'choices'>;
-
-export interface Wanting {
-  readonly request: Asking;
-  /** The requests it is, where it is several: each may ask for several answers of its own. */
-  readonly fanOut?: { readonly requests: readonly Asking[] } | undefined;
-}
-
-export function wantedAnswers({ request, fanOut }: Wanting): number {
-  const requests = fanOut?.requests ?? [request];
-  return requests.reduce((sum, { choices }) => sum + Math.max(1, choices), 0);
-}
-
 /** What is said of a place, from the nearest word to the widest. */
 export const PLACE_KEYS = ['city', 'region', 'country', 'timezone'] as const;
 
-type PlaceWords = Partial<Record<(typeof PLACE_KEYS)[number], string>>;
-
 /** Where the user is, for searches that depend on it: at least one word. */
-export interface UserLocation extends Readonly<PlaceWords> {
-  /** Where it stands in the client's own request. */
-  readonly path?: string | undefined;
-}
-
-/** What an upstream did by itself before it called a client's tool. Sent back before the call, unchanged. */
-export interface ServerToolHistory {
-  /** The family of the model that wrote and signed it. */
-  readonly family: string;
-  /** Parts of the upstream's wire, in order; never empty. */
-  readonly parts: readonly JsonObject[];
-}
-
-/** A call that may have one. */
-export interface TracedCall {
-  readonly trace?: ServerToolHistory | undefined;
-}
+export type UserLocation = Placed & {
+  readonly [Key in (typeof PLACE_KEYS)[number]]?: string | undefined;
+};
 
 /** Which outputs were requested by JSON Schema; the other values come as texts. */
 export interface TypedValues {
@@ -377,57 +351,3 @@ export const NOTHING_TYPED: TypedValues = Object.freeze({
   answer: false,
   functions: new Set<string>(),
 });
-
-/** The first text of a user that is so long, wherever it stands, opens a conversation; undefined where none is. */
-export const MIN_OPENING_LENGTH = 10;
-const MAX_OPENING_LENGTH = 4096;
-
-/** What a conversation is known by: the system texts and the text that opens it. */
-export function joinOpening(system: readonly string[], said: string): string {
-  return `${system.join('\n').slice(0, MAX_OPENING_LENGTH)}\n${said.slice(0, MAX_OPENING_LENGTH)}`;
-}
-
-/** That of a request; undefined where no user has said so much. */
-export function openingText({
-  system,
-  turns,
-}: Pick<CanonicalRequest, 'system' | 'turns'>): string | undefined {
-  for (const { role, parts } of turns) {
-    if (role !== 'user') continue;
-    for (const part of parts) {
-      if (part.kind !== 'text' || part.text.length < MIN_OPENING_LENGTH) continue;
-      return joinOpening(
-        system.map(({ text }) => text),
-        part.text,
-      );
-    }
-  }
-  return undefined;
-}
-
-/** One text that becomes one vector. */
-export interface EmbedInput {
-  readonly text: string;
-  /** Wanted length of the vector; the model's own when absent. */
-  readonly dimensions?: number | undefined;
-  /** What the vector is for, in kebab words such as `retrieval-query`; open to new ones. */
-  readonly task?: string | undefined;
-  /** Title of the document the text is of. */
-  readonly title?: string | undefined;
-}
-
-export interface Embedding {
-  /** Never empty; all finite. */
-  readonly values: readonly number[];
-  /** The same as the upstream wrote it, for clients of its own wire. */
-  readonly native: JsonObject;
-}
-
-/** Vectors in the order of what was embedded. */
-export interface EmbedAnswer {
-  readonly embeddings: readonly Embedding[];
-  /** Absent where the upstream counts nothing. */
-  readonly promptTokens?: number | undefined;
-  /** The counts as the upstream wrote them, one a call; empty where it counts nothing. */
-  readonly nativeUsages: readonly JsonObject[];
-}

@@ -11,12 +11,8 @@ import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { once } from '../lib/once.ts';
 import type { Lease } from '../pool/pool.ts';
-import {
-  type GenerateCall,
-  type RelayCall,
-  type ReplyContext,
-  understood,
-} from '../protocols/protocol.ts';
+import { understood } from '../protocols/late-reading.ts';
+import type { GenerateCall, RelayCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import type { Frame } from '../stream/sse.ts';
 import { createNameMatcher } from '../transforms/answer/calls.ts';

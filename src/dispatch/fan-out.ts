@@ -1,16 +1,13 @@
 // Calls that are several requests at once: all are asked at the same time and answered as one.
 
 import { asGatewayError, GatewayError, invalidRequest } from '../canonical/error.ts';
-import { type Reply, type ReplyChoice, unfold } from '../canonical/fold.ts';
+import type { Reply, ReplyChoice } from '../canonical/fold.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
+import { unfold } from '../canonical/unfold.ts';
 import { addUsage } from '../canonical/usage.ts';
 import { told } from '../lib/localized-message.ts';
-import {
-  choicesOf,
-  type FanOut,
-  type GenerateCall,
-  type ReplyContext,
-} from '../protocols/protocol.ts';
+import { choicesOf } from '../protocols/late-reading.ts';
+import type { FanOut, GenerateCall, ReplyContext } from '../protocols/protocol.ts';
 import { AsyncBatchQueue } from '../stream/queue.ts';
 import { abortError } from './attempts.ts';
 import { lookForLease, type Routing, routeCall } from './call-setup.ts';

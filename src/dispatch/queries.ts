@@ -3,10 +3,10 @@
 // Token counts: the upstream's own where it can count, else a marked estimate.
 
 import { noteCommit, type ServedBy } from '../canonical/call-record.ts';
+import type { EmbedAnswer, Embedding } from '../canonical/embedding.ts';
 import { type ErrorKind, GatewayError } from '../canonical/error.ts';
 import { textTokens } from '../canonical/prompt-size.ts';
 import type { Receipt } from '../canonical/receipt.ts';
-import type { EmbedAnswer, Embedding } from '../canonical/request.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';

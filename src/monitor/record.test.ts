@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { asSentence, told } from '../lib/localized-message.ts';
-import { errorGroup } from './record.ts';
+import { errorGroup, wantedAnswers } from './record.ts';
 
 test('messages of one template are one group, whatever is put into it', () => {
   const limited = (model: string, minutes: number) =>
@@ -22,4 +22,11 @@ test.each([
 test('a long text is cut', () => {
   const group = errorGroup('path', asSentence('word '.repeat(100)));
   expect(group.length).toBeLessThan(220);
+});
+
+test('a call wants the answers of all requests it is', () => {
+  const request = { choices: 2 };
+  expect(wantedAnswers(request, undefined)).toBe(2);
+  expect(wantedAnswers(request, { requests: [request, request, request] })).toBe(6);
+  expect(wantedAnswers(request, { requests: [{ choices: 1 }] })).toBe(1);
 });

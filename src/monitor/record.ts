@@ -3,7 +3,7 @@
 import { type CallRecord, FALLBACK_REASONS } from '../canonical/call-record.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
-import type { CanonicalRequest, Wanting } from '../canonical/request.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import type { IndexedListItem } from '../lib/collections.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -386,8 +386,17 @@ export interface EndedRequest
 }
 
 /** `GenerateCall` fits it. */
-export interface AskedFor extends Wanting {
+export interface AskedFor {
   readonly request: CanonicalRequest;
+  /** The requests it is, where it is several: each may ask for several answers of its own. */
+  readonly fanOut?: { readonly requests: readonly Asking[] } | undefined;
+}
+
+type Asking = Pick<CanonicalRequest, 'choices'>;
+
+export function wantedAnswers(request: Asking, fanOut: AskedFor['fanOut']): number {
+  const requests = fanOut?.requests ?? [request];
+  return requests.reduce((sum, { choices }) => sum + Math.max(1, choices), 0);
 }
 
 /** `/v1/models/{model}:generateContent` → `generateContent`, `/v1/chat/completions` → `chat/completions`. */

@@ -1,13 +1,13 @@
 // What a client protocol is to the rest of the gateway: a route table, readers and writers.
 
-import { GatewayError } from '../canonical/error.ts';
+import type { EmbedAnswer, EmbedInput } from '../canonical/embedding.ts';
+import type { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
 import type { ListedModel } from '../canonical/model.ts';
-import { createReceipt, type Receipt, type ReceiptEntry } from '../canonical/receipt.ts';
-import type { CanonicalRequest, EmbedAnswer, EmbedInput } from '../canonical/request.ts';
+import type { Receipt, ReceiptEntry } from '../canonical/receipt.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { once } from '../lib/once.ts';
 import type { ReadableEvents, RunsOfKey } from '../stored-responses/background-runs.ts';
 import type { KeptAnswers, ResponseStore } from '../stored-responses/response-store.ts';
 
@@ -218,37 +218,6 @@ export interface RelayBody {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** What of the body `request` of the call has no words for: lost where it is not relayed. */
   readonly losses?: readonly ReceiptEntry[] | undefined;
-}
-
-export type LateReading = () => {
-  readonly request: CanonicalRequest;
-  /** What it leaves out. */
-  readonly losses: readonly ReceiptEntry[];
-};
-
-/** What a native body says, read when somebody first asks: a relayed one never is. */
-export function readLate(read: (receipt: Receipt) => CanonicalRequest): LateReading {
-  return once(() => {
-    const receipt = createReceipt();
-    return { request: read(receipt), losses: receipt.entries };
-  });
-}
-
-/** Undefined where the body is not understood here, which a relay need not mind. @throws where there is none */
-export function understood(
-  call: Pick<GenerateCall | CountTokensCall, 'request' | 'relay'>,
-): CanonicalRequest | undefined {
-  try {
-    return call.request;
-  } catch (error) {
-    if (error instanceof GatewayError && call.relay !== undefined) return undefined;
-    throw error;
-  }
-}
-
-/** How many answers are asked for. A native body says it itself: it need not be read for that. */
-export function choicesOf(call: Pick<GenerateCall, 'request' | 'relay'>): number {
-  return (call.relay ?? call.request).choices ?? 1;
 }
 
 export interface RelayCall extends RelayBody {

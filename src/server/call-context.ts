@@ -4,21 +4,21 @@ import type { BudgetUnit } from '../access/budgets.ts';
 import type { CallCost, CallUse, MostUse } from '../access/usage-window.ts';
 import { gatewayError, invalidRequest, stoppedError } from '../canonical/error.ts';
 import { promptSize } from '../canonical/prompt-size.ts';
-import { type CanonicalRequest, wantedAnswers } from '../canonical/request.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
 import { KeptText } from '../canonical/transcript.ts';
 import { outputTokens, totalTokens } from '../canonical/usage.ts';
 import type { CallContext } from '../dispatch/dispatcher.ts';
 import { STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
-import type { EndedRequest } from '../monitor/record.ts';
-import {
-  type CountTokensCall,
-  type EmbedCall,
-  type GenerateCall,
-  type ProtocolRoute,
-  type RouteInput,
-  understood,
+import { type EndedRequest, wantedAnswers } from '../monitor/record.ts';
+import { understood } from '../protocols/late-reading.ts';
+import type {
+  CountTokensCall,
+  EmbedCall,
+  GenerateCall,
+  ProtocolRoute,
+  RouteInput,
 } from '../protocols/protocol.ts';
 import { HEADER_SPELLINGS } from '../wire/vocabulary.ts';
 import type { Exchange, ObservedCall } from './edge.ts';
@@ -296,7 +296,7 @@ function readAsked({ operation, call }: MeteredCall): Asked {
   if (operation !== 'generate') return { request: undefined, answers: 0 };
   const request = understood(call);
   const { fanOut, relay } = call;
-  const answers = wantedAnswers({ request: request ?? { choices: relay?.choices ?? 1 }, fanOut });
+  const answers = wantedAnswers(request ?? { choices: relay?.choices ?? 1 }, fanOut);
   return { request, answers };
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { EmbedAnswer } from '../canonical/embedding.ts';
 import { createReceipt } from '../canonical/receipt.ts';
-import type { EmbedAnswer } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { createProtocols } from '../protocols/index.ts';
 import type { EmbedCall } from '../protocols/protocol.ts';

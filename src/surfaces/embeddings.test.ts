@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import { expect, test } from 'vitest';
-import type { Embedding } from '../canonical/request.ts';
+import type { Embedding } from '../canonical/embedding.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import { inputOf } from '../protocols/chat/answers.test-support.ts';
 import { readEmbeddingCall } from './embeddings.ts';

@@ -1,10 +1,10 @@
 // Embedding requests: one or several texts of the OpenAI-style protocol (`openai` resources/embeddings.d.ts), one content or
 // a batch of them of the Generate-Content protocol.
 
+import type { EmbedAnswer, EmbedInput } from '../canonical/embedding.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import { plainModelName } from '../canonical/model.ts';
 import { memberPath } from '../canonical/receipt.ts';
-import type { EmbedAnswer, EmbedInput } from '../canonical/request.ts';
 import {
   definedFields,
   isJsonObject,

@@ -33,12 +33,17 @@ import {
 import type { AttemptRecord } from '../canonical/call-record.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { FinishReason } from '../canonical/event.ts';
-import { type CanonicalRequest, wantedAnswers } from '../canonical/request.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createPseudonyms } from '../lib/ids.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
-import type { AskedFor, EndedRequest, RequestRecord } from '../monitor/record.ts';
+import {
+  type AskedFor,
+  type EndedRequest,
+  type RequestRecord,
+  wantedAnswers,
+} from '../monitor/record.ts';
 
 export interface TelemetryOptions {
   /** The address below which `/v1/traces` and `/v1/metrics` are. */
@@ -500,7 +505,7 @@ function requestParameters(asked: AskedFor | undefined): MaybeAttributes {
   const request = readAsked(asked);
   if (asked === undefined || request === undefined) return {};
   const { sampling, maxOutputTokens } = request;
-  const choices = wantedAnswers(asked);
+  const choices = wantedAnswers(request, asked.fanOut);
   return {
     'gen_ai.request.choice.count': choices === 1 ? undefined : choices,
     'gen_ai.request.max_tokens': maxOutputTokens,

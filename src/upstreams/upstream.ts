@@ -1,16 +1,11 @@
 // What an upstream is to the rest of the gateway: one wire, reached through profiles.
 
 import type { ThinkingMode } from '../canonical/effort.ts';
+import type { EmbedAnswer, EmbedInput } from '../canonical/embedding.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { ModelCapabilities, ModelTask, ModelVariant } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
-import type {
-  CanonicalRequest,
-  EmbedAnswer,
-  EmbedInput,
-  Modality,
-  TypedValues,
-} from '../canonical/request.ts';
+import type { CanonicalRequest, Modality, TypedValues } from '../canonical/request.ts';
 import type { SignatureRecall, SignatureSource } from '../canonical/signatures.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';

@@ -1,8 +1,8 @@
 // The relay lane of Chat Completions: chunks of an upstream of the same wire, forwarded as they came.
 
 import { changed, detailsOn, type GatewayError } from '../../canonical/error.ts';
+import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/opening.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import {

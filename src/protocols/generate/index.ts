@@ -1,13 +1,13 @@
 // The Generate-Content protocol: its route table under each version prefix.
 
 import { GENERATE_WIRE } from '../../wire/generate.ts';
-import {
-  type ClientProtocol,
-  type CountTokensCall,
-  type GenerateCall,
-  type ProtocolRoute,
-  type RouteInput,
-  readLate,
+import { readLate } from '../late-reading.ts';
+import type {
+  ClientProtocol,
+  CountTokensCall,
+  GenerateCall,
+  ProtocolRoute,
+  RouteInput,
 } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import {

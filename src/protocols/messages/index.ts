@@ -3,13 +3,13 @@
 import { askForSummary } from '../../canonical/text-forms.ts';
 import { told } from '../../lib/localized-message.ts';
 import { MESSAGES_LIST_IDS } from '../../wire/vocabulary.ts';
-import {
-  type ClientProtocol,
-  type CountTokensCall,
-  type GenerateCall,
-  type ProtocolRoute,
-  type RouteInput,
-  readLate,
+import { readLate } from '../late-reading.ts';
+import type {
+  ClientProtocol,
+  CountTokensCall,
+  GenerateCall,
+  ProtocolRoute,
+  RouteInput,
 } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import { writeFamilyList, writeModel, writeModelList } from './models.ts';

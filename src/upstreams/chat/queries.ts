@@ -1,7 +1,7 @@
 // Builds the HTTP requests of this wire, and asks for what is no answer of a model: the model list, vectors.
 
+import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/embedding.ts';
 import type { ModelTask } from '../../canonical/model.ts';
-import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/request.ts';
 import { MODALITIES, type Modality } from '../../canonical/request.ts';
 import { isDenseBase64 } from '../../lib/base64.ts';
 import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';

@@ -1,7 +1,7 @@
 // Decides where the blocks of one choice begin and end, and which signature each of them gets.
 
 import type { BlockOpening, CanonicalEvent, FetchedPage } from '../../canonical/event.ts';
-import type { Signature, TracedCall } from '../../canonical/request.ts';
+import type { Signature, ToolCallPart } from '../../canonical/request.ts';
 import { linkAddress } from '../../canonical/text-forms.ts';
 import { isJsonObject, type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
 import { KeptText, TextDigest } from '../../lib/long-text.ts';
@@ -222,7 +222,7 @@ export class ChoiceDecoder implements GroundedChoice {
     endCall(index, args.value, events);
   }
 
-  #takeTrace(): TracedCall {
+  #takeTrace(): Pick<ToolCallPart, 'trace'> {
     const parts = this.#trace;
     if (parts === undefined) return {};
     this.#trace = undefined;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
-import type { EmbedAnswer } from '../../canonical/request.ts';
+import type { EmbedAnswer } from '../../canonical/embedding.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
 import type { AccountAccess, Upstream, UpstreamEmbedCall } from '../upstream.ts';
 import {

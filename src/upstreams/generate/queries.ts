@@ -1,8 +1,8 @@
 // Asks the upstream what is no answer of a model: token counts, the model list, quotas; and embeddings.
 
+import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/embedding.ts';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import type { ModelTask } from '../../canonical/model.ts';
-import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/request.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { definedFields, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';

@@ -5,7 +5,7 @@ import { asGatewayError } from '../../../src/canonical/error.ts';
 import { createReceipt, type ReceiptEntry } from '../../../src/canonical/receipt.ts';
 import { translateRequest } from '../../../src/dispatch/prepare.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
-import { choicesOf } from '../../../src/protocols/protocol.ts';
+import { choicesOf } from '../../../src/protocols/late-reading.ts';
 import { createChatUpstream } from '../../../src/upstreams/chat/index.ts';
 import {
   createCompatibleProfile,

@@ -1,0 +1,30 @@
+// What is embedded, and the vectors of it.
+
+import type { JsonObject } from '../lib/json.ts';
+
+/** One text that becomes one vector. */
+export interface EmbedInput {
+  readonly text: string;
+  /** Wanted length of the vector; the model's own when absent. */
+  readonly dimensions?: number | undefined;
+  /** What the vector is for, in kebab words such as `retrieval-query`; open to new ones. */
+  readonly task?: string | undefined;
+  /** Title of the document the text is of. */
+  readonly title?: string | undefined;
+}
+
+export interface Embedding {
+  /** Never empty; all finite. */
+  readonly values: readonly number[];
+  /** The same as the upstream wrote it, for clients of its own wire. */
+  readonly native: JsonObject;
+}
+
+/** Vectors in the order of what was embedded. */
+export interface EmbedAnswer {
+  readonly embeddings: readonly Embedding[];
+  /** Absent where the upstream counts nothing. */
+  readonly promptTokens?: number | undefined;
+  /** The counts as the upstream wrote them, one a call; empty where it counts nothing. */
+  readonly nativeUsages: readonly JsonObject[];
+}
