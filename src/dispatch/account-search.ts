@@ -30,9 +30,8 @@ export interface SearchTools {
 type Place = NonNullable<LeaseRequest['admitted']>;
 export type LeaseOrNothing = Exclude<LeaseResult, { kind: 'wait' | 'busy' }>;
 
-export function searchOf(choice: RouteChoice): AccountSearch {
-  return { choice, tried: undefined, repeats: 0, waitedMs: 0, queuedAt: undefined };
-}
+/** Of a route that nothing has been tried of. */
+export const NOT_SEARCHED = { tried: undefined, repeats: 0, waitedMs: 0, queuedAt: undefined };
 
 /** The pool itself bounds how long it waits in all. @throws the reason of the signal */
 export async function leaseInTurn(

@@ -76,7 +76,9 @@ export abstract class AnswerText implements AnswerChunks {
    * the next chunks, the last ones.
    */
   endWithError(error: GatewayError): void {
-    this.#fail(error);
+    if (this.#hasEnding) return;
+    this.#hasEnding = true;
+    this.fail(error);
   }
 
   #takeText(): string {
@@ -109,7 +111,7 @@ export abstract class AnswerText implements AnswerChunks {
       if (isAsking) this.#isOver = true;
       await this.#leave();
       if (!this.watch.isCommitted) throw error;
-      this.#fail(asGatewayError(error));
+      this.endWithError(asGatewayError(error));
     }
   }
 
@@ -121,12 +123,6 @@ export abstract class AnswerText implements AnswerChunks {
         this.push(frame);
       }
     }
-  }
-
-  #fail(error: GatewayError): void {
-    if (this.#hasEnding) return;
-    this.#hasEnding = true;
-    this.fail(error);
   }
 
   /** No more is asked of the upstream, unless it has ended by itself. */

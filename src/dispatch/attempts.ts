@@ -17,8 +17,8 @@ import {
   leaseAgain,
   leaseInTurn,
   lookAhead,
+  NOT_SEARCHED,
   type SearchTools,
-  searchOf,
   sleepBetween,
 } from './account-search.ts';
 import type { RouteChoice, RoutedCall } from './call-setup.ts';
@@ -95,7 +95,7 @@ export class AttemptRun {
     this.#request = request;
     const [first] = request.routes;
     this.#routes = [...request.routes];
-    this.#search = searchOf(first);
+    this.#search = { ...NOT_SEARCHED, choice: first };
     this.#client = first.leaseRequest.clientKeyId;
     this.#dependencies = dependencies;
     this.#startedAt = dependencies.clock.monotonic();
@@ -207,7 +207,7 @@ export class AttemptRun {
       ...{ from: targetName(choice.route), to: targetName(next.route), reason, upstreamCall },
       afterAttempts: this.#attempts,
     });
-    this.#search = searchOf(next);
+    this.#search = { ...NOT_SEARCHED, choice: next };
     this.#counts = NO_FAILURES;
     this.#pause = this.#isAgain ? 'jitter' : 'none';
   }

@@ -108,6 +108,11 @@ export async function routeCall(
   return routes;
 }
 
+/** How many answers are asked for. A native body says it itself: it need not be read for that. */
+export function choicesOf(call: Pick<GenerateCall, 'request' | 'relay'>): number {
+  return (call.relay ?? call.request).choices ?? 1;
+}
+
 /** What is wrong with a body wherever it goes, which is not what an upstream of its own wire might take. */
 function faultIn(call: AskedCall): unknown {
   try {

@@ -8,12 +8,13 @@ import { mendText } from '../canonical/text-forms.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
-import { choicesOf, understood } from '../protocols/late-reading.ts';
+import { understood } from '../protocols/late-reading.ts';
 import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import { GenerateAttempt, type GenerateAttemptOptions } from './attempt.ts';
 import { type AttemptDependencies, AttemptRun, FIRST_PLAN } from './attempts.ts';
 import {
+  choicesOf,
   headerSession,
   lookForLease,
   nameSession,

@@ -6,7 +6,7 @@ import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { ModelCapabilities } from '../canonical/model.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { choicesOf } from '../protocols/late-reading.ts';
+import { choicesOf } from './call-setup.ts';
 import { callOf, contextOf } from './dispatch.test-support.ts';
 import { askApart } from './fan-out.ts';
 

@@ -6,11 +6,10 @@ import type { CanonicalRequest } from '../canonical/request.ts';
 import { unfold } from '../canonical/unfold.ts';
 import { addUsage } from '../canonical/usage.ts';
 import { told } from '../lib/localized-message.ts';
-import { choicesOf } from '../protocols/late-reading.ts';
 import type { FanOut, GenerateCall, ReplyContext } from '../protocols/protocol.ts';
 import { AsyncBatchQueue } from '../stream/queue.ts';
 import { abortError } from './attempts.ts';
-import { lookForLease, type Routing, routeCall } from './call-setup.ts';
+import { choicesOf, lookForLease, type Routing, routeCall } from './call-setup.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
 
 interface FanOutOptions {

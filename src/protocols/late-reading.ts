@@ -30,8 +30,3 @@ export function understood(
     throw error;
   }
 }
-
-/** How many answers are asked for. A native body says it itself: it need not be read for that. */
-export function choicesOf(call: Pick<GenerateCall, 'request' | 'relay'>): number {
-  return (call.relay ?? call.request).choices ?? 1;
-}

@@ -3,9 +3,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asGatewayError } from '../../../src/canonical/error.ts';
 import { createReceipt, type ReceiptEntry } from '../../../src/canonical/receipt.ts';
+import { choicesOf } from '../../../src/dispatch/call-setup.ts';
 import { translateRequest } from '../../../src/dispatch/prepare.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
-import { choicesOf } from '../../../src/protocols/late-reading.ts';
 import { createChatUpstream } from '../../../src/upstreams/chat/index.ts';
 import {
   createCompatibleProfile,
