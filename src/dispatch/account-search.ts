@@ -28,7 +28,7 @@ export interface SearchTools {
 }
 
 type Place = NonNullable<LeaseRequest['admitted']>;
-export type LeaseOrNothing = Exclude<LeaseResult, { kind: 'wait' | 'busy' }>;
+type LeaseOrNothing = Exclude<LeaseResult, { kind: 'wait' | 'busy' }>;
 
 /** Of a route that nothing has been tried of. */
 export const NOT_SEARCHED = { tried: undefined, repeats: 0, waitedMs: 0, queuedAt: undefined };

@@ -1,4 +1,26 @@
-// What Map and Set are not: bounded by use and by size, quick for what comes and goes with each request, counting.
+// What Map and Set are not: bounded by use and by size, quick for what comes and goes with each request, counting. And
+// lists that stay the same where nothing in them changed.
+
+/** The list as it was where nothing in it was changed. */
+export function unlessSame<Item>(made: Item[], before: Item[]): Item[];
+export function unlessSame<Item>(made: readonly Item[], before: readonly Item[]): readonly Item[];
+export function unlessSame<Item>(made: readonly Item[], before: readonly Item[]): readonly Item[] {
+  return made.length === before.length && made.every((item, at) => item === before[at])
+    ? before
+    : made;
+}
+
+/** The list with each item mapped, those left out that became undefined; the same list where nothing changed. */
+export function mapItems<Item>(list: Item[], map: ItemMap<Item>): Item[];
+export function mapItems<Item>(list: readonly Item[], map: ItemMap<Item>): readonly Item[];
+export function mapItems<Item>(list: readonly Item[], map: ItemMap<Item>): readonly Item[] {
+  return unlessSame(
+    list.map(map).filter((item) => item !== undefined),
+    list,
+  );
+}
+
+type ItemMap<Item> = (item: Item, at: number) => Item | undefined;
 
 /** Sets an entry as the most recently used; the least recently used one is deleted where there are more than `max`. */
 export function touchLru<Key, Value>(

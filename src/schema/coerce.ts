@@ -1,6 +1,7 @@
 // Repairs one value by its schema; what fits the schema already is never touched.
 
 import type { Receipt } from '../canonical/receipt.ts';
+import { mapItems } from '../lib/collections.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -460,10 +461,9 @@ class ValueRepair {
   #repairArray(node: SchemaNode, items: JsonValue[], { path, name }: Place): JsonValue {
     if (node.arrays.length === 0) return items;
     const place = { path: `${path}[]`, name };
-    const repaired = items.map((item, index) =>
+    return mapItems(items, (item, index) =>
       this.repair(this.#reader.item(node, index), item, place),
     );
-    return repaired.every((item, index) => item === items[index]) ? items : repaired;
   }
 
   #attempt(node: SchemaNode, value: JsonValue, place: Place): Attempt {

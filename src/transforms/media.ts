@@ -2,16 +2,11 @@
 
 import { mapMedia, sniffMediaType } from '../canonical/media.ts';
 import type { ImageOptions, MediaPart, Part } from '../canonical/request.ts';
+import { unlessSame } from '../lib/collections.ts';
 import { type PixelBudget, readFirstGifFrame, writeIndexedPng } from '../lib/gif-to-png.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import {
-  mapTurns,
-  type Transform,
-  type TransformContext,
-  unlessSame,
-  withParts,
-} from './transform.ts';
+import { mapTurns, type Transform, type TransformContext, withParts } from './transform.ts';
 
 /** The first letters of every GIF, as base64. */
 const GIF_START = 'R0lGOD';

@@ -3,13 +3,13 @@
 import { invalidRequest } from '../canonical/error.ts';
 import type { Part, ToolCallPart, ToolResultPart, Turn } from '../canonical/request.ts';
 import { createIds } from '../canonical/tool-names.ts';
+import { unlessSame } from '../lib/collections.ts';
 import { told } from '../lib/localized-message.ts';
 import {
   type Conversation,
   mapTurns,
   type TransformContext,
   type TurnRule,
-  unlessSame,
   withParts,
 } from './transform.ts';
 import { mergeTurns } from './turns.ts';

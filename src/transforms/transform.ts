@@ -5,6 +5,7 @@ import type { ModelCapabilities, ModelVariant } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest, Part, Turn } from '../canonical/request.ts';
 import type { SignatureRecall, SignatureSource } from '../canonical/signatures.ts';
+import { mapItems, unlessSame } from '../lib/collections.ts';
 
 export type Transform = (request: CanonicalRequest, context: TransformContext) => CanonicalRequest;
 
@@ -28,13 +29,6 @@ export interface TransformContext {
   readonly mayBePiece?: boolean | undefined;
 }
 
-/** The list as it was where nothing in it was changed. */
-export function unlessSame<Item>(made: readonly Item[], before: readonly Item[]): readonly Item[] {
-  return made.length === before.length && made.every((item, at) => item === before[at])
-    ? before
-    : made;
-}
-
 /** The same object when its parts are; undefined when none are left. */
 export function withParts(turn: Turn, parts: readonly Part[]): Turn | undefined {
   if (parts.length === 0) return undefined;
@@ -47,7 +41,6 @@ export function mapTurns<Request extends Conversation>(
   request: Request,
   map: (turn: Turn, index: number) => Turn | undefined,
 ): Request {
-  const mapped = request.turns.map(map).filter((turn) => turn !== undefined);
-  const turns = unlessSame(mapped, request.turns);
+  const turns = mapItems(request.turns, map);
   return turns === request.turns ? request : { ...request, turns };
 }

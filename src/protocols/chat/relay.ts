@@ -3,6 +3,7 @@
 import { changed, detailsOn, type GatewayError } from '../../canonical/error.ts';
 import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/opening.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
+import { mapItems } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import {
@@ -360,9 +361,8 @@ function mapCalls(frame: JsonObject, map: InChoice): JsonObject {
   return mapMessages(frame, (message, choice) => {
     const calls = message.tool_calls;
     if (!Array.isArray(calls)) return message;
-    const mapped = calls.map((call) => (isJsonObject(call) ? map(call, choice) : call));
-    const isSame = mapped.every((call, at) => call === calls[at]);
-    return isSame ? message : { ...message, tool_calls: mapped };
+    const mapped = mapItems(calls, (call) => (isJsonObject(call) ? map(call, choice) : call));
+    return mapped === calls ? message : { ...message, tool_calls: mapped };
   });
 }
 
@@ -405,10 +405,8 @@ function hasCalls({ message }: JsonObject): boolean {
 function mapChoices(frame: JsonObject, map: (choice: JsonObject) => JsonObject): JsonObject {
   const { choices } = frame;
   if (!Array.isArray(choices)) return frame;
-  const mapped = choices.map((choice) => (isJsonObject(choice) ? map(choice) : choice));
-  return mapped.every((choice, at) => choice === choices[at])
-    ? frame
-    : { ...frame, choices: mapped };
+  const mapped = mapItems(choices, (choice) => (isJsonObject(choice) ? map(choice) : choice));
+  return mapped === choices ? frame : { ...frame, choices: mapped };
 }
 
 function nameOf(call: JsonObject): string | undefined {

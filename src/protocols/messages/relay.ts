@@ -2,6 +2,7 @@
 
 import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/opening.ts';
 import { NO_USAGE } from '../../canonical/usage.ts';
+import { mapItems } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
@@ -89,11 +90,8 @@ function renameCalls(frame: JsonObject, rename: (name: string) => string): JsonO
       : { ...frame, content_block: block };
   }
   if (frame.type !== 'message' || !Array.isArray(frame.content)) return frame;
-  const { content } = frame;
-  const renamed = content.map((block) => renameCall(block, rename) ?? block);
-  return renamed.every((block, index) => block === content[index])
-    ? frame
-    : { ...frame, content: renamed };
+  const content = mapItems(frame.content, (block) => renameCall(block, rename) ?? block);
+  return content === frame.content ? frame : { ...frame, content };
 }
 
 function renameCall(

@@ -6,6 +6,7 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import type { ReasoningAmount } from '../../canonical/request.ts';
 import { readCarrier } from '../../canonical/signatures.ts';
 import { acceptedNames } from '../../canonical/tool-names.ts';
+import { mapItems, unlessSame } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { signatureIn, thoughtIn, writeSignature } from '../../wire/chat.ts';
@@ -404,9 +405,8 @@ function withPlainPictures(message: JsonObject): JsonObject {
 
 function mapParts(message: JsonObject, change: (part: JsonObject) => JsonObject): JsonObject {
   if (!Array.isArray(message.content)) return message;
-  const content = message.content.map((part) => (isJsonObject(part) ? change(part) : part));
-  const isSame = content.every((part, at) => part === itemsOf(message.content)[at]);
-  return isSame ? message : { ...message, content };
+  const content = mapItems(message.content, (part) => (isJsonObject(part) ? change(part) : part));
+  return content === message.content ? message : { ...message, content };
 }
 
 /** What an answer says beside its text, and whether a message that goes up has a place for it. */
@@ -476,8 +476,7 @@ function pairResults(messages: readonly JsonObject[], receipt: Receipt): readonl
     }
   }
   results.noteLeft(called, receipt);
-  const isSame =
-    paired.length === messages.length && paired.every((one, at) => one === messages[at]);
+  const isSame = unlessSame(paired, messages) === messages;
   if (!isSame && paired.length === messages.length) {
     receipt.add('repaired', 'messages', told`Results of tool calls were moved behind their calls.`);
   }

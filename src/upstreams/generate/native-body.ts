@@ -22,6 +22,7 @@ import type {
 } from '../../canonical/request.ts';
 import { readCarrier, SIGNATURE_SENTINEL } from '../../canonical/signatures.ts';
 import { formatInWords, refusedFormat } from '../../canonical/text-forms.ts';
+import { mapItems, unlessSame } from '../../lib/collections.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -43,7 +44,7 @@ import { isFreeForm } from '../../transforms/instructions.ts';
 import { fitOutputLimit } from '../../transforms/limit-output.ts';
 import { imageInName } from '../../transforms/media.ts';
 import { refusedTools } from '../../transforms/tools.ts';
-import { type Conversation, unlessSame } from '../../transforms/transform.ts';
+import type { Conversation } from '../../transforms/transform.ts';
 import { lastPrompt } from '../../transforms/turns.ts';
 import { PART_DATA_FIELDS } from '../../wire/generate.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
@@ -119,15 +120,6 @@ function editFields(object: JsonObject, edits: FieldEdits): JsonObject {
   );
 }
 
-/** The list with every item edited, items that became undefined left out; the same list when none changed. */
-function editItems<Item extends JsonValue>(
-  list: Item[],
-  edit: (item: Item, index: number) => Item | undefined,
-): Item[] {
-  const items = list.map(edit).filter((item) => item !== undefined);
-  return unlessSame(items, list) === list ? list : items;
-}
-
 /** What is to be removed, by key: the field itself (undefined), or fields within it. */
 type FieldTree = Map<string, FieldTree | undefined>;
 
@@ -141,7 +133,7 @@ function patchExtraFields(body: JsonObject, { target, profile }: PatchContext): 
   const patched = withoutFields(body, tree, { path: '', receipt: target.receipt });
   const { contents } = patched;
   if (contents === body.contents || !Array.isArray(contents)) return patched;
-  return editFields(patched, { contents: editItems(contents, withoutHollowParts) });
+  return editFields(patched, { contents: mapItems(contents, withoutHollowParts) });
 }
 
 /** One for each list of a profile, of which there are as few as profiles. */
@@ -190,14 +182,14 @@ function withoutFields(object: JsonObject, tree: FieldTree, { path, receipt }: P
 function withoutFieldsOf(value: JsonValue, tree: FieldTree, place: Place): JsonValue {
   if (isJsonObject(value)) return withoutFields(value, tree, place);
   if (!Array.isArray(value)) return value;
-  return editItems(value, (item, index) =>
+  return mapItems(value, (item, index) =>
     withoutFieldsOf(item, tree, { ...place, path: `${place.path}[${index}]` }),
   );
 }
 
 function withoutHollowParts(content: JsonValue): JsonValue | undefined {
   if (!isJsonObject(content) || !Array.isArray(content.parts)) return content;
-  const parts = editItems(content.parts, (part) => (isHollow(part) ? undefined : part));
+  const parts = mapItems(content.parts, (part) => (isHollow(part) ? undefined : part));
   return parts.length === 0 ? undefined : editFields(content, { parts });
 }
 
@@ -220,7 +212,7 @@ function patchContents(
   const { turns } = underRules(conversation, target);
   const isOpenFrom = firstOpen(turns, target);
   const written = turns.map((turn, index) => writeTurn(turn, index >= isOpenFrom, target));
-  return unlessSame(written, contents) === contents ? contents : written;
+  return unlessSame(written, contents);
 }
 
 function underRules(conversation: Conversation, target: PatchTarget): Conversation {
@@ -607,7 +599,7 @@ function patchToolList(tools: JsonValue[], context: PatchContext): JsonValue[] |
   const functions = objectsOf(tools).flatMap((tool) => objectsOf(tool.functionDeclarations));
   if (refused !== 'functions') checkFunctionCount(functions.length);
   const toolContext = { ...context, refused, unfolding: createUnfolding() };
-  const patched = editItems(tools, (tool, index) =>
+  const patched = mapItems(tools, (tool, index) =>
     isJsonObject(tool) ? patchTool(tool, `tools[${index}]`, toolContext) : tool,
   );
   return patched.length === 0 ? undefined : patched;
@@ -630,7 +622,7 @@ function patchTool(tool: JsonObject, path: string, context: ToolContext): JsonOb
       target.receipt.add('dropped', `${path}.${key}`, reason);
       edits[key] = undefined;
     } else if (Array.isArray(value) && isFunctions) {
-      edits[key] = editItems(value, (declaration, index) =>
+      edits[key] = mapItems(value, (declaration, index) =>
         patchDeclaration(declaration, `${path}.${key}[${index}]`, context),
       );
     } else if (keyIn(profile.vocabulary, key) !== key) {

@@ -12,6 +12,7 @@ import {
   tellReissued,
   trustOf,
 } from '../../canonical/signatures.ts';
+import { mapItems, unlessSame } from '../../lib/collections.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -84,7 +85,7 @@ function cacheable(system: JsonValue, receipt: Receipt): JsonValue {
 
 /** Without messages that say nothing: the wire refuses them, and a client sends them again with each turn. */
 function withoutBlankMessages(messages: JsonValue[]): JsonValue[] {
-  const said = mapList(messages, (message) => {
+  const said = mapItems(messages, (message) => {
     if (!isJsonObject(message) || message.content === undefined) return message;
     const content = saidIn(message.content);
     if (content === message.content) return message;
@@ -102,7 +103,7 @@ function saidIn(content: JsonValue): JsonValue | undefined {
 }
 
 function withoutBlanks(blocks: JsonValue[]): JsonValue[] {
-  return mapList(blocks, (block) => {
+  return mapItems(blocks, (block) => {
     if (!isJsonObject(block)) return block;
     const { type, text, content } = block;
     if (type === 'text')
@@ -116,33 +117,18 @@ function withoutBlanks(blocks: JsonValue[]): JsonValue[] {
   });
 }
 
-/** What is left of each; the list itself where nothing changed. */
-function mapList(
-  list: JsonValue[],
-  map: (one: JsonValue, at: number) => JsonValue | undefined,
-): JsonValue[] {
-  const mapped: JsonValue[] = [];
-  for (const [at, one] of list.entries()) {
-    const next = map(one, at);
-    if (next !== undefined) mapped.push(next);
-  }
-  const isSame = mapped.length === list.length && mapped.every((one, at) => one === list[at]);
-  return isSame ? list : mapped;
-}
-
 /** Drafts before 2020-12, which is the one the wire takes. */
 const OLDER_DRAFT = /\bdraft-?0[3467]\b|\bdraft\/2019-09\b/;
 
 /** Inputs of tools in the words of an older draft are said in those of the wire: libraries still write them. */
 function patchTools(tools: JsonValue[], { receipt }: PatchTarget): JsonValue[] {
-  const patched = tools.map((tool, index) => {
+  return mapItems(tools, (tool, index) => {
     const schema = objectOf(objectOf(tool)?.input_schema);
     if (!isJsonObject(tool) || !OLDER_DRAFT.test(textOf(schema?.$schema) ?? '')) return tool;
     const path = `tools[${index}].input_schema`;
     const { $schema: _draft, ...input_schema } = toInputSchema(schema, { receipt, path });
     return { ...tool, input_schema };
   });
-  return patched.every((tool, index) => tool === tools[index]) ? tools : patched;
 }
 
 /** The search that the name of the model asks for. */
@@ -343,7 +329,7 @@ function patchMessages(messages: JsonValue[], target: PatchTarget): JsonValue[] 
       }),
     );
   const walk: Walk = { target, trust: trustOf(signatures, { carried, recall }) };
-  return mapList(messages, (message, at) => {
+  return mapItems(messages, (message, at) => {
     if (!isJsonObject(message) || message.role !== 'assistant') return message;
     const patched = patchMessage(message, walk);
     // Its turn goes on.
@@ -356,13 +342,13 @@ function patchMessages(messages: JsonValue[], target: PatchTarget): JsonValue[] 
 function fitCallIds(messages: JsonValue[]): JsonValue[] {
   const ids = new CallIds();
   let isAssistant = false;
-  return mapList(messages, (message) => {
+  return mapItems(messages, (message) => {
     if (!isJsonObject(message)) return message;
     const wasAssistant = isAssistant;
     isAssistant = message.role === 'assistant';
     if (isAssistant && !wasAssistant) ids.beginTurn();
     if (!Array.isArray(message.content)) return message;
-    const content = mapList(message.content, (block) => {
+    const content = mapItems(message.content, (block) => {
       const { type, id, tool_use_id: callId } = objectOf(block) ?? {};
       const [key, given] = type === 'tool_use' ? ['id', id] : ['tool_use_id', callId];
       if (!isJsonObject(block) || typeof given !== 'string') return block;
@@ -379,7 +365,7 @@ function patchMessage(message: JsonObject, walk: Walk): JsonObject | undefined {
   const { content } = message;
   if (!Array.isArray(content)) return message;
   const madeUp = madeUpCalls(content);
-  const patched = mapList(content, (block) =>
+  const patched = mapItems(content, (block) =>
     isJsonObject(block) ? patchBlock(block, madeUp, walk) : block,
   );
   if (patched === content) return message;
@@ -545,9 +531,7 @@ export function pairResults(messages: JsonValue[], receipt: Receipt): JsonValue[
   }
   answer();
   results.noteLeft(called, receipt);
-  const isSame =
-    paired.length === messages.length && paired.every((one, at) => one === messages[at]);
-  return isSame ? messages : paired;
+  return unlessSame(paired, messages);
 }
 
 /** Neighbouring messages of one role, which the wire takes for one turn. */
