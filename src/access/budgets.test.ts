@@ -16,6 +16,7 @@ import {
   levelOf,
   type NewBudget,
   periodAt,
+  sayBudget,
 } from './budgets.ts';
 import type { CallCost, Reservation } from './usage-window.ts';
 
@@ -320,6 +321,9 @@ test('what no period has room for is refused for good', async () => {
   });
   await budgets.change(budget.id, { amount: 0 }, 1);
   expect(attempt(keys, id, call(9, { images: 1 }))).toMatchObject({ kind: 'forbidden' });
+  expect(BUDGET_PERIODS.map((period) => sayBudget({ ...budget, period }))).toEqual(
+    ['day', 'week', 'month'].map((period) => `3 images a ${period}`),
+  );
   // Text is no picture.
   expect(isAdmitted(attempt(keys, id))).toBe(true);
   await expect(budgets.change(budget.id, { amount: 9 }, 1)).rejects.toMatchObject({

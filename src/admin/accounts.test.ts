@@ -192,6 +192,14 @@ test('an account whose upstream is gone is out of use, and says the way out', as
     reason: 'no-upstream',
     wayOut: expect.stringContaining('upstream gone is no longer configured'),
   });
+  const { body: tested } = await admin.call('POST', `/api/accounts/${record.id}/test`);
+  expect(tested).toMatchObject({
+    isUsable: false,
+    steps: [
+      { name: 'credential', isGood: true },
+      { name: 'models', message: { text: expect.stringContaining('"gone" of this account') } },
+    ],
+  });
   // Whoever disables it wants to hear of it no more.
   const disabled = await admin.call('POST', `/api/accounts/${record.id}/disable`);
   expect(disabled.body.status).toMatchObject({ kind: 'disabled', reason: 'manual' });

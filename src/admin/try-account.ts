@@ -4,7 +4,6 @@ import type { Account } from '../accounts/account.ts';
 import type { Trial } from '../accounts/health.ts';
 import {
   asGatewayError,
-  type GatewayError,
   gatewayError,
   type UpstreamFailureKind,
   upstreamError,
@@ -91,14 +90,18 @@ export async function tryAccess(
   const upstream = options.upstreams.get(upstreamId);
   let models: readonly ListedByAccount[] = [];
   const listed = await tryStep('models', options, parentSignal, async (signal) => {
-    if (upstream === undefined) throw noUpstream(upstreamId);
+    if (upstream === undefined) {
+      throw gatewayError(
+        'upstream-unavailable',
+        told`The upstream "${upstreamId}" of this account is no longer configured. Add it under "upstreams" of the config file.`,
+      );
+    }
     models = await upstream.listModels(await accessOf(signal), signal);
     if (models.length > 0) onModels(new Map(models.map((model) => [model.id, model])));
     return told`Models the upstream offers: ${models.length}.`;
   });
-  if (!listed.isGood || !generate) return [listed];
+  if (upstream === undefined || !listed.isGood || !generate) return [listed];
   const answered = await tryStep('answer', options, parentSignal, async (signal) => {
-    if (upstream === undefined) throw noUpstream(upstreamId);
     const model = await upstream.answerOnce(await accessOf(signal), { models, signal });
     if (model !== undefined) return told`The model ${model} answered.`;
     throw gatewayError(
@@ -159,11 +162,4 @@ function sayQuota(outcome: Awaited<ReturnType<AdminOptions['quota']['refreshNow'
     default:
       return outcome satisfies never;
   }
-}
-
-function noUpstream(id: string): GatewayError {
-  return gatewayError(
-    'upstream-unavailable',
-    told`The upstream "${id}" of this account is no longer configured. Add it under "upstreams" of the config file.`,
-  );
 }

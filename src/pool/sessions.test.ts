@@ -194,6 +194,9 @@ test('C3: sessions keep their accounts over a restart, detours too, each for its
   const names = Array.from({ length: 30 }, (_, index) => `s${index}`);
   const homes = names.map((session) => before.use({ session }));
   const other = before.use({ session: 's0', clientKeyId: 'other' });
+  const failure = { kind: 'model-not-found' } as const;
+  before.book.apply(homes[1] ?? '', { kind: 'failure', model: 'small', failure });
+  const detour = before.use({ session: 's1', model: 'small' });
   await before.pool.close();
   const after = createPoolBench({
     accounts: ACCOUNTS,
@@ -201,6 +204,9 @@ test('C3: sessions keep their accounts over a restart, detours too, each for its
     sessionStore: store,
   });
   await after.pool.loadSessions();
+  expect(after.pool.sessions.sessions().flatMap(({ detours }) => detours)).toMatchObject([
+    { model: 'small', accountId: detour, returns: false },
+  ]);
   expect(names.map((session) => after.use({ session }))).toEqual(homes);
   expect(after.use({ session: 's0', clientKeyId: 'other' })).toBe(other);
   expect(after.pool.sessions.sessions()).toHaveLength(31);

@@ -98,6 +98,11 @@ test('of two hundred requests at once exactly as many pass as a budget has, and 
   expect(await api('GET', '/api/budgets')).toMatchObject({
     budgets: [{ used: 37, level: 'spent' }],
   });
+  const headers = { authorization: `Bearer ${PASSWORD}` };
+  const metrics = await (await fetch(`${gateway.url}/metrics`, { headers })).text();
+  expect(metrics).toMatch(
+    /^isthmus_budget_used_ratio\{budget="[^"]+",scope="key",unit="requests",period="day"\} 1$/m,
+  );
 });
 
 test('money and tokens of two hundred requests at once stay within their budgets, and records say the same', async () => {

@@ -80,6 +80,12 @@ test('a conversation and its items are read, changed and deleted', async () => {
   expect(found).toMatchObject({ content: [{ type: 'input_text', text: 'one' }] });
   await client.conversations.items.delete(String(one.id), { conversation_id: id });
   expect((await itemsOf(id)).map((item) => item.id)).toEqual([two.id]);
+  const noItem = { status: 404, param: 'item_id' };
+  const place = { conversation_id: id };
+  for (const item of [String(one.id), 'msg_never']) {
+    await expect(client.conversations.items.retrieve(item, place)).rejects.toMatchObject(noItem);
+    await expect(client.conversations.items.delete(item, place)).rejects.toMatchObject(noItem);
+  }
   expect(await client.conversations.update(id, { metadata: { a: 'b' } })).toMatchObject({
     id,
     object: 'conversation',

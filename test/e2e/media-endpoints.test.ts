@@ -50,6 +50,17 @@ describe('pictures', () => {
     expect(response.headers.get('x-isthmus-receipt')).toContain('approximated=2');
   });
 
+  test('a ratio alone is a size of the usual area', async () => {
+    const genai = new GoogleGenAI({ apiKey: 'any', httpOptions: { baseUrl: app.url } });
+    const imageConfig = { aspectRatio: '16:9' };
+    const answer = await genai.models.generateContent({
+      ...{ model: FREE, contents: 'a cat' },
+      config: { responseModalities: [Modality.IMAGE], imageConfig },
+    });
+    const drawn = answer.candidates?.[0]?.content?.parts?.find((part) => part.inlineData);
+    expect(sizeOf(drawn?.inlineData?.data)).toBe('1360x768');
+  });
+
   test('several are several calls', async () => {
     const answer = await client.images.generate({ model: FREE, prompt: 'a cat', n: 2 });
     expect(answer.data).toHaveLength(2);

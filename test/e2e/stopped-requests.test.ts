@@ -94,6 +94,20 @@ describe('a request that an operator stops', () => {
     expect((await api('POST', '/api/running-requests/nobody-1/stop')).status).toBe(404);
   });
 
+  test('fails as a response when it was made in the background', async () => {
+    const asked = await fetch(`${gateway.url}/v1/responses`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'alpha-3-flash', input: 'Hello', background: true }),
+    });
+    const queued = parseJson(await asked.text());
+    const id = isJsonObject(queued) ? queued.id : undefined;
+    await stopRunning('account');
+    await expect
+      .poll(() => api('GET', `/v1/responses/${id}`))
+      .toMatchObject({ error: { message: expect.stringContaining('stopped the request') } });
+  });
+
   test('holds nothing against the account that served it', async () => {
     const { accounts } = await api('GET', '/api/accounts');
     const [account] = Array.isArray(accounts) ? accounts : [];

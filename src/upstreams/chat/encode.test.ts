@@ -561,3 +561,18 @@ test('what the operator adds to every request wins', () => {
     chat_template_kwargs: { enable_thinking: false, x: 1 },
   });
 });
+
+test('a model that draws is asked for pictures in the words of OpenRouter, and for none unasked', () => {
+  const profile = like('openrouter');
+  const drawing = (change: Partial<CanonicalRequest>) =>
+    made(asked(change), { profile, modelId: 'google/gemini-2.5-flash-image' });
+  const image = { aspectRatio: '16:9', size: '2K' } as const;
+  const { body, notes } = drawing({ image });
+  expect(body).toMatchObject({
+    modalities: ['image', 'text'],
+    image_config: { aspect_ratio: '16:9', image_size: '2K' },
+  });
+  expect(notes).toEqual([]);
+  expect(drawing({ mustDraw: true }).body).toMatchObject({ modalities: ['image', 'text'] });
+  expect(drawing({}).body).not.toHaveProperty('modalities');
+});

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { QUIRK_PRESETS } from '../../config/values.ts';
 import { createChatUpstream } from './index.ts';
-import { createCompatibleProfile, createOpenAiProfile } from './profiles.ts';
+import { type ChatProfile, createCompatibleProfile, createOpenAiProfile } from './profiles.ts';
 
 const baseUrl = 'https://x.example/v1/';
 
@@ -83,4 +83,21 @@ test('all text of a body is left to be estimated, as the wire counts none', asyn
     uncounted: `Be brief.\nHi\n\n${JSON.stringify(tool_calls)}\n${JSON.stringify(tools)}`,
   });
   await upstream.close();
+});
+
+test('pictures are read by address where the service does so, other files never', async () => {
+  const readerOf = (profile: ChatProfile) =>
+    createChatUpstream({ profile, clock: createFakeClock() });
+  const openai = readerOf(createOpenAiProfile());
+  expect(
+    [
+      'https://x.example/a',
+      'https://x.example/a.PNG?b.pdf',
+      'http://x/b.pdf#a.png',
+      'gs://x/a',
+    ].map(openai.readsUri),
+  ).toEqual([true, true, false, false]);
+  const local = readerOf(createCompatibleProfile({ baseUrl, quirks: { images: 'base64' } }));
+  expect(local.readsUri('https://x.example/a.png')).toBe(false);
+  await Promise.all([openai.close(), local.close()]);
 });
