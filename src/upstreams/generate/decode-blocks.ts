@@ -7,8 +7,8 @@ import { isJsonObject, type JsonObject, type JsonValue, tryParse } from '../../l
 import { KeptText, TextDigest } from '../../lib/long-text.ts';
 import { objectOf, textOf } from '../read-values.ts';
 import type { DecodeContext } from '../upstream.ts';
+import type { GatheredLogprobs } from './endings.ts';
 import type { GroundedChoice } from './grounding.ts';
-import type { GatheredLogprobs } from './logprobs.ts';
 import { StreamedArguments } from './streamed-arguments.ts';
 
 /** What all choices of one answer share. */

@@ -11,10 +11,9 @@ import { answerFault, endedRefusal, pathFault } from '../errors.ts';
 import { textOf } from '../read-values.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import { ChoiceDecoder, type SharedState } from './decode-blocks.ts';
-import { readEnding } from './endings.ts';
+import { addLogprobs, readEnding } from './endings.ts';
 import { classifyErrorFrame } from './errors.ts';
 import { addGrounding, addSearches, gatherSources } from './grounding.ts';
-import { addLogprobs } from './logprobs.ts';
 import { secretsOf } from './requests.ts';
 import { readAnswerCount, readUsage } from './usage.ts';
 

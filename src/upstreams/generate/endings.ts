@@ -1,9 +1,9 @@
-// Which finish reason ends an answer well, and which makes a fault of it.
+// Reads what is told of a choice beside its parts: why it ended, well or as a fault, and its log-probabilities.
 
-import type { FinishReason } from '../../canonical/event.ts';
-import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import type { FinishReason, Logprobs, RatedToken, TokenLogprob } from '../../canonical/event.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
-import type { ChoiceDecoder } from './decode-blocks.ts';
+import { itemsOf, objectOf } from '../read-values.ts';
 
 type Ending =
   /** `isOdd` where the reason is none of a natural end, though what was said can be used. */
@@ -12,6 +12,13 @@ type Ending =
   | { readonly kind: 'refused'; readonly failure: 'missing-signature' | 'model-forbidden' }
   /** Worth another attempt; `message` is safe for clients. */
   | { readonly kind: 'failed'; readonly message: Sentence };
+
+/** What the choice has said until it ended. */
+interface SaidBefore {
+  readonly hasBrokenCall: boolean;
+  readonly hasToolCalls: boolean;
+  readonly hasContent: boolean;
+}
 
 const UNUSABLE_CALL: Ending = {
   kind: 'failed',
@@ -24,7 +31,7 @@ const UNUSABLE_CALL: Ending = {
  */
 export function readEnding(
   rawReason: string,
-  answer: Pick<ChoiceDecoder, 'hasBrokenCall' | 'hasToolCalls' | 'hasContent'>,
+  answer: SaidBefore,
   body: JsonObject | undefined,
 ): Ending {
   switch (rawReason) {
@@ -72,4 +79,46 @@ function hasStops(body: JsonObject | undefined): boolean {
   const config = body?.generationConfig;
   const stops = isJsonObject(config) ? config.stopSequences : undefined;
   return Array.isArray(stops) && stops.length > 0;
+}
+
+/** Grows with the frames of one candidate. */
+export interface GatheredLogprobs extends Logprobs {
+  readonly tokens: TokenLogprob[];
+  average: number | undefined;
+}
+
+/**
+ * Adds what this frame tells: tokens are added up, the last average counts.
+ * `topCandidates` has an entry a decoding step, as `chosenCandidates` has.
+ * Source: ai.google.dev, "GenerateContent API reference", `LogprobsResult`.
+ */
+export function addLogprobs(
+  choice: { logprobs: GatheredLogprobs | undefined },
+  { logprobsResult, avgLogprobs }: JsonObject,
+): void {
+  const tokens = isJsonObject(logprobsResult) ? readTokens(logprobsResult) : [];
+  const average = readNumber(avgLogprobs) ?? choice.logprobs?.average;
+  if (tokens.length === 0 && average === undefined) return;
+  const gathered: GatheredLogprobs = choice.logprobs ?? { tokens: [], average };
+  for (const token of tokens) gathered.tokens.push(token);
+  gathered.average = average;
+  choice.logprobs = gathered;
+}
+
+function readTokens({ chosenCandidates, topCandidates }: JsonObject): TokenLogprob[] {
+  const steps = itemsOf(topCandidates);
+  return itemsOf(chosenCandidates).flatMap((chosen, index) => {
+    const token = readToken(chosen);
+    if (token === undefined) return [];
+    const step = steps[index];
+    const alternatives = itemsOf(objectOf(step)?.candidates);
+    return [{ ...token, alternatives: alternatives.flatMap((one) => readToken(one) ?? []) }];
+  });
+}
+
+/** An absent log-probability is 0: the wire leaves zeros out. */
+function readToken(value: JsonValue): RatedToken | undefined {
+  if (!isJsonObject(value) || typeof value.token !== 'string') return undefined;
+  const { token } = value;
+  return { token, id: readNumber(value.tokenId), logprob: readNumber(value.logProbability) ?? 0 };
 }
