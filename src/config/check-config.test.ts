@@ -75,6 +75,14 @@ test.each<[JsonValue, string]>([
   [{ proxy: { thinking: { mode: 'max' } } }, 'proxy.thinking.mode: must be one of auto, pass'],
   [{ proxy: { extprov: { dispatch_mode: 'on' } } }, 'proxy.extprov.dispatch_mode: must be one of'],
   [{ proxy: { extprov: { base_url: 'provider' } } }, 'proxy.extprov.base_url: must be an address'],
+  [
+    { proxy: { extprov: { model_mapping: { 'beta-sonnet-4-6': '' } } } },
+    'proxy.extprov.model_mapping["beta-sonnet-4-6"]: must not have fewer than 1',
+  ],
+  [
+    { proxy: { extprov: { models: { opus: '' } } } },
+    'proxy.extprov.models.opus: must not have fewer than 1',
+  ],
   [{ proxy: { host: '999.1.1.1' } }, 'proxy.host: must be a host name or an address'],
   [{ proxy: { pool: { mode: 'random' } } }, 'proxy.pool.mode: must be one of balance, cache-first'],
   [{ proxy: { pool: { max_wait_seconds: 301 } } }, 'proxy.pool.max_wait_seconds: must be <= 300'],

@@ -690,15 +690,16 @@ const EXTPROV_SCHEMA = section('extprov', 'External provider that speaks the Mes
       '`fallback` when no account is usable.',
   },
   model_mapping: {
-    ...TEXT_MAP,
+    type: 'object',
+    additionalProperties: TEXT,
     isNamed: true,
     default: {},
     description: 'Client model id → provider model id.',
   },
   models: group('Provider models by family, where `model_mapping` says nothing.', {
-    opus: { type: 'string', default: 'extmodel-4.7', description: 'For the opus family.' },
-    sonnet: { type: 'string', default: 'extmodel-4.7', description: 'For the sonnet family.' },
-    haiku: { type: 'string', default: 'extmodel-4.5-air', description: 'For the haiku family.' },
+    opus: { ...TEXT, default: 'extmodel-4.7', description: 'For the opus family.' },
+    sonnet: { ...TEXT, default: 'extmodel-4.7', description: 'For the sonnet family.' },
+    haiku: { ...TEXT, default: 'extmodel-4.5-air', description: 'For the haiku family.' },
   }),
   mcp: group('MCP services of the provider.', {
     enabled: { ...SWITCH, description: 'Enables the MCP endpoints.' },
