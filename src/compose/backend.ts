@@ -11,6 +11,7 @@ import { derived } from '../lib/once.ts';
 import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import type { SecretIndex } from '../lib/redact.ts';
 import type { OAuthSettings } from '../oauth/oauth-client.ts';
+import { createMapping } from '../routing/mapping.ts';
 import { createUpstreamDirectory } from '../upstreams/directory.ts';
 import type { UpstreamSettings } from '../upstreams/index.ts';
 import type { AnswerRoom } from '../upstreams/transport/response.ts';
@@ -241,15 +242,14 @@ function providerUpstream({ externalProvider }: Settings): UpstreamSettings | un
 /** How it takes part in requests, as the settings are now. */
 export function createProviderRule(current: () => Settings): () => ProviderRule {
   return derived(current, ({ externalProvider: settings }): ProviderRule => {
-    const { dispatchMode: mode, modelMapping, models } = settings;
+    const { dispatchMode: mode, models } = settings;
     // Where it looks at pictures alone, no name of a client leads to it.
     if (mode === 'off') return { upstreamId: PROVIDER_ID, mode };
     if (activeProvider(settings) === undefined) return undefined;
-    return {
-      upstreamId: PROVIDER_ID,
-      mode,
-      modelFor: (asked) => providerModel(asked, { modelMapping, models }),
-    };
+    const mapping = createMapping(settings.modelMapping);
+    const modelFor = (asked: string): string =>
+      mapping.findExact(asked)?.target ?? unmappedModel(asked, models);
+    return { upstreamId: PROVIDER_ID, mode, modelFor };
   });
 }
 
@@ -258,15 +258,10 @@ const OWN_PREFIX = `${PROVIDER_ID}/`;
 const FAMILIES = ['opus', 'sonnet', 'haiku'] as const;
 
 /**
- * The exact entry of the mapping, else what follows the provider's own id, which is the provider's name of a model,
- * else the default of the family in the name, else the name as it is.
+ * What follows the provider's own id, which is the provider's name of a model, else the default of the family in the
+ * name, else the name as it is.
  */
-function providerModel(
-  asked: string,
-  { modelMapping, models }: Pick<ProviderSettings, 'modelMapping' | 'models'>,
-): string {
-  const exact = Object.hasOwn(modelMapping, asked) ? modelMapping[asked] : undefined;
-  if (exact !== undefined) return exact;
+function unmappedModel(asked: string, models: ProviderSettings['models']): string {
   if (asked.startsWith(OWN_PREFIX)) return asked.slice(OWN_PREFIX.length);
   const lower = asked.toLowerCase();
   const family = FAMILIES.find((word) => lower.includes(word));

@@ -126,6 +126,8 @@ test('V154: a model is asked for by its exact entry, the family in its name, its
     'Claude-Sonnet-5': 'middle',
     'claude-3-5-haiku-latest': 'small',
     'claude-opus-special': 'mine',
+    'beta-opus-special': 'mine',
+    'Claude-Opus-Special': 'mine',
     'gpt-5': 'gpt-5',
     'extprov/claude-opus-4-6': 'big',
   };
