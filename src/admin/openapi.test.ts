@@ -29,6 +29,21 @@ test('the reference page names every route and schema, and every link of it lead
   expect(links.filter((id) => !ids.has(id))).toEqual([]);
 });
 
+test('every change names the header that a browser needs for it, signed in or about to sign in', async () => {
+  const { body } = await admin.call('GET', '/api/openapi.json');
+  for (const [path, operations] of Object.entries(objectOf(body.paths))) {
+    for (const [method, operation] of Object.entries(objectOf(operations))) {
+      const { parameters = [], security } = objectOf(operation);
+      const named = Array.isArray(parameters)
+        ? parameters.map(objectOf).find(({ name }) => name === 'x-isthmus-console')
+        : undefined;
+      // Whoever shows no credential is always taken for a browser.
+      const wanted = method === 'get' ? undefined : security !== undefined;
+      expect([method, path, named?.required]).toEqual([method, path, wanted]);
+    }
+  }
+});
+
 test('the page runs nothing, whatever a description holds', async () => {
   const { headers, text } = await admin.call('GET', '/api/docs');
   const policy = headers.get('content-security-policy');

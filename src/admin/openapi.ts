@@ -168,7 +168,8 @@ function describeAnswers({ description }: ApiRoute, components: Components) {
 
 const STRING = { type: 'string' } as const;
 
-function describeParameters({ path, description }: ApiRoute): readonly Parameter[] {
+function describeParameters(route: ApiRoute): readonly Parameter[] {
+  const { path, method, access, description } = route;
   const { parameter, query = {}, takesRevision, asksAgain } = description;
   const parameters: Parameter[] = [];
   const name = NAME.exec(path)?.[1];
@@ -183,13 +184,14 @@ function describeParameters({ path, description }: ApiRoute): readonly Parameter
   for (const [field, schema] of Object.entries(properties)) {
     parameters.push({ name: field, in: 'query', required: required.includes(field), schema });
   }
-  const addHeader = (header: string, text: string) =>
+  const addHeader = (header: string, text: string, isRequired = false) =>
     parameters.push({
-      ...{ name: header, in: 'header', required: false, schema: STRING },
+      ...{ name: header, in: 'header', required: isRequired, schema: STRING },
       description: text,
     });
   if (takesRevision) addHeader('If-Match', IF_MATCH);
   if (asksAgain) addHeader('x-isthmus-password', PASSWORD_AGAIN);
+  if (method !== 'GET') addHeader('x-isthmus-console', OWN_PAGE, access === 'public');
   return parameters;
 }
 
@@ -197,6 +199,10 @@ const IF_MATCH = 'The ETag of what is changed; without it, whatever stands there
 const PASSWORD_AGAIN =
   'The console password, percent-encoded, from a browser that is signed in, for what a session alone may not do. ' +
   'Whoever shows the password instead of a cookie leaves it out.';
+
+const OWN_PAGE =
+  '`1`, which no page from elsewhere can send: with the session cookie, and where no credential is asked for. ' +
+  'Whoever shows the password leaves it out.';
 
 /** `POST /api/accounts/{id}/clear-cooldowns` → `postAccountsIdClearCooldowns`. */
 function operationId(method: string, path: string): string {
