@@ -2,7 +2,7 @@
 
 import { noteCommit } from '../canonical/call-record.ts';
 import { explainFailure, GatewayError } from '../canonical/error.ts';
-import { createReceipt, type Receipt } from '../canonical/receipt.ts';
+import { createReceipt, type Receipt, receiptInClientNames } from '../canonical/receipt.ts';
 import { precedingUserContent } from '../canonical/signatures.ts';
 import { acceptedNames } from '../canonical/tool-names.ts';
 import { AnswerTranscript } from '../canonical/transcript.ts';
@@ -139,7 +139,7 @@ export class GenerateAttempt {
         freshConnection,
         onFirstByte: patience.cancel,
         // Strict clients were told already that nothing is changed.
-        receipt: context.strict ? undefined : receipt,
+        receipt: context.strict ? undefined : this.#inClientNames(receipt),
         isLarge: context.isLarge,
         clientKeyId: context.clientKeyId,
         onRateLimit: (read) => lease.noteRateLimit(read),
@@ -151,6 +151,12 @@ export class GenerateAttempt {
       const isRefusal = error instanceof GatewayError;
       throw isRefusal ? (this.#relayed?.inOwnNames?.(error) ?? error) : error;
     }
+  }
+
+  /** Relayed bodies have the client's own names. */
+  #inClientNames(receipt: Receipt): Receipt {
+    if (this.#relayed !== undefined) return receipt;
+    return receiptInClientNames(this.#input.call.request.clientNames, receipt);
   }
 
   /** An answer in pieces that was asked for whole, or the other way round, is translated: the first frame tells. */

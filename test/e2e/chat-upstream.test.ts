@@ -611,6 +611,23 @@ test('a field that the service refuses for the model is left out, for every clie
   expect(upstream.calls).toHaveLength(before + 3);
 });
 
+test('stop sequences that the service refuses for the model still end translated answers', async () => {
+  upstream.answer(({ stop }) => {
+    if (stop === undefined) return { kind: 'message', message: { content: 'Good. END And more.' } };
+    const message = "Unsupported parameter: 'stop' is not supported with this model.";
+    const error = { message, param: 'stop', code: 'unsupported_parameter' };
+    return { kind: 'status', status: 400, body: { error } };
+  });
+  const messages = [{ role: 'user' as const, content: 'hi' }];
+  const ask = { model: MODEL, max_tokens: 10, stop_sequences: ['END'], messages };
+  for (const calls of [2, 3]) {
+    const { data, response } = await anthropic().messages.create(ask).withResponse();
+    expect(data).toMatchObject({ content: [{ text: 'Good. ' }], stop_reason: 'stop_sequence' });
+    expect(response.headers.get('x-isthmus-receipt')).toBe('dropped=0;approximated=1;repaired=0');
+    expect(upstream.calls).toHaveLength(calls);
+  }
+});
+
 describe('several answers of an upstream that gives one a request', () => {
   const ask = { model: THINKER, n: 3, messages: [{ role: 'user' as const, content: 'Hello' }] };
 

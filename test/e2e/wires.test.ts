@@ -51,6 +51,17 @@ async function ask(client: WireClient, question: WireQuestion): Promise<JsonObje
   return isJsonObject(body) ? body : {};
 }
 
+test('a strict service is asked again without what only one client knows', async () => {
+  const messages = [{ role: 'user', content: 'SAY-TEXT Good day', __copilotMessageSource: 'user' }];
+  const response = await fetch(`${app.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'sandbox-chat/gpt-4.1', user_tag: 'x', messages }),
+  });
+  expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'Good day' } }] });
+  expect(response.headers.get('x-isthmus-receipt')).toBe('dropped=2;approximated=0;repaired=0');
+});
+
 describe.each(GRID)('$client.name over $wire.name', ({ client, wire: { model, thinker } }) => {
   test('a text is answered', async () => {
     const answer = await ask(client, { model, items: [client.user('SAY-TEXT Good day')] });

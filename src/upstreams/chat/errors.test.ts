@@ -104,6 +104,8 @@ test.each<[JsonValue, string]>([
   [{ message: 'of the top', object: 'error' }, 'of the top'],
   [{ detail: 'of a framework' }, 'of a framework'],
   [{ detail: [{ loc: ['body', 'n'], msg: 'must be 1' }] }, 'n: must be 1'],
+  [{ message: { detail: [{ loc: ['body', 'n'], msg: 'must be 1' }] } }, 'n: must be 1'],
+  [{ message: [{ loc: ['body', 'n'], msg: 'must be 1' }], code: 3001 }, 'n: must be 1'],
   [{ detail: { error: { message: 'inside' } } }, 'inside'],
   [[{ error: { message: 'in a list' } }], 'in a list'],
   [error('with sk-secret in it'), 'with [redacted] in it'],

@@ -18,7 +18,7 @@ import {
 import { ChatDecoder, findTextChunk } from './decode.ts';
 import { encode } from './encode.ts';
 import { typedValues } from './encode-tools.ts';
-import { classifyFailure, RefusedFields, readRateLimit } from './errors.ts';
+import { classifyFailure, readRateLimit } from './errors.ts';
 import { limitOutput, messagesOf, outputLimit } from './fit.ts';
 import { encodeMedia, isForEndpoint, MediaDecoder, mediaRequest } from './media.ts';
 import { capabilitiesOf, traitsOf } from './models.ts';
@@ -26,6 +26,7 @@ import { patch } from './native-body.ts';
 import type { ChatProfile, ChatQuirks } from './profiles.ts';
 import { embed, encodeEmbedInput, listModels, postRequest } from './queries.ts';
 import { readThought } from './reasoning.ts';
+import { RefusedFields } from './refused-fields.ts';
 
 /** `close` ends the connections at once: answers under way must have been drained before. */
 export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpstream {
@@ -61,11 +62,12 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
       const forMedia = mediaRequest(profile, call);
       if (forMedia !== undefined) return client.open(forMedia);
       const send = (fitted: UpstreamCall) => {
-        const body = sentBody(fitted, quirks);
-        const request = postRequest(profile, profile.paths.chat, { ...fitted, body });
+        const request = postRequest(profile, profile.paths.chat, fitted);
         return client.open({ ...request, isKept: !fitted.stream });
       };
-      return outputLimits.open(call, (within) => refusedFields.open(within, send));
+      return outputLimits.open(call, (within) =>
+        refusedFields.open({ ...within, body: sentBody(within, quirks) }, send),
+      );
     },
     createDecoder: (context) =>
       isForEndpoint(context.body ?? {})

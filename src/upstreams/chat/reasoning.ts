@@ -22,7 +22,7 @@ import {
   parseJson,
   readNumber,
 } from '../../lib/json.ts';
-import { told } from '../../lib/localized-message.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
 import { objectsOf, textOf } from '../read-values.ts';
 import type { FitContext, ModelTraits } from './models.ts';
 import type { ChatQuirks, EffortWord, ReasoningField } from './profiles.ts';
@@ -191,14 +191,10 @@ export function encodeEffort(
   if (profile.quirks.effort === 'object' && amount.kind === 'budget') {
     return { fields: { reasoning: { max_tokens: amount.tokens } }, word: wanted };
   }
-  const word = nearestWord(wanted, efforts);
+  const word = nearestWord(wanted, efforts) ?? wanted;
   const isExact = word === wanted && amount.kind !== 'budget';
   if (!isExact && !isUnasked) {
-    const reason =
-      wanted === 'none'
-        ? told`This model cannot stop thinking; its lowest effort is ${word}.`
-        : told`This model takes efforts only; the nearest is ${word}.`;
-    target.receipt.add('approximated', path, reason);
+    target.receipt.add('approximated', path, whyNearest(wanted, word));
   }
   if (profile.quirks.effort === 'template' && word !== 'none') {
     const reason = told`Thinking can be switched on and off here, and no amount be said.`;
@@ -223,11 +219,25 @@ function wantedWord(amount: ReasoningAmount): EffortWord | undefined {
   }
 }
 
-/** The next one up, else the highest; an effort never becomes none. */
-function nearestWord(wanted: EffortWord, efforts: readonly EffortWord[]): EffortWord {
+/** Of rising words the next one up, else the highest; an effort never becomes none. */
+export function nearestWord(
+  wanted: EffortWord,
+  efforts: readonly EffortWord[],
+): EffortWord | undefined {
   const rank = RISING.indexOf(wanted);
   const offered = wanted === 'none' ? efforts : efforts.filter((word) => word !== 'none');
-  return offered.find((word) => RISING.indexOf(word) >= rank) ?? offered.at(-1) ?? wanted;
+  return offered.find((word) => RISING.indexOf(word) >= rank) ?? offered.at(-1);
+}
+
+export function whyNearest(wanted: EffortWord, word: EffortWord): Sentence {
+  return wanted === 'none'
+    ? told`This model cannot stop thinking; its lowest effort is ${word}.`
+    : told`This model takes efforts only; the nearest is ${word}.`;
+}
+
+/** Those of the words that are efforts, by rising amount. */
+export function effortsAmong(words: readonly JsonValue[]): readonly EffortWord[] {
+  return RISING.filter((word) => words.includes(word));
 }
 
 function fieldsOf(word: EffortWord, { effort }: ChatQuirks): JsonObject {

@@ -1,0 +1,256 @@
+import { isDeepStrictEqual } from 'node:util';
+import { expect, test } from 'vitest';
+import { GatewayError } from '../../canonical/error.ts';
+import { createReceipt } from '../../canonical/receipt.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import type { UpstreamCall } from '../upstream.ts';
+import { RefusedFields } from './refused-fields.ts';
+
+const HOUR_MS = 3_600_000;
+
+const isUnsupported = (field: string): string =>
+  `Unsupported parameter: '${field}' is not supported with this model.`;
+
+/** What a service says of a body that it does not take. */
+type Refuse = (body: JsonObject) => string | undefined;
+
+/** A service that refuses these fields, each in its words. */
+function service(refused: Readonly<Record<string, string>> | Refuse) {
+  let time = 0;
+  const sent: JsonObject[] = [];
+  const fields = new RefusedFields({ monotonic: () => time });
+  const send = async ({ body }: UpstreamCall): Promise<JsonObject> => {
+    sent.push(body);
+    const detail =
+      typeof refused === 'function'
+        ? refused(body)
+        : Object.entries(refused).find(([field]) => body[field] !== undefined)?.[1];
+    if (detail === undefined) return body;
+    const failure = { kind: 'rejected', detail } as const;
+    throw new GatewayError({ kind: 'internal', source: 'upstream', message: detail, failure });
+  };
+  const ask = async (body: JsonObject, clientHeaders?: UpstreamCall['clientHeaders']) => {
+    const receipt = createReceipt();
+    const answer = fields.open({ ...callOf(body, receipt), clientHeaders }, send);
+    return { body: await answer, notes: receipt.entries.map((one) => `${one.action} ${one.path}`) };
+  };
+  const pass = (ms: number): void => {
+    time += ms;
+  };
+  return { fields, send, sent, ask, pass };
+}
+
+function callOf(body: JsonObject, receipt?: UpstreamCall['receipt']): UpstreamCall {
+  return {
+    ...{ modelId: 'm', body, stream: false, receipt },
+    access: { accountId: 'a', credential: 'k', credentialKind: 'api-key' },
+    signal: new AbortController().signal,
+  };
+}
+
+test('a limit goes under its other name, from then on for an hour', async () => {
+  const limit = `${isUnsupported('max_tokens')} Use 'max_completion_tokens' instead.`;
+  const { ask, sent, pass } = service({ max_tokens: limit });
+  const named = { body: { max_completion_tokens: 9 }, notes: [] };
+  expect(await ask({ max_tokens: 9 })).toEqual(named);
+  expect(await ask({ max_tokens: 9 })).toEqual(named);
+  expect(sent).toHaveLength(3);
+  pass(HOUR_MS);
+  expect(await ask({ max_tokens: 9 })).toEqual(named);
+  expect(sent).toHaveLength(5);
+});
+
+test.each([
+  [
+    'temperature',
+    "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
+    'temperature',
+  ],
+  ['top_p', isUnsupported('top_p'), 'top_p'],
+  ['reasoning_effort', 'Unrecognized request argument supplied: reasoning_effort', 'thinking'],
+  ['temperature', 'invalid temperature: only 1 is allowed for this model', 'temperature'],
+  ['reasoning_effort', "Unknown parameter: 'reasoning_effort'.", 'thinking'],
+])('%s is left out where it is refused: %s', async (field, words, path) => {
+  const { ask, sent } = service({ [field]: words });
+  const left = { body: { n: 1 }, notes: [`dropped ${path}`] };
+  expect(await ask({ [field]: 'x', n: 1 })).toEqual(left);
+  expect(await ask({ [field]: 'x', n: 1 })).toEqual(left);
+  expect(sent).toHaveLength(3);
+});
+
+const LIST = "'low', 'medium', and 'high'";
+
+test.each([
+  [
+    'minimal',
+    `Unsupported value: 'reasoning_effort' does not support 'minimal' with this model. Supported values are: ${LIST}.`,
+    'low',
+  ],
+  ['xhigh', '`reasoning_effort` must be one of `low`, `medium`, or `high`', 'high'],
+  [
+    'max',
+    'Failed to deserialize the JSON body into the target type: reasoning_effort: unknown variant `max`, expected one of `high`, `low` at line 1 column 75',
+    'high',
+  ],
+  [
+    'none',
+    `Unsupported value: 'reasoning_effort' does not support 'none' with this model. Supported values are: ${LIST}.`,
+    'low',
+  ],
+])(
+  'the effort %s becomes the nearest of those that are taken: %s',
+  async (effort, words, taken) => {
+    const { ask, sent } = service((body) => (body.reasoning_effort === effort ? words : undefined));
+    const nearest = { body: { reasoning_effort: taken }, notes: ['approximated thinking'] };
+    expect(await ask({ reasoning_effort: effort })).toEqual(nearest);
+    expect(await ask({ reasoning_effort: effort })).toEqual(nearest);
+    expect(await ask({ reasoning_effort: taken })).toMatchObject({ notes: [] });
+    expect(sent).toHaveLength(4);
+  },
+);
+
+test('an effort is left out where only words are taken that say none', async () => {
+  const { ask } = service({
+    reasoning_effort: '`reasoning_effort` must be one of `none` or `default`',
+  });
+  expect(await ask({ reasoning_effort: 'high' })).toEqual({
+    body: {},
+    notes: ['dropped thinking'],
+  });
+});
+
+test('stop sequences are left out, at which translated answers are cut here', async () => {
+  const { ask } = service({ stop: isUnsupported('stop') });
+  expect(await ask({ stop: ['END'] })).toEqual({ body: {}, notes: ['approximated stop'] });
+  expect(await ask({ stop: ['END'] }, {})).toEqual({ body: {}, notes: ['dropped stop'] });
+});
+
+test.each([
+  ["Unknown parameter: 'messages[2].source'."],
+  [
+    "'messages.2' : for 'role:assistant' the following must be satisfied[('messages.2' : property 'source' is unsupported, did you mean 'role'?)]",
+  ],
+  ['messages.2.assistant.source: Extra inputs are not permitted'],
+  [
+    "[{'type': 'extra_forbidden', 'loc': ('body', 'messages', 2, 'source'), 'msg': 'Extra inputs are not permitted', 'input': 800}]",
+  ],
+])('what only one client knows is left out of all messages: %s', async (words) => {
+  const isMarked = (message: JsonValue) => isJsonObject(message) && 'source' in message;
+  const { ask, sent } = service(({ messages }) =>
+    Array.isArray(messages) && messages.some(isMarked) ? words : undefined,
+  );
+  const said = [
+    { role: 'user', content: 'a', source: 'x' },
+    { role: 'user', content: 'b' },
+    { role: 'assistant', content: 'c', source: { y: 1 } },
+  ];
+  const left = {
+    body: { messages: said.map(({ role, content }) => ({ role, content })) },
+    notes: ['dropped messages[].source'],
+  };
+  expect(await ask({ messages: said }, {})).toEqual(left);
+  expect(await ask({ messages: said }, {})).toEqual(left);
+  expect(sent).toHaveLength(3);
+  expect(said[0]).toHaveProperty('source');
+});
+
+test.each([
+  [
+    'messages[0].tool_calls[0].index',
+    { messages: [{ tool_calls: [{ id: 'a', index: 0 }] }] },
+    { messages: [{ tool_calls: [{ id: 'a' }] }] },
+  ],
+  [
+    'messages[0].content[0].mark',
+    { messages: [{ content: [{ type: 'text', text: 'a', mark: 1 }] }] },
+    { messages: [{ content: [{ type: 'text', text: 'a' }] }] },
+  ],
+  [
+    'stream_options.include_usage',
+    { stream_options: { include_usage: true } },
+    { stream_options: {} },
+  ],
+  ['tools[0].mark', { tools: [{ type: 'function', mark: 1 }] }, { tools: [{ type: 'function' }] }],
+])('%s is left out where it is unknown', async (path, body, left) => {
+  const { ask } = service((now) =>
+    isDeepStrictEqual(now, left) ? undefined : `Unknown parameter: '${path}'.`,
+  );
+  expect((await ask(body)).body).toEqual(left);
+});
+
+test.each([
+  ['messages[0].content', { messages: [{ content: 'a' }] }],
+  ['messages[0].content[0].text', { messages: [{ content: [{ type: 'text', text: 'a' }] }] }],
+  ['messages[0].tool_calls', { messages: [{ tool_calls: [] }] }],
+  ['tools[0].function', { tools: [{ type: 'function', function: {} }] }],
+  [
+    'tools[0].function.parameters.format',
+    { tools: [{ function: { parameters: { format: 'x' } } }] },
+  ],
+  ['response_format.json_schema', { response_format: { json_schema: {} } }],
+  ['__proto__', { n: 1 }],
+  ['', { n: 1 }],
+])('%s is never left out', async (path, body) => {
+  const words = `Unknown parameter: '${path}'.`;
+  const { ask, sent } = service(() => words);
+  await expect(ask(body)).rejects.toThrow(words);
+  expect(sent).toHaveLength(1);
+});
+
+test('the name of a field may be another spelling of it', async () => {
+  const { ask } = service({
+    presence_penalty: 'Argument not supported on this model: presencePenalty',
+  });
+  expect((await ask({ presence_penalty: 1 })).body).toEqual({});
+});
+
+test('nothing is remembered of a refusal that quotes a client', async () => {
+  const quoting = service(({ word }) => (word === undefined ? undefined : `${word}`));
+  const words = "Unknown parameter: 'temperature'.";
+  await expect(quoting.ask({ word: words, temperature: 1 })).rejects.toThrow(words);
+  expect((await quoting.ask({ temperature: 1 })).body).toEqual({ temperature: 1 });
+});
+
+test('a service that refuses ever more is asked nine times', async () => {
+  const body = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`f${at}`, at]));
+  const { ask, sent } = service((now) => `Unknown parameter: '${Object.keys(now)[0]}'.`);
+  await expect(ask(body)).rejects.toThrow('Unknown');
+  expect(sent).toHaveLength(9);
+});
+
+test('several are left out one after the other', async () => {
+  const refused = ['temperature', 'top_p', 'max_tokens'];
+  const { ask } = service(
+    Object.fromEntries(refused.map((field) => [field, isUnsupported(field)])),
+  );
+  expect((await ask({ temperature: 1, top_p: 1, max_tokens: 9 })).body).toEqual({
+    max_completion_tokens: 9,
+  });
+});
+
+test.each([
+  ['what the answer depends on', 'tools', isUnsupported('tools')],
+  ['a form of answer', 'response_format', isUnsupported('response_format')],
+  [
+    'an effort nobody knows',
+    'reasoning_effort',
+    "Invalid value: 'x'. Unsupported value: 'reasoning_effort' does not support 'x' with this model. Supported values are: 'low'.",
+  ],
+  ['what nobody sent', 'n', isUnsupported('temperature')],
+  ['something else', 'n', 'No.'],
+])('a refusal of %s stays one', async (_what, field, words) => {
+  const { ask, sent } = service({ [field]: words });
+  await expect(ask({ [field]: 'x' })).rejects.toThrow(words);
+  expect(sent).toHaveLength(1);
+});
+
+test('a service that takes neither name says so, and a call without a receipt is sent as it came', async () => {
+  const names = ['max_tokens', 'max_completion_tokens'];
+  const { ask, fields, send, sent } = service(
+    Object.fromEntries(names.map((field) => [field, isUnsupported(field)])),
+  );
+  await expect(ask({ max_tokens: 9 })).rejects.toThrow('max_tokens');
+  const before = sent.length;
+  await expect(fields.open(callOf({ max_tokens: 9 }), send)).rejects.toThrow('max_tokens');
+  expect(sent.slice(before)).toEqual([{ max_tokens: 9 }]);
+});
