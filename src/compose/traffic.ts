@@ -88,7 +88,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     protocols: createProtocols(),
     models: createModelDirectory({ router, pool }),
     dispatcher: createDispatcher({
-      ...{ router: { route }, pool, keeper, clock, random, createId, media },
+      ...{ router: { route, meant: router.meant }, pool, keeper, clock, random, createId, media },
       provider: createProviderRule(current),
       thinkingMode: derived(current, (settings) => settings.thinking),
     }),
@@ -200,7 +200,7 @@ function createModelCleaner(redactorFor: ReturnType<typeof createRedactors>) {
 }
 
 interface ModelDirectoryOptions {
-  readonly router: Pick<Router, 'list' | 'explain'>;
+  readonly router: Pick<Router, 'list' | 'explain' | 'meant'>;
   readonly pool: Pick<Pool, 'describe' | 'ensureModels'>;
 }
 
@@ -245,5 +245,7 @@ export function createModelDirectory({ router, pool }: ModelDirectoryOptions) {
       await pool.ensureModels();
       return describe(name);
     },
+    /** The name that a misspelt one was meant to be, of those that are allowed. */
+    meant: router.meant,
   };
 }

@@ -2,7 +2,7 @@
 
 import { recordedSession } from '../canonical/call-record.ts';
 import type { ThinkingMode } from '../canonical/effort.ts';
-import { GatewayError } from '../canonical/error.ts';
+import { changed, GatewayError } from '../canonical/error.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import { mendText } from '../canonical/text-forms.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -10,6 +10,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import { understood } from '../protocols/late-reading.ts';
 import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
+import { withSuggestion } from '../routing/router.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import { GenerateAttempt, type GenerateAttemptOptions } from './attempt.ts';
 import { type AttemptDependencies, AttemptRun, FIRST_PLAN } from './attempts.ts';
@@ -59,6 +60,23 @@ class Dispatch implements Dispatcher {
   }
 
   async generate(asked: GenerateCall, context: CallContext): Promise<GenerateAnswer> {
+    try {
+      return await this.#generateAll(asked, context);
+    } catch (error) {
+      throw this.#withMeantModel(error, asked.model, context);
+    }
+  }
+
+  /** A model that is not found is told with the name that may have been meant, of those that the client may use. */
+  #withMeantModel(error: unknown, model: string, { mayUse, onlyUpstream }: CallContext): unknown {
+    if (!(error instanceof GatewayError) || error.reason !== 'model-not-found') return error;
+    const { router } = this.#options;
+    const meant = onlyUpstream === undefined ? router.meant?.(model, mayUse) : undefined;
+    if (meant === undefined) return error;
+    return changed(error, { message: withSuggestion(error.sentence, meant) });
+  }
+
+  async #generateAll(asked: GenerateCall, context: CallContext): Promise<GenerateAnswer> {
     const call = choicesOf(asked) > 1 ? await askApart(asked, context, this.#options) : asked;
     const { fanOut, model } = call;
     if (fanOut === undefined) return this.#generateOne(call, context);
@@ -135,6 +153,14 @@ class Dispatch implements Dispatcher {
   }
 
   async countTokens(call: CountTokensCall, context: CallContext): Promise<JsonObject> {
+    try {
+      return await this.#countTokens(call, context);
+    } catch (error) {
+      throw this.#withMeantModel(error, call.model, context);
+    }
+  }
+
+  async #countTokens(call: CountTokensCall, context: CallContext): Promise<JsonObject> {
     const session = headerSession(context);
     const routes = await routeCall(call, context, { ...this.#options, session });
     const bodies = new CallBodies(call, context, { ...this.#options, mayBePiece: true });
@@ -144,9 +170,13 @@ class Dispatch implements Dispatcher {
   }
 
   async embed(call: EmbedCall, context: CallContext): Promise<JsonObject> {
-    const routes = await routeCall(call, context, this.#options);
     const { estimator } = this.#attempts;
-    return embed(call, context, { routes, estimator, dependencies: this.#dependencies });
+    try {
+      const routes = await routeCall(call, context, this.#options);
+      return await embed(call, context, { routes, estimator, dependencies: this.#dependencies });
+    } catch (error) {
+      throw this.#withMeantModel(error, call.model, context);
+    }
   }
 }
 

@@ -58,6 +58,8 @@ export interface CallContext {
   readonly preferredTier?: Tier | undefined;
   /** The most tokens that each of its answers may have, where a budget leaves no more. */
   readonly answerTokens?: number | undefined;
+  /** Whether the client may use a model of that name; without it every one. */
+  readonly mayUse?: ((model: string) => boolean) | undefined;
   /** True where only the first of several targets may serve it. */
   readonly isFallbackOff?: boolean | undefined;
   /** Of a call that is several upstream calls: which of them this is, from 1. */
@@ -94,4 +96,6 @@ export interface ModelRouter {
    * @throws GatewayError (not-found, invalid-request)
    */
   route(name: string, account?: string): ModelRoute;
+  /** The name that a misspelt one was meant to be, of those that are allowed; without it none is suggested. */
+  meant?(name: string, isAllowed?: (name: string) => boolean): string | undefined;
 }

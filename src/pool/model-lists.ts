@@ -282,6 +282,14 @@ export class OfferedNames {
     return this.#upstreams.has(id);
   }
 
+  /** What the lists of that upstream's enabled accounts hold, which may serve by its name alone. */
+  *listedBy(upstreamId: string): Iterable<string> {
+    for (const account of this.#accounts.values()) {
+      const isOfIt = account.record.upstreamId === upstreamId && isReadable(account);
+      if (isOfIt) yield* account.models?.keys() ?? [];
+    }
+  }
+
   /** False while some account's list is unknown: a name that is not here may still be offered. */
   get isComplete(): boolean {
     return this.#unknownLists === 0;

@@ -6,6 +6,7 @@ import {
   createWildcard,
   foldCase,
   isWildcard,
+  nearestName,
   type Wildcard,
 } from '../lib/names.ts';
 import { remember } from '../lib/once.ts';
@@ -43,6 +44,17 @@ const LINE_OF_WORDS: ReadonlyMap<string, Line> = new Map([
   ['claude haiku', 'haiku'],
   ['claude haiku thinking', 'haiku-thinking'],
 ]);
+
+const WORDS: ReadonlySet<string> = new Set(
+  [...LINE_OF_WORDS.keys()].flatMap((words) => words.split(' ')),
+);
+
+/** The name with each word that is nearly one of families as that. */
+export function respelt(name: string): string {
+  const respell = (word: string): string =>
+    WORDS.has(word) ? word : (nearestName(word, WORDS) ?? word);
+  return foldCase(name).replaceAll(/[a-z]{3,}/g, respell);
+}
 
 const FAMILIES: readonly ModelFamily[] = [
   ...(['pro', 'flash', 'flash-lite', 'image', 'embedding'] as const),

@@ -630,26 +630,46 @@ test('a mapping may go to steps of models, each with weights, in the order of it
   );
 });
 
-test('an unknown name is refused with the listed name it may have been meant for', () => {
-  const refusal = (name: string): string => {
-    try {
-      return `served by ${route(name, { mine: 'alpha-3-flash' }, ['alpha-3-flash']).target}`;
-    } catch (error) {
-      return (error as GatewayError).message;
-    }
+test('of a misspelt name the nearest listed one is known that is allowed, and none of a name that is listed', () => {
+  const offered = offering(['alpha-3-flash', 'alpha-3-flask']);
+  const router = createRouter({ mapping: () => ({ mine: 'alpha-3-flash' }), offered });
+  expect(router.meant('alpha-3-flsh')).toBe('alpha-3-flash');
+  expect(router.meant('openai/alpha-3-flsh')).toBe('alpha-3-flash');
+  expect(router.meant('mime')).toBe('mine');
+  expect(router.meant('alpha-3-flsh', (name) => !name.endsWith('h'))).toBe('alpha-3-flask');
+  expect(router.meant('alpha-3-flsh', () => false)).toBeUndefined();
+  expect(router.meant('nothing-like-it')).toBeUndefined();
+  expect(router.meant('alpha-3-flask')).toBeUndefined();
+});
+
+test('a misspelt family is meant as that, where it is served', () => {
+  const serving = offering(['gemini-3-pro']);
+  const router = createRouter({ mapping: () => NO_MAPPING, offered: serving });
+  expect(router.meant('gemini-2.5-prro')).toBe('gemini-2.5-pro');
+  expect(router.meant('Gemini-2.5-Prro')).toBe('gemini-2.5-pro');
+  const lacking = { ...serving, servedAs: () => undefined };
+  const other = createRouter({ mapping: () => NO_MAPPING, offered: lacking });
+  expect(other.meant('gemini-2.5-prro')).toBeUndefined();
+});
+
+test('behind an upstream the names of its own lists are meant', () => {
+  const offered = {
+    ...offeringUpstreams(['claude-y']),
+    listedBy: (id: string) => (id === 'local' ? ['gpt-4.1'] : []),
   };
-  expect(refusal('alpha-3-flsh')).toMatch(/is not known here.* Did you mean "alpha-3-flash"\?$/);
-  expect(refusal('mime')).toContain('Did you mean "mine"?');
-  expect(refusal('nothing-like-it')).not.toContain('Did you mean');
+  const router = createRouter({ mapping: () => NO_MAPPING, offered });
+  expect(router.meant('local/gpt-4.11')).toBe('local/gpt-4.1');
+  expect(router.meant('local/claude-yy')).toBeUndefined();
+  expect(router.meant('local/gpt-4.11', (name) => name === 'gpt-4.1')).toBeUndefined();
 });
 
 test('the suggestion follows the offers', () => {
   const offered = { ...offering(['local-small']), revision: 1 };
   const router = createRouter({ mapping: () => NO_MAPPING, offered });
-  expect(() => router.route('local-smal')).toThrow('Did you mean "local-small"?');
+  expect(router.meant('local-smal')).toBe('local-small');
   Object.assign(offered, offering(['omega-7-ultra']), { revision: 2 });
-  expect(() => router.route('local-smal')).toThrow(/custom_mapping\.$/);
-  expect(() => router.route('omega-7-ulta')).toThrow('Did you mean "omega-7-ultra"?');
+  expect(router.meant('local-smal')).toBeUndefined();
+  expect(router.meant('omega-7-ulta')).toBe('omega-7-ultra');
 });
 
 const NO_MAPPING = {};

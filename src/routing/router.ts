@@ -1,12 +1,12 @@
 // Decides where a requested model name goes: mapping, catalogue, offers, variants, aliases.
 
-import { changed, clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
+import { clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { ModelVariant } from '../canonical/model.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { compareCodePoints, isWildcard, nearestName } from '../lib/names.ts';
 import { derived } from '../lib/once.ts';
 import { CATALOG } from './catalog.ts';
-import { createFamilies, type Families } from './families.ts';
+import { createFamilies, type Families, respelt } from './families.ts';
 import { createMapping, type MappingHit, type ModelMapping } from './mapping.ts';
 import {
   EXACT_ALIASES,
@@ -172,6 +172,8 @@ interface OfferedNames extends Iterable<string> {
   servedAs(target: string, upstreamId?: string): string | undefined;
   /** True while an upstream of that id has an account. */
   hasUpstream?(id: string): boolean;
+  /** What the lists of that upstream's accounts hold. */
+  listedBy?(upstreamId: string): Iterable<string>;
   /** False where only a guess has an account serve the target: one without a list, whose upstream has names of its own. */
   knows?(target: string, upstreamId?: string): boolean;
   /** False while some list is unknown: a name nobody else knows is then passed on as it is. */
@@ -223,19 +225,9 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
     const isLasting = forgetChanged();
     const known = remembered.get(name);
     if (known !== undefined) return known;
-    const found = findOrSuggest(name);
+    const found = routeWith(name, { mapping: currentMapping(), steps: [] });
     if (isLasting) remembered.set(name, found);
     return found;
-  };
-  const findOrSuggest = (name: string): Route => {
-    try {
-      return routeWith(name, { mapping: currentMapping(), steps: [] });
-    } catch (error) {
-      const isUnknown = error instanceof GatewayError && error.reason === 'model-not-found';
-      const nearest = isUnknown ? meant(name) : undefined;
-      if (!isUnknown || nearest === undefined) throw error;
-      throw changed(error, { message: withSuggestion(error.sentence, nearest) });
-    }
   };
   const explainWith = (name: string, compiled: ModelMapping | undefined): Explanation => {
     const steps: RouteStep[] = [];
@@ -263,23 +255,24 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
       ...currentMapping().exactNames(),
       ...EXACT_ALIASES.keys(),
     ]);
-    const isServed = (name: string): boolean => {
-      const { servedAs, steps } = explainWith(name, currentMapping());
-      return servedAs !== undefined && !isPassedOn(steps);
-    };
     return [...names].filter(isServed).sort(compareCodePoints);
   };
-  const meant = (name: string): string | undefined => {
-    if (name.startsWith('@')) {
-      return nearestName(
-        name,
-        Object.keys(targets?.() ?? {}).map((one) => `@${one}`),
-      );
-    }
+  const isServed = (name: string): boolean => {
+    const { servedAs, steps } = explainWith(name, currentMapping());
+    return servedAs !== undefined && !isPassedOn(steps);
+  };
+  const namesLike = (name: string): readonly string[] => {
+    if (name.startsWith('@')) return Object.keys(targets?.() ?? {}).map((one) => `@${one}`);
     const within = splitUpstream(name, offered);
-    if (within === undefined) return nearestName(name, list());
-    const found = nearestName(within.name, list());
-    return found === undefined ? undefined : `${within.upstreamId}/${found}`;
+    if (within === undefined) return [...list(), ...[respelt(name)].filter(isServed)];
+    const { upstreamId } = within;
+    return Array.from(offered.listedBy?.(upstreamId) ?? [], (one) => `${upstreamId}/${one}`);
+  };
+  const meant = (name: string, isAllowed = (_name: string) => true): string | undefined => {
+    const isWithin = splitUpstream(name, offered) !== undefined;
+    const plain = isWithin ? name : (withoutProvider(name) ?? name);
+    const names = namesLike(plain).filter(isAllowed);
+    return names.includes(plain) ? undefined : nearestName(plain, names);
   };
   return {
     /**
@@ -291,7 +284,7 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
     explain: (name: string): Explanation => explainWith(name, currentMapping()),
     /** Where a target of the mapping leads, which is not mapped again. */
     explainTarget: (target: string): Explanation => explainWith(target, undefined),
-    /** The listed name that a misspelt one was meant to be. */
+    /** The name that a misspelt one was meant to be, of those that are allowed. */
     meant,
     /**
      * The names a client may list, sorted: offers, catalogue, exact mapping keys and exact aliases that an
@@ -549,7 +542,7 @@ export function sayUnserved(
   return meant === undefined ? error : withSuggestion(error, meant);
 }
 
-function withSuggestion(sentence: Sentence, meant: string): Sentence {
+export function withSuggestion(sentence: Sentence, meant: string): Sentence {
   return told`${sentence} Did you mean "${meant}"?`;
 }
 

@@ -37,11 +37,13 @@ const SESSION_HEADERS = ['x-session-id', 'session-id', 'x-session-affinity'] as 
 
 /** @throws GatewayError invalid-request naming the header. */
 export function readCallContext(exchange: Exchange): CallContext {
-  const { headers } = exchange;
+  const { headers, clientKeyId } = exchange;
+  const { keys } = exchange.edge.access;
   return {
     answerTokens: exchange.answerTokens,
     requestId: exchange.requestId,
-    clientKeyId: exchange.clientKeyId,
+    clientKeyId,
+    mayUse: (model) => keys.allows(clientKeyId, model),
     signal: exchange.abort.signal,
     receipt: exchange.receipt,
     record: exchange.record,

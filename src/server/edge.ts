@@ -35,6 +35,8 @@ type EdgeProtocols = Pick<Protocols, 'all' | 'protocolForPath' | 'pickListProtoc
 interface ModelDirectory {
   list(): Promise<readonly ListedModel[]>;
   get(id: string): Promise<ListedModel | undefined>;
+  /** The name that a misspelt one was meant to be, of those that are allowed. */
+  meant(name: string, isAllowed: (name: string) => boolean): string | undefined;
 }
 
 export interface Address {

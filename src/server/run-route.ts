@@ -1,6 +1,6 @@
 // Runs the operation of a matched route: model lists, token counts, whole and streamed responses.
 
-import { clientError } from '../canonical/error.ts';
+import { clientError, type GatewayError } from '../canonical/error.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -46,8 +46,8 @@ export async function runRoute(
     case 'get-model': {
       const model = await edge.models.get(pathModel);
       if (model === undefined || !isAllowed(exchange, pathModel)) {
-        const message = `There is no model ${JSON.stringify(pathModel)}. The model list endpoint names all there are.`;
-        throw clientError('not-found', message, { reason: 'model-not-found', field: 'model' });
+        const meant = edge.models.meant(pathModel, (id) => isAllowed(exchange, id));
+        throw noSuchModel(pathModel, meant);
       }
       return sendJson(exchange, { status: 200, body: route.writeModel(model) });
     }
@@ -97,6 +97,12 @@ export async function runRoute(
     default:
       route satisfies never;
   }
+}
+
+function noSuchModel(name: string, meant: string | undefined): GatewayError {
+  const hint = meant === undefined ? '' : ` Did you mean ${JSON.stringify(meant)}?`;
+  const message = `There is no model ${JSON.stringify(name)}. The model list endpoint names all there are.${hint}`;
+  return clientError('not-found', message, { reason: 'model-not-found', field: 'model' });
 }
 
 type KeptRoute = Extract<ProtocolRoute, { operation: 'kept-answers' }>;

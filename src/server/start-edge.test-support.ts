@@ -69,6 +69,7 @@ export async function startEdge(options: TestEdgeOptions = {}): Promise<TestEdge
     models: {
       list: async () => MODELS,
       get: async (id) => MODELS.find((model) => model.id === id),
+      meant: () => undefined,
     },
     responseStores: createResponseStores({ clock, onFailure: () => undefined }),
     settings: () => settings,

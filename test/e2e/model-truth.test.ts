@@ -157,6 +157,32 @@ test('C8: the models of a key are the names it sends, wherever the mapping leads
     expect(await ask(name)).toBe(403);
 });
 
+test('a key is told of no model that it may not use, however near', async () => {
+  const app = await startOver(['house-off', 'house-one']);
+  const secretOf = async (allowedModels: string[]): Promise<string> => {
+    const name = allowedModels.join();
+    return String((await app.must('POST', '/api/keys', { name, allowedModels })).secret);
+  };
+  const read = async (secret: string, path: string, body?: JsonObject): Promise<string> => {
+    const method = body === undefined ? 'GET' : 'POST';
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` };
+    const text = body === undefined ? null : JSON.stringify(body);
+    const answer = await fetch(app.url + path, { method, headers, body: text });
+    expect(answer.status).toBe(404);
+    return answer.text();
+  };
+  const asked = { model: 'house-onf', messages: [{ role: 'user', content: 'Hi' }] };
+  const [few, all] = [await secretOf(['house-on*']), await secretOf(['house-*'])];
+  for (const path of ['/v1/chat/completions', '/v1/messages/count_tokens']) {
+    expect(await read(few, path, asked)).toContain('house-one');
+    expect(await read(all, path, asked)).toContain('house-off');
+  }
+  expect(await read(few, '/v1/models/house-onf')).toContain('house-one');
+  expect(await read(all, '/v1/models/house-onf')).toContain('house-off');
+  const none = await secretOf(['house-onf']);
+  expect(await read(none, '/v1/chat/completions', asked)).not.toMatch(/house-o(?:ff|ne)/);
+});
+
 const WELL_KNOWN = ['gpt-4o', 'o4-mini', 'claude-opus-4-6', 'claude-haiku-4-5', 'gemini-2.5-pro'];
 
 test.each(['openai-compatible', 'messages'])(

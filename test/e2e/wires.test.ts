@@ -62,6 +62,19 @@ test('a strict service is asked again without what only one client knows', async
   expect(response.headers.get('x-isthmus-receipt')).toBe('dropped=2;approximated=0;repaired=0');
 });
 
+describe.each(WIRE_CLIENTS)('$name', (client) => {
+  test.each([
+    ['alpha-3-flsh', 'alpha-3-flash'],
+    ['gemini-2.5-prro', 'gemini-2.5-pro'],
+    ['sandbox-chat/gpt-4.11', 'sandbox-chat/gpt-4.1'],
+    ['sandbox-messages/claude-sonet-4-5', 'sandbox-messages/claude-sonnet-4-5'],
+  ])('a misspelt model (%s) is told with the one that was meant', async (model, meant) => {
+    const { response, text } = await post(client, { model, items: [client.user('Hi')] });
+    expect(response.status).toBe(404);
+    expect(text).toContain(`Did you mean \\"${meant}\\"?`);
+  });
+});
+
 describe.each(GRID)('$client.name over $wire.name', ({ client, wire: { model, thinker } }) => {
   test('a text is answered', async () => {
     const answer = await ask(client, { model, items: [client.user('SAY-TEXT Good day')] });
