@@ -12,7 +12,7 @@ import { createQueryClient } from './api/query-client.ts';
 import { App } from './app.tsx';
 import { keepFocusPlace } from './components/focus-place.ts';
 import { loadPartsOnFirstSign } from './components/later.tsx';
-import { loadRest, startTexts } from './i18n/start.ts';
+import { loadRest, startTexts } from './i18n/choose-language.ts';
 import { createConsoleRouter } from './routes.tsx';
 
 const host = document.getElementById('root');

@@ -6,7 +6,7 @@ import type { i18n } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { EmptyNote } from './components/empty-note.tsx';
 import { LinkButton } from './components/link-button.tsx';
-import { loadRest } from './i18n/start.ts';
+import { loadRest } from './i18n/choose-language.ts';
 import { PAGES, SUBPAGES } from './pages.ts';
 import { AppShell } from './shell/app-shell.tsx';
 import { CrashNote } from './shell/crash-note.tsx';

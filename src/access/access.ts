@@ -21,8 +21,8 @@ import {
   ConsoleSessions,
   createConsoleLogin,
 } from './console-sign-in.ts';
-import { createGuessLimit } from './guess-limit.ts';
 import { AddressFilter, type AddressFilterSettings, type AddressRuleStore } from './ip-rules.ts';
+import { createGuessLimit } from './key-guess-limit.ts';
 import { createMachineToken, createPasswordHasher } from './password-hash.ts';
 import {
   createInvitations,

@@ -10,9 +10,9 @@ import type { Clock, Timer } from '../lib/clock.ts';
 import { isJsonObject, parseJson } from '../lib/json.ts';
 import type { WebSocketRoute } from '../protocols/protocol.ts';
 import { FRAME_END } from '../stream/sse.ts';
-import { serve } from './answer.ts';
 import { closeStalled, onSocket } from './connections.ts';
 import type { Edge, Exchange } from './edge.ts';
+import { serve } from './exchange.ts';
 import { type BodyHolder, clientGone, tooLarge, UNCOUNTED_BYTES, watchPace } from './gates/body.ts';
 import type { ClientResponse } from './settings.ts';
 

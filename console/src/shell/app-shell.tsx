@@ -12,7 +12,7 @@ import { sessionQuery } from '../api/queries/session.ts';
 import { SESSION_KEY } from '../api/queries/session-key.ts';
 import { ErrorBoundary } from '../components/error-boundary.tsx';
 import { later } from '../components/later.tsx';
-import { loadRest } from '../i18n/start.ts';
+import { loadRest } from '../i18n/choose-language.ts';
 import { PAGES } from '../pages.ts';
 import { CrashNote } from './crash-note.tsx';
 import { Logo } from './logo.tsx';

@@ -3,8 +3,8 @@
 import { ActionIcon, Menu, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
 import { IconCheck, IconLanguage } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
+import { changeLanguage, changeNames, namesOf } from '../i18n/choose-language.ts';
 import { LANGUAGES } from '../i18n/languages.ts';
-import { changeLanguage, changeNames, namesOf } from '../i18n/start.ts';
 import { SCHEMES } from './color-schemes.ts';
 import { NAME_KINDS } from './name-kinds.ts';
 

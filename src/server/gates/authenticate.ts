@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { ShownKeys } from '../../access/guess-limit.ts';
+import type { ShownKeys } from '../../access/key-guess-limit.ts';
 import { clientError, type GatewayError } from '../../canonical/error.ts';
 import type { AuthMode } from '../../config/values.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';

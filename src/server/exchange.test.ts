@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sayWayOut } from './answer.ts';
+import { sayWayOut } from './exchange.ts';
 
 test.each([
   ['/v1/batches', 'Batches are not offered'],

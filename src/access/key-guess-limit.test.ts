@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { createKeySecret } from './api-key.ts';
-import { createGuessLimit } from './guess-limit.ts';
+import { createGuessLimit } from './key-guess-limit.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
