@@ -139,11 +139,11 @@ export const VARIABLES = {
     shows: 'secret',
   }),
   upstreamVocabulary: variable('ISTHMUS_UPSTREAM_VOCABULARY', oneOf(['real', 'neutral']), {
-    summary: 'Words a `generic` upstream takes: `real` or `neutral`.',
+    summary: 'Model and field names that a `generic` upstream takes: `real` or `neutral`.',
     fallback: '`neutral`',
   }),
   upstreamAuth: variable('ISTHMUS_UPSTREAM_AUTH', oneOf(['bearer', 'header', 'query']), {
-    summary: 'How a key travels to a `generic` upstream: `bearer`, `header` or `query`.',
+    summary: 'How a key is sent to a `generic` upstream: `bearer`, `header` or `query`.',
     fallback: '`bearer`',
   }),
   upstreamLocation: variable('ISTHMUS_UPSTREAM_LOCATION', readLocation, {
@@ -160,24 +160,25 @@ export const VARIABLES = {
   }),
   databaseUrl: variable('DATABASE_URL', addressOf('postgres', 'postgresql'), {
     summary:
-      'PostgreSQL that keeps everything in place of the data folder, for several replicas; `ISTHMUS_SECRET_KEY` must be set too.',
+      'PostgreSQL database that stores everything in place of the data folder, for several replicas; `ISTHMUS_SECRET_KEY` must be set too.',
     fallback: '`isthmus.db` in the data folder',
     shows: 'host',
   }),
   databasePoolSize: variable('DATABASE_POOL_SIZE', wholeNumber(1, 1000), {
-    summary: 'Connections to PostgreSQL at most.',
+    summary: 'Maximum number of connections to PostgreSQL.',
     fallback: code(10),
   }),
   databaseConnectTimeout: variable('DATABASE_CONNECT_TIMEOUT', wholeNumber(1, 600), {
-    summary: 'How long a connection to PostgreSQL is waited for, in seconds.',
+    summary: 'Time limit for a connection to PostgreSQL, in seconds.',
     fallback: code(5),
   }),
   databaseStatementTimeout: variable('DATABASE_STATEMENT_TIMEOUT', wholeNumber(1, 3600), {
-    summary: 'How long PostgreSQL may take for a statement, in seconds.',
+    summary: 'Time limit for one PostgreSQL statement, in seconds.',
     fallback: code(10),
   }),
   redisUrl: variable('REDIS_URL', addressOf('redis', 'rediss', 'valkey', 'valkeys'), {
-    summary: 'Valkey, or Redis from 6.2 on: what several replicas share at run time.',
+    summary:
+      'Valkey, or Redis from 6.2 on, through which several replicas share their state at run time.',
     shows: 'host',
   }),
   trustedProxies: ofSetting('TRUSTED_PROXIES', PROXY.trusted_proxies),
@@ -186,7 +187,7 @@ export const VARIABLES = {
   fetchRemoteMedia: ofSetting('ISTHMUS_FETCH_REMOTE_MEDIA', PROXY.fetch_remote_media),
   outboundProxy: variable('ISTHMUS_OUTBOUND_PROXY', readProxy, {
     summary:
-      'Proxy for all calls of the gateway to other machines: `http://`, `https://` or `socks5://`, perhaps with user and password; the proxy of an account wins.',
+      'Proxy for all calls of the gateway to other machines: `http://`, `https://` or `socks5://`, optionally with user and password; the proxy of an account takes precedence.',
     fallback: 'the next three',
     shows: 'host',
   }),
@@ -209,7 +210,7 @@ export const VARIABLES = {
   }),
   noProxy: variable('NO_PROXY', readDirectHosts, {
     summary:
-      'Hosts that are called without a proxy, with the hosts below them: names, addresses and CIDR ranges, perhaps with a port, comma list; `*` is every host. Also in lower case. This machine never is called through one.',
+      'Hosts that are called without a proxy, with their subdomains: names, addresses and CIDR ranges, optionally with a port, comma list; `*` is every host. Also in lower case. This machine is never called through a proxy.',
     isLowerToo: true,
   }),
   logLevel: ofSetting('LOG_LEVEL', PROXY.log_level, { flag: '--log-level' }),
@@ -220,45 +221,46 @@ export const VARIABLES = {
     shows: 'address',
   }),
   otlpHeaders: variable('OTEL_EXPORTER_OTLP_HEADERS', readHeaders, {
-    summary: 'Headers sent along with them, such as `authorization=Bearer%20…`, comma list.',
+    summary: 'Headers of these requests, such as `authorization=Bearer%20…`, comma list.',
     shows: 'secret',
   }),
   otelServiceName: variable('OTEL_SERVICE_NAME', readOneLine, {
-    summary: 'The service they are of.',
+    summary: 'Service name in traces and metrics.',
     fallback: '`service.name` of `OTEL_RESOURCE_ATTRIBUTES`, else `isthmus`',
   }),
   otelResourceAttributes: variable('OTEL_RESOURCE_ATTRIBUTES', readPairs, {
     summary:
-      'What else is said of the service, such as `deployment.environment.name=test`, comma list.',
+      'More attributes of the service, such as `deployment.environment.name=test`, comma list.',
   }),
   otelTracesSampler: variable('OTEL_TRACES_SAMPLER', oneOf(TRACE_SAMPLERS), {
-    summary: `Which traces are kept: ${TRACE_SAMPLERS.join(', ')}.`,
+    summary: `Which traces are sampled: ${TRACE_SAMPLERS.join(', ')}.`,
     fallback: '`parentbased_always_on`',
   }),
   otelTracesSamplerArg: variable('OTEL_TRACES_SAMPLER_ARG', readRatio, {
-    summary: 'The part of all traces that the samplers `…traceidratio` keep, from 0 to 1.',
+    summary: 'Share of traces for the samplers `…traceidratio`, from 0 to 1.',
     fallback: '`1`',
   }),
   replicaName: variable('ISTHMUS_REPLICA_NAME', readReplicaName, {
     summary:
-      'What records and log lines call this gateway where several serve together; workers add `/1`, `/2`, ….',
+      'Name of this gateway in request logs and log lines when several serve together; workers add `/1`, `/2`, ….',
     fallback: 'the name of the machine',
     restart: 'process',
   }),
   workers: variable('WORKERS', readWorkers, {
-    summary: 'Processes that serve on the one port: a number up to 64, or `auto` for one per core.',
+    summary:
+      'Number of processes that serve on the one port, up to 64, or `auto` for one per core.',
     fallback: '`1`',
     restart: 'process',
   }),
   dataDir: variable('ISTHMUS_DATA_DIR', readPath, {
-    summary: 'Folder of all that the gateway stores.',
+    summary: 'Folder of all data that the gateway stores.',
     fallback: '`~/.isthmus`',
     flag: '--data-dir',
     restart: 'path',
   }),
   drainDelayMs: variable('ISTHMUS_DRAIN_DELAY', readDrainDelay, {
     summary:
-      'Seconds that a gateway which was told to stop still takes requests, while `/readyz` says 503.',
+      'Seconds for which the gateway still accepts requests after a signal to stop, while `/readyz` returns 503.',
     fallback: code(0),
   }),
   secretKey: variable('ISTHMUS_SECRET_KEY', readSecret, {
@@ -267,7 +269,7 @@ export const VARIABLES = {
     shows: 'secret',
   }),
   secretKeyOld: variable('ISTHMUS_SECRET_KEY_OLD', readSecret, {
-    summary: 'The key before `ISTHMUS_SECRET_KEY`, for `isthmus secret rotate` alone.',
+    summary: 'The previous `ISTHMUS_SECRET_KEY`, used by `isthmus secret rotate` only.',
     shows: 'secret',
   }),
 };

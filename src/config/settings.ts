@@ -176,7 +176,7 @@ const QUOTA_SCHEMA = section('quota', 'Quotas of the accounts.', {
     as: 'refreshIntervalMs',
     unit: 'minutes',
     ...amount(1, 1440, 5),
-    description: 'How often the figures of each account are read again.',
+    description: 'How often the quota of each account is read again.',
   },
   protection: group('Keeps a rest of the quota for other uses.', {
     enabled: { ...SWITCH, description: 'Protects quotas.' },
@@ -195,18 +195,18 @@ const QUOTA_SCHEMA = section('quota', 'Quotas of the accounts.', {
 
 const IP_FILTER_SCHEMA = section(
   'ip_filter',
-  'Who is let in by address; the rules themselves stand in the database.',
+  'Which IP addresses are let in; the rules themselves are in the database.',
   {
-    enabled: { ...SWITCH, description: 'Enables the address filter.' },
+    enabled: { ...SWITCH, description: 'Enables the IP rules.' },
     default: {
       as: 'fallback',
       enum: ['allow', 'deny'],
       default: 'allow',
-      description: 'What becomes of an address that no rule covers.',
+      description: 'What happens to an IP address that no rule covers.',
     },
     allow_beats_deny: {
       ...SWITCH,
-      description: 'Lets an allow rule win over a deny rule; otherwise deny wins.',
+      description: 'An allow rule takes precedence over a deny rule; otherwise deny does.',
     },
   },
 );
@@ -216,13 +216,13 @@ const CONSOLE_SCHEMA = section('console', 'Signing in to the web console.', {
     as: 'sessionIdleMs',
     unit: 'hours',
     ...amount(0.1, 168, 12),
-    description: 'How long an idle browser stays signed in; a week is the most in any case.',
+    description: 'How long an idle browser stays signed in, at most a week in any case.',
   },
   sign_in_link: {
     as: 'hasSignInLink',
     type: 'boolean',
     default: true,
-    description: 'Prints a link at the start that signs a browser of this machine in once.',
+    description: 'Prints a link at startup that signs in a browser on this machine, once.',
   },
 });
 
@@ -232,7 +232,7 @@ function claimed(role: string) {
     items: { type: 'string', minLength: 1, maxLength: 256 },
     maxItems: 200,
     default: [],
-    description: `Values of \`role_claim\` that make somebody ${role}; the highest role counts.`,
+    description: `Values of \`role_claim\` that give the role ${role}; the highest role applies.`,
   } as const;
 }
 
@@ -252,20 +252,20 @@ const SIGN_IN_SCHEMA = section(
       minLength: 1,
       maxLength: 40,
       default: 'OpenID Connect',
-      description: 'What the button of the sign-in page calls the provider.',
+      description: 'Name of the provider on the button of the sign-in page.',
     },
     scopes: {
       type: 'array',
       items: { type: 'string', minLength: 1, maxLength: 128 },
       minItems: 1,
       default: ['openid', 'email', 'profile'],
-      description: 'What is asked for; `openid` must be among it.',
+      description: 'Scopes that are requested; `openid` must be among them.',
     },
     redirect_url: {
       ...TEXT,
       check: readServiceUrl,
       description:
-        'Address registered at the provider, ending in `/sign-in/callback`; without one, that of the page somebody signs in at.',
+        'Address registered at the provider, ending in `/sign-in/callback`; without one, it is derived from the address of the sign-in page.',
     },
     role_claim: {
       type: 'string',
@@ -273,14 +273,14 @@ const SIGN_IN_SCHEMA = section(
       maxLength: 256,
       description: 'Claim that gives people their roles, such as `groups` or `realm_access.roles`.',
     },
-    owners: claimed('an owner'),
-    operators: claimed('an operator'),
-    viewers: claimed('a viewer'),
+    owners: claimed('owner'),
+    operators: claimed('operator'),
+    viewers: claimed('viewer'),
     default_role: {
       enum: ['none', 'viewer', 'operator', 'owner'],
       default: 'none',
       description:
-        'Role of everybody else whom the provider signs in; with `none`, only those with a role from the claim, and people who were invited, come in.',
+        'Role of everyone else who signs in at the provider; with `none`, only people with a role from the claim and invited people can sign in.',
     },
     allowed_domains: {
       type: 'array',
@@ -288,7 +288,7 @@ const SIGN_IN_SCHEMA = section(
       maxItems: 100,
       default: [],
       description:
-        'Domains of verified e-mail addresses that may sign in; empty allows all. People who were invited need none.',
+        'Domains of verified e-mail addresses that may sign in; empty allows all. Invited people need none.',
     },
   },
 );
@@ -299,29 +299,29 @@ const MONITOR_SCHEMA = section('monitor', 'The records of model requests.', {
     as: 'keepsBodies',
     ...SWITCH,
     description:
-      'Keeps what was asked and answered, up to 256 KB each, without credentials; prompts are then stored.',
+      'Keeps the payloads of requests and responses, up to 256 KB each, without credentials; prompts are then stored.',
   },
   bodies_until: {
     as: 'bodiesUntil',
     ...whole(0, 9_007_199_254_740_991, 0),
     description:
-      'Keeps them until then as well, in milliseconds since the epoch; the console sets it for some minutes.',
+      'Keeps payloads until this time, in milliseconds since the epoch; the console sets it for some minutes.',
   },
   retention_days: {
     as: 'retentionMs',
     unit: 'days',
     ...amount(0.01, 365, 7),
-    description: 'Records leave when they are older; sums of usage stay for a year.',
+    description: 'Request logs older than this are deleted; usage totals are kept for a year.',
   },
   max_bytes: {
     ...whole(1_048_576, 1_099_511_627_776, 1_073_741_824),
-    description: 'When the records take more, the oldest leave until half of it is taken.',
+    description: 'Maximum size of the request logs; the oldest are deleted down to half of it.',
   },
   account_names: {
     as: 'namesAccounts',
     ...SWITCH,
     description:
-      'Lets `/metrics` name accounts by their e-mail or label; otherwise each has a pseudonym. Accounts that were counted before keep theirs until the next start.',
+      'Names accounts in `/metrics` by their e-mail or label; otherwise each has a pseudonym. Accounts that were counted before keep their name until the next start.',
   },
 });
 
@@ -333,15 +333,16 @@ const CHANNEL_SCHEMA = {
       ...TEXT,
       check: readWebhook,
       description:
-        'Its address, which is as good as a password and never shown again. It may be in the local network.',
+        'Its address, which is treated as a password and never shown again. It may be in the local network.',
     },
     format: {
       enum: WEBHOOK_FORMATS,
-      description: '`json` when absent; `slack` and `discord` are what these take.',
+      description:
+        'Format of the messages: `json` when absent; `slack` and `discord` for these services.',
     },
     severity: {
       enum: ['warning', 'error'],
-      description: 'The least that it is told; `warning` when absent.',
+      description: 'Lowest severity that is sent; `warning` when absent.',
     },
   },
 } as const;
@@ -362,13 +363,14 @@ const ALERTS_SCHEMA = section('alerts', 'Webhooks that are told what needs atten
     as: 'holdMs',
     unit: 'seconds',
     ...whole(0, 86_400, 60),
-    description: 'Only what holds so long is told, and only what is gone so long is over.',
+    description:
+      'How long a condition must last before it is sent, and how long it must be gone before it is sent as resolved.',
   },
   repeat_hours: {
     as: 'repeatMs',
     unit: 'hours',
     ...amount(0.1, 720, 4),
-    description: 'What still holds is told again after so long.',
+    description: 'How often a condition that lasts is sent again.',
   },
 });
 
@@ -399,7 +401,7 @@ export const OAUTH_SCHEMA = {
       check: readSecret,
       minItems: 1,
       description:
-        'What is asked for; with the profiles `gemini-api` and `vertex`: `openid`, `email` and the cloud platform.',
+        'Scopes that are requested; with the profiles `gemini-api` and `vertex`: `openid`, `email` and the cloud platform.',
     },
     redirect_url: text(
       "Address registered at the provider, where sign-ins come back to; without one this gateway's own loopback address.",
@@ -443,12 +445,12 @@ export const UPSTREAM_SCHEMA = {
     base_url: text("Its address; without one the profile's own.", readBaseUrl),
     vocabulary: {
       enum: ['real', 'neutral'],
-      description: 'Words a `generic` upstream takes; `neutral` when absent.',
+      description: 'Model and field names that a `generic` upstream takes; `neutral` when absent.',
     },
     auth: {
       enum: ['bearer', 'header', 'query'],
       description:
-        'How a key travels to a `generic` or `openai-compatible` upstream, `bearer` when absent, or to a ' +
+        'How a key is sent to a `generic` or `openai-compatible` upstream, `bearer` when absent, or to a ' +
         '`messages` upstream, `header` when absent.',
     },
     key_header: {
@@ -496,15 +498,15 @@ export const UPSTREAM_SCHEMA = {
         'Models of an `openai` or `openai-compatible` upstream that are asked at an endpoint of their own, as patterns ' +
         'of their ids, beside those that are known. An empty list: the upstream has no such endpoint.',
       properties: {
-        images: { ...MODEL_PATTERNS, description: 'Models that draw.' },
-        transcriptions: { ...MODEL_PATTERNS, description: 'Models that write recordings down.' },
-        speech: { ...MODEL_PATTERNS, description: 'Models that speak a text.' },
+        images: { ...MODEL_PATTERNS, description: 'Models that generate images.' },
+        transcriptions: { ...MODEL_PATTERNS, description: 'Models that transcribe audio.' },
+        speech: { ...MODEL_PATTERNS, description: 'Models that generate speech.' },
       },
     },
     quirks: {
       enum: QUIRK_PRESETS,
       description:
-        'The service or server an `openai-compatible` upstream is, where it differs from others.',
+        'Which service or server an `openai-compatible` upstream is, so that it gets the fields it takes.',
     },
     ends_with: {
       enum: ['finish_reason', 'done'],
@@ -575,7 +577,7 @@ const TARGETS_SCHEMA = {
         minItems: 1,
         maxItems: 16,
         description:
-          'Each step is a list of models; of several the heavier is tried first more often.',
+          'Each step is a list of models; of several, the one with more weight is tried first more often.',
         items: {
           type: 'array',
           minItems: 1,
@@ -659,7 +661,7 @@ const PRICES_SCHEMA = {
       source: { ...TEXT, maxLength: 300, description: 'Where the price comes from.' },
       date: {
         ...TEXT,
-        description: 'The day it is of, such as `2026-11-27`.',
+        description: 'Date of the price, such as `2026-11-27`.',
       },
     },
   },
@@ -720,7 +722,7 @@ const EXTPROV_SCHEMA = section('extprov', 'External provider that speaks the Mes
       type: 'string',
       minLength: 1,
       maxLength: 256,
-      description: 'Model of the provider that looks at pictures; its sonnet default when absent.',
+      description: 'Vision model of the provider; `models.sonnet` when absent.',
     },
   }),
 });
@@ -740,7 +742,7 @@ const THINKING_SCHEMA = section('thinking', 'What becomes of the thinking that c
   },
   budget: {
     ...whole(1024, 1_000_000, 24_576),
-    description: 'Tokens of the mode `custom`, up to what the model takes.',
+    description: 'Thinking budget of the mode `custom`, up to the model’s largest.',
   },
 });
 
@@ -813,7 +815,7 @@ export const PROXY_SCHEMA = {
     trusted_proxies: {
       ...NETWORK_LIST,
       check: readAddressRange,
-      description: 'Addresses and CIDR ranges whose `X-Forwarded-For` is believed.',
+      description: 'IP addresses and CIDR ranges whose `X-Forwarded-For` is trusted.',
     },
     cors_origins: {
       ...NETWORK_LIST,
@@ -831,7 +833,7 @@ export const PROXY_SCHEMA = {
       section: 'network',
       check: readPlainProxy,
       description:
-        'Proxy for all calls of the gateway to other machines: `http://`, `https://` or `socks5://`; the proxy of an account wins.',
+        'Proxy for all calls of the gateway to other machines: `http://`, `https://` or `socks5://`; the proxy of an account takes precedence.',
     },
     outbound_proxy_credential: {
       type: 'string',
@@ -844,7 +846,7 @@ export const PROXY_SCHEMA = {
       ...NETWORK_LIST,
       check: readDirectHost,
       description:
-        'Hosts that are called without a proxy, with the hosts below them: names, addresses and CIDR ranges, perhaps with a port; `*` is every host.',
+        'Hosts that are called without a proxy, with their subdomains: names, addresses and CIDR ranges, optionally with a port; `*` is every host.',
     },
     web_sockets: {
       as: 'takesWebSockets',
@@ -852,7 +854,7 @@ export const PROXY_SCHEMA = {
       section: 'network',
       default: true,
       description:
-        'Takes Responses requests over a WebSocket too; without it, clients are told to come over HTTP.',
+        'Accepts Responses requests over a WebSocket too; if off, clients get a 426 and use HTTP.',
     },
     fetch_remote_media: {
       ...SWITCH,
@@ -873,13 +875,13 @@ export const PROXY_SCHEMA = {
       enum: ['auto', 'off'],
       default: 'auto',
       description:
-        'Asks the package registry once a day whether a newer version is published, where an installed release is started by hand at a terminal; `off` never.',
+        '`auto` asks the package registry once a day for a newer version if an installed release was started by hand at a terminal; `off` never asks.',
     },
     log_level: {
       section: 'log',
       enum: LOG_LEVELS,
       default: 'info',
-      description: 'Least level that is logged.',
+      description: 'Lowest level that is logged.',
     },
   },
 } as const;

@@ -1,9 +1,17 @@
-import { expect, test } from 'vitest';
-import { VARIABLES } from './env.ts';
-import { CONFIG_SCHEMA, type SettingSchema } from './settings.ts';
+// docs/configuration.md is what the settings table and the variables say; UPDATE_DOCS=1 writes it anew.
 
-test('docs/configuration.md is what the schema and the variables say', async () => {
-  await expect(describeConfiguration()).toMatchFileSnapshot('../../docs/configuration.md');
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { VARIABLES } from '../../src/config/env.ts';
+import { CONFIG_SCHEMA, type SettingSchema } from '../../src/config/settings.ts';
+import { NOTE } from './generate.ts';
+
+test('docs/configuration.md is what the schema and the variables say', () => {
+  const path = join(import.meta.dirname, '../../docs/configuration.md');
+  const page = describeConfiguration();
+  if (process.env.UPDATE_DOCS === '1') writeFileSync(path, page);
+  expect(readFileSync(path, 'utf8')).toBe(page);
 });
 
 test('every key and variable has a meaning', () => {
@@ -12,21 +20,20 @@ test('every key and variable has a meaning', () => {
 
 const INTRODUCTION = `# Configuration
 
-<!-- Written from src/config by describeConfiguration(); run "npx vitest run src/config/describe -u" after a change. -->
+${NOTE}
 
 Command-line flags win over environment variables, those over the config file, and that over the defaults.
 
-The config file is \`gui_config.json\` in the data folder. What is changed in the console takes effect
-on the next request, what is changed in the file as soon as that is noticed, within a second; address and port on the
-next start. A change that cannot be used is refused, and the running settings stay.
-A file that cannot be used at start, or is gone, is replaced by its last good copy (\`gui_config.json.bak\`); without one
-a file that cannot be used keeps the gateway from starting, and a missing one means the defaults. Keys that are not
-listed here are kept as they are.
+The config file is \`gui_config.json\` in the data folder. A change in the console applies from the next request, a change
+of the file within a second; address and port apply at the next start. An invalid change is refused, and the settings in
+use stay. If the file is invalid or missing at startup, its last valid copy (\`gui_config.json.bak\`) is used; without a
+copy, an invalid file keeps the gateway from starting, and a missing one means the defaults. Keys that are not listed
+here are kept unchanged.
 
 ## Environment
 
-Every variable may also be given as \`NAME_FILE\`, the path of a file that holds the value. An empty
-variable counts as not set; a value that cannot be used keeps the gateway from starting.
+Every variable may also be given as \`NAME_FILE\`, the path of a file that contains the value. An empty
+variable counts as not set; an invalid value keeps the gateway from starting.
 `;
 
 /** The whole reference as Markdown. */
