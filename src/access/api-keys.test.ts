@@ -96,7 +96,7 @@ test('the third address of a key for two is refused until a day has passed (V164
   const alone = await openKeys({ maxAddresses: 1 });
   alone.gate.enter(alone.id, '192.0.2.1');
   const message = refusal(() => alone.gate.enter(alone.id, '192.0.2.2'))?.message;
-  expect(message).toContain('in use from 1 other address already');
+  expect(message).toContain('already used from 1 other address');
 });
 
 test('a curfew lasts over midnight by the clock of its own zone (V164)', async () => {

@@ -576,10 +576,10 @@ function checkEntry({ key, checks, meter }: Kept, address: string, now: number):
   }
   if (key.curfew !== undefined && checks.isBlocked?.(now)) {
     const { from, to, timeZone } = key.curfew;
-    throw rejected(told`This key is not let in from ${from} to ${to} (${timeZone}).`);
+    throw rejected(told`This key is blocked from ${from} to ${to} (${timeZone}).`);
   }
   if (!meter.takeAddress(visitorOf(address), key.maxAddresses)) {
-    const message = told`This key is in use from ${sayCount(key.maxAddresses ?? 0, 'address')} already, the most it may within a day.`;
+    const message = told`This key was already used from ${sayCount(key.maxAddresses ?? 0, 'address')}, its limit for one day.`;
     throw rejected(message);
   }
 }

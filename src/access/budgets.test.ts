@@ -108,7 +108,7 @@ test('an answer gets what a budget has left, and what runs is waited for only wh
   expect(attempt(keys, id, call(60_000))).toMatchObject({
     ...{ kind: 'rate-limited', retryAfterMs: 3000 },
     message: expect.stringContaining(
-      'Requests that run now hold what is left of the budget of 5000',
+      'Running requests have reserved the rest of the budget of 5000',
     ),
   });
   if (isAdmitted(first)) first.settle({ tokens: 900 });

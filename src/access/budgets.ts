@@ -607,7 +607,7 @@ function usedOf(unit: BudgetUnit, { tokens, images, nanos }: Partial<CallUse>): 
 function checkSize(budget: Budget, { images }: CallCost): void {
   const { unit, amount } = budget;
   if (amount === 0)
-    throw rejected(told`${sayWho(budget)} has a budget of nothing: ${sayBudget(budget)}.`);
+    throw rejected(told`${sayWho(budget)} has a budget of 0: ${sayBudget(budget)}.`);
   if (unit !== 'images' || images <= amount) return;
   throw rejected(
     told`${sayWho(budget)} has a budget of ${sayBudget(budget)}, and this request asks for ${images}.`,
@@ -647,7 +647,7 @@ function sayDollars(nanos: number): string {
 }
 
 function refuseHeld(budget: Budget) {
-  const message = told`Requests that run now hold what is left of the budget of ${sayBudget(budget)} (${sayOwner(budget)}). Try again in ${sayWait(HELD_RETRY_MS)}.`;
+  const message = told`Running requests have reserved the rest of the budget of ${sayBudget(budget)} (${sayOwner(budget)}). Try again in ${sayWait(HELD_RETRY_MS)}.`;
   return clientError('rate-limited', message, { retryAfterMs: HELD_RETRY_MS });
 }
 

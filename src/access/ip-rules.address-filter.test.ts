@@ -318,7 +318,7 @@ test('hits that come while a rule is saved are not lost, and change no revision'
   expect(filter.list()).toMatchObject([{ hits: 1, note: 'x' }]);
 });
 
-const LASTING = /until 2\S+Z only\. Let that rule never end/;
+const LASTING = /only until 2\S+Z\. Remove its expiry first/;
 
 test('an allow rule that ends keeps nobody in: the filter is not turned to deny with no other', async () => {
   const { filter, add, settings, clock } = openFilter();

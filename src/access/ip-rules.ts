@@ -130,7 +130,7 @@ export class AddressFilter {
     const { verdict, rule } = this.explain(address);
     if (rule !== undefined) this.#count(rule);
     if (verdict === 'allowed') return;
-    const message = told`The address ${address} is not let in here. Whoever runs this gateway can change that in its address rules.`;
+    const message = told`The IP rules of this gateway block the address ${address}. Its operator can change them.`;
     throw clientError('forbidden', message, { reason: 'address-blocked' });
   }
 
@@ -468,11 +468,11 @@ const LAST_DATE = 8_640_000_000_000_000;
 function refuseStay({ from, to }: Author, stay: AddressStay, rule?: AddressRule): GatewayError {
   const isOther = from !== to;
   const what = isOther
-    ? told`This would lock you out: the gateway would take you for ${to}, and no longer for ${from}`
+    ? told`This would lock you out: the gateway would see your address as ${to}, and no longer as ${from}`
     : told`This would lock out the address you come from (${from})`;
   if (stay.endsWith !== undefined) {
     const until = new Date(Math.min(stay.endsAt, LAST_DATE)).toISOString();
-    const message = told`${what}: the allow rule ${stay.endsWith.range} lets it in until ${until} only. Let that rule never end, or add one that does not, first.`;
+    const message = told`${what}: the allow rule ${stay.endsWith.range} covers it only until ${until}. Remove its expiry first, or add a rule without one.`;
     return invalidRequest(isOther ? 'trusted_proxies' : 'expiresAt', message);
   }
   const reason =

@@ -233,7 +233,7 @@ export const LAST_OWNER: Sentence = told`This is the last owner, and the console
 
 /** Refusal of a name, or of a sign-in at the provider, that is taken. */
 export function nameTaken(name: string): Sentence {
-  return told`There is somebody called ${name} already.`;
+  return told`There is already a person named ${name}.`;
 }
 
 export const MIN_PASSWORD_CHARACTERS = 8;

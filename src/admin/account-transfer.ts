@@ -88,7 +88,7 @@ export function createTransferRoutes(options: AdminOptions): readonly ApiRoute[]
       at: 'POST /api/accounts/import',
       access: 'operator',
       shows: '/api/accounts',
-      title: 'adds many accounts at once, each by itself',
+      title: 'imports many accounts at once; a failure does not stop the others',
       body: IMPORT_SCHEMA,
       answers: { 200: { description: 'What became of each.', schema: IMPORTED_SCHEMA } },
       run: async ({ body, signal }) =>
@@ -98,7 +98,7 @@ export function createTransferRoutes(options: AdminOptions): readonly ApiRoute[]
       at: 'POST /api/accounts/export',
       access: 'owner',
       shows: 'nothing',
-      title: 'gives the stored accounts with their credentials, sealed with a passphrase',
+      title: 'exports the stored accounts with their credentials, encrypted with a passphrase',
       body: EXPORT_SCHEMA,
       asksAgain: true,
       answers: { 200: { description: 'The sealed accounts.', schema: EXPORTED_SCHEMA } },

@@ -86,7 +86,7 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
     defineRoute({
       at: 'GET /api/accounts',
       access: 'viewer',
-      title: 'lists the accounts, in the order they are preferred',
+      title: 'lists the accounts, in their order of preference',
       answers: { 200: { description: 'All accounts.', schema: ACCOUNT_LIST_SCHEMA } },
       run: async () => answerJson(listAccounts(options)),
     }),
@@ -205,7 +205,7 @@ export async function findStored(book: AdminOptions['book'], id: string): Promis
 const SOURCES = {
   environment: told`comes from the environment: change UPSTREAM_API_KEYS or GEMINI_API_KEY where the gateway is started`,
   settings: told`is the external provider of the settings: change proxy.extprov`,
-  sandbox: told`belongs to the sandbox, which is there while no other account is`,
+  sandbox: told`belongs to the sandbox, which exists only while there is no other account`,
 } as const;
 
 /** A new key ends whatever was held against the old one. */
@@ -251,7 +251,7 @@ export function createOrderRoute(options: AccountFacts): ApiRoute {
     at: 'POST /api/accounts/order',
     access: 'operator',
     shows: '/api/accounts',
-    title: 'puts the accounts in order, by giving them priorities',
+    title: 'sets the order of the accounts',
     body: ORDER_SCHEMA,
     answers: { 200: { description: 'All accounts in their order.', schema: ORDERED_SCHEMA } },
     run: async ({ body }) => {
@@ -319,7 +319,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
       at: 'POST /api/accounts/{id}/enable',
       access: 'operator',
       shows: '/api/accounts/{id}',
-      title: 'lets an account serve again, whatever kept it from it',
+      title: 'enables an account',
       run: async ({ parameter }) => apply(parameter, { kind: 'enable' }),
     }),
     defineRoute({
@@ -327,7 +327,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
       at: 'POST /api/accounts/{id}/disable',
       access: 'operator',
       shows: '/api/accounts/{id}',
-      title: 'takes an account out until somebody enables it',
+      title: 'disables an account until it is enabled again',
       body: DISABLE_SCHEMA,
       run: async ({ parameter, body }) => apply(parameter, { kind: 'disable', ...body }),
     }),
@@ -336,7 +336,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
       at: 'POST /api/accounts/{id}/clear-cooldowns',
       access: 'operator',
       shows: '/api/accounts/{id}',
-      title: 'ends the cooldowns of an account',
+      title: 'clears the cooldowns of an account',
       body: CLEAR_SCHEMA,
       run: async ({ parameter, body }) => {
         const account = await findAccount(book, parameter);
@@ -350,7 +350,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
       at: 'POST /api/accounts/{id}/refresh',
       access: 'operator',
       shows: '/api/accounts/{id}',
-      title: 'renews the token and the quota figures of an account now',
+      title: 'refreshes the token and the quota of an account now',
       run: async ({ parameter, signal }) => {
         await refreshAccount(await findAccount(book, parameter), options, signal);
         return answerOne(parameter);
@@ -362,7 +362,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
       access: 'operator',
       shows: '/api/accounts/{id}',
       title:
-        'tries credential, model list and quota of an account, and an answer where its cost is agreed to',
+        'tests credential, model list and quota of an account, and on request a one-token response',
       body: TRY_SCHEMA,
       answers: { 200: { description: 'What worked and what did not.', schema: TEST_SCHEMA } },
       run: async ({ parameter, body, signal }) => {

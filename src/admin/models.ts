@@ -184,7 +184,7 @@ export function createPriceRoute({ prices }: Pick<AdminOptions, 'prices'>): ApiR
   return defineRoute({
     at: 'GET /api/prices',
     access: 'viewer',
-    title: 'lists the prices of models, and shows that of one',
+    title: 'lists the prices of models, or shows the price of one',
     query: QUERY,
     answers: { 200: { description: 'Own and public prices.', schema: PRICES_SCHEMA } },
     async run({ query: { upstream = '', model } }) {

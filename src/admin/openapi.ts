@@ -42,7 +42,7 @@ export function createDescriptionRoutes(
     defineRoute({
       at: 'GET /api/docs',
       access: 'viewer',
-      title: 'describes this API for people',
+      title: 'shows this API as a page',
       answers: {
         200: { description: 'A page.', schema: { type: 'string' }, contentType: 'text/html' },
       },

@@ -63,7 +63,7 @@ export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): r
     defineRoute({
       at: 'GET /api/quota',
       access: 'viewer',
-      title: 'shows what is left, by model family and by account',
+      title: 'shows the quota left, by model family and by account',
       answers: { 200: { description: 'All known figures.', schema: QUOTAS_SCHEMA } },
       run: async () => {
         const facts = { book, isProtected };
@@ -74,7 +74,7 @@ export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): r
       at: 'POST /api/quota/refresh',
       access: 'operator',
       shows: 'nothing',
-      title: 'asks the upstreams for fresh figures now',
+      title: 'reads the quota from the upstreams now',
       body: REFRESH_SCHEMA,
       answers: { 200: { description: 'What became of each account.', schema: REFRESHED_SCHEMA } },
       run: async ({ body }) => {

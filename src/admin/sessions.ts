@@ -36,7 +36,7 @@ export function createSessionRoutes({ book, pool }: AdminOptions): readonly ApiR
     defineRoute({
       at: 'GET /api/sessions',
       access: 'viewer',
-      title: 'lists the sessions that keep an account',
+      title: 'lists the sessions that are bound to an account',
       answers: { 200: { description: 'The last used first.', schema: SESSIONS_SCHEMA } },
       async run() {
         const listed = sessions.sessions().map((session) => writeBoundSession(session, book));
@@ -46,7 +46,7 @@ export function createSessionRoutes({ book, pool }: AdminOptions): readonly ApiR
     defineRoute({
       at: 'DELETE /api/sessions',
       access: 'operator',
-      title: 'lets all sessions choose an account anew',
+      title: 'unbinds all sessions from their accounts',
       answers: { 200: { description: 'How many there were.', schema: ENDED_SCHEMA } },
       run: async () => answerJson({ ended: sessions.forgetAll() }),
     }),
@@ -54,7 +54,7 @@ export function createSessionRoutes({ book, pool }: AdminOptions): readonly ApiR
       at: 'DELETE /api/sessions/{session}',
       access: 'operator',
       shows: '/api/sessions',
-      title: 'lets one session choose an account anew',
+      title: 'unbinds one session from its account',
       parameter: 'Id of the session, as the list gives it.',
       answers: { 204: { description: 'It is ended.' } },
       run: async ({ parameter }) => {

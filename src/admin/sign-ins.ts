@@ -62,7 +62,7 @@ export function createSignInRoutes(
       at: 'POST /api/oauth/start',
       access: 'operator',
       shows: 'nothing',
-      title: 'begins a sign-in and gives the address to open',
+      title: 'begins a sign-in and returns the URL to open',
       body: START_SCHEMA,
       answers: { 201: { description: 'The sign-in.', schema: STARTED_SCHEMA } },
       run: async ({ body }) => {
@@ -84,7 +84,7 @@ export function createSignInRoutes(
       at: 'POST /api/oauth/complete',
       access: 'operator',
       shows: '/api/accounts',
-      title: 'ends a sign-in with a pasted code or address',
+      title: 'completes a sign-in with a pasted code or URL',
       body: COMPLETE_SCHEMA,
       answers: { 200: { description: 'The sign-in is done.', schema: SIGN_IN_SCHEMA } },
       run: async ({ body }) => {
@@ -95,7 +95,7 @@ export function createSignInRoutes(
     defineRoute({
       at: 'GET /api/oauth/{state}',
       access: 'viewer',
-      title: 'says how a sign-in goes',
+      title: 'shows the state of a sign-in',
       parameter: STATE_PARAMETER,
       answers: { 200: { description: 'The sign-in.', schema: SIGN_IN_SCHEMA } },
       run: async ({ parameter }) => {
@@ -301,7 +301,7 @@ export function createCallbackRoute(tracker: SignInTracker, { log }: AdminOption
     method: 'GET',
     path: CALLBACK_PATH,
     access: 'public',
-    title: 'takes the browser back from a sign-in',
+    title: 'receives the browser after a sign-in at an upstream',
     changes: true,
     shows: '/api/accounts',
     async run({ query, caller, isHead, requestId }) {

@@ -56,20 +56,20 @@ const COMMANDS: readonly AddCommand[] = [
   }),
   gatewayCommand({
     name: 'test',
-    description: 'try credential, model list and quota of an account',
+    description: 'test credential, model list and quota of an account',
     argument: ACCOUNT,
     options: [GENERATE],
     load: async () => testAccount,
   }),
   gatewayCommand({
     name: 'enable',
-    description: 'let an account serve again',
+    description: 'enable an account',
     argument: ACCOUNT,
     load: async () => switchAccount('enable'),
   }),
   gatewayCommand({
     name: 'disable',
-    description: 'take an account out',
+    description: 'disable an account',
     argument: ACCOUNT,
     load: async () => switchAccount('disable'),
   }),
@@ -85,7 +85,7 @@ const COMMANDS: readonly AddCommand[] = [
   }),
   gatewayCommand({
     name: 'import',
-    description: 'add many accounts at once',
+    description: 'import many accounts at once',
     argument: ['<file>', 'the file; - is the standard input'],
     options: [
       new Option('--format <format>', 'what the file holds').choices(FORMATS).default('export'),
@@ -96,7 +96,7 @@ const COMMANDS: readonly AddCommand[] = [
   }),
   gatewayCommand({
     name: 'export',
-    description: 'write the stored accounts, sealed with a passphrase',
+    description: 'export the stored accounts, encrypted with a passphrase',
     argument: ['<file>', 'a new file; - is the standard output'],
     options: [
       new Option('--passphrase-file <file>', 'file of the passphrase'),

@@ -30,14 +30,14 @@ const TERMS: readonly Option[] = [
 const COMMANDS: readonly AddCommand[] = [
   gatewayCommand({
     name: 'list',
-    description: 'list the budgets with what is used of them',
+    description: 'list the budgets and how much of each is used',
     isDefault: true,
     examples: [['budgets', 'All budgets, with when each resets.']],
     load: async () => listBudgets,
   }),
   gatewayCommand<AddFlags>({
     name: 'add',
-    description: 'make a budget of a key, of a team or of the whole gateway',
+    description: 'create a budget for a key, a team or the whole gateway',
     argument: ['<amount>', 'how much; of money in US dollars'],
     options: [
       new Option('--unit <unit>', 'what is counted').choices(BUDGET_UNITS).default('money'),
@@ -56,7 +56,7 @@ const COMMANDS: readonly AddCommand[] = [
   }),
   gatewayCommand<EditFlags>({
     name: 'edit',
-    description: 'change how much a budget is, and whether it refuses',
+    description: 'change the amount of a budget, and whether it refuses or warns',
     argument: BUDGET,
     options: [
       new Option('--amount <amount>', 'how much; of money in US dollars').argParser(readAmount),
@@ -67,7 +67,7 @@ const COMMANDS: readonly AddCommand[] = [
   }),
   gatewayCommand<Said<'yes', boolean>>({
     name: 'remove',
-    description: 'remove a budget: nothing is refused by it from then on',
+    description: 'remove a budget; it refuses nothing from then on',
     argument: BUDGET,
     options: [new Option('-y, --yes', 'do not ask')],
     examples: [['budgets remove budget_1 --yes', 'Without a terminal --yes is needed.']],

@@ -100,7 +100,7 @@ const COMMANDS: readonly AddCommand[] = [
   }),
   gatewayCommand<AddFlags>({
     name: 'add',
-    description: 'make a key and show its secret, this once',
+    description: 'create a key and show its secret, only once',
     argument: ['<name>', 'whom or what it is for'],
     options: [
       ...limitOptions(false),
@@ -138,7 +138,7 @@ const COMMANDS: readonly AddCommand[] = [
   gatewayCommand<RotateFlags>({
     name: 'rotate',
     description:
-      'give a key another secret and show it, this once; the one before works on for a while',
+      'give a key a new secret and show it, only once; the previous one works for a while',
     argument: KEY,
     options: [
       new Option(
@@ -158,7 +158,7 @@ const COMMANDS: readonly AddCommand[] = [
   }),
   gatewayCommand<Said<'yes', boolean>>({
     name: 'remove',
-    description: 'remove a key: whoever has it is refused from then on',
+    description: 'remove a key: requests with it are refused from then on',
     argument: KEY,
     options: [new Option('-y, --yes', 'do not ask')],
     examples: [['keys remove ada --yes', 'Without a terminal --yes is needed.']],

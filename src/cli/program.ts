@@ -45,7 +45,7 @@ export function createProgram(onServer: (server: RunningServer) => void, onReady
     .option('--port <number>', 'port to listen on; 0 takes a free one', checked(readPort))
     .option('--auth-mode <mode>', AUTH_MODES.join(' | '), oneOf(AUTH_MODES))
     .option('--log-level <level>', LOG_LEVELS.join(' | '), oneOf(LOG_LEVELS))
-    .option('--data-dir <folder>', 'folder of all that the gateway stores')
+    .option('--data-dir <folder>', 'folder of all data that the gateway stores')
     .allowExcessArguments()
     .action(async (flags, { args: [word] }: Command) => {
       // It is the default command: what is no command at all arrives here.
@@ -75,7 +75,7 @@ const DATA_DIR = new Option('--data-dir <folder>', 'the data folder');
 
 const addHealth: AddCommand = localCommand<Said<'dataDir', string>>({
   name: 'health',
-  description: 'say whether the gateway of this machine takes requests, for health checks',
+  description: 'check whether the gateway of this machine accepts requests',
   options: [new Option('--data-dir <folder>', 'folder whose settings name the gateway')],
   examples: [
     ['health', 'Ends with 0 when it takes requests, with 1 when it does not or nothing answers.'],
@@ -92,8 +92,7 @@ const addHealth: AddCommand = localCommand<Said<'dataDir', string>>({
 
 const addDoctor: AddCommand = localCommand<DoctorFlags>({
   name: 'doctor',
-  description:
-    'look for what is wrong with machine, settings, gateway and clients, and say the way out',
+  description: 'check machine, settings, gateway and clients, and say how to fix what is wrong',
   options: [
     new Option('--generate', 'also ask each account for a one-token answer, which costs that'),
     new Option('--url <address>', 'address of the gateway'),
@@ -170,7 +169,7 @@ const addRestore = localCommand<RestoreFlags>({
 
 const addSecretRotate: AddCommand = localCommand<Said<'dataDir' | 'oldKeyFile', string>>({
   name: 'rotate',
-  description: 'put another secret key in the place of the one in use; no gateway may run',
+  description: 'replace the secret key; no gateway may run',
   options: [
     new Option('--old-key-file <file>', 'key until now, where ISTHMUS_SECRET_KEY is the next'),
     DATA_DIR,

@@ -131,7 +131,7 @@ export async function createLiveConfig(options: LiveConfigOptions) {
         if (!(error instanceof StaleConfigError)) throw error;
       }
     }
-    throw new UnusableFileError(path, [told`something else writes it all the time`]);
+    throw new UnusableFileError(path, [told`another program keeps writing it`]);
   };
 
   sayOrigin(loaded, path, log);

@@ -104,7 +104,7 @@ function lastAttemptError(
 function busy(): GatewayError {
   return gatewayError(
     'overloaded',
-    told`All calls that this upstream takes at once are under way. Try again shortly.`,
+    told`This upstream is at its concurrency limit. Try again shortly.`,
     { retryAfterMs: BUSY_RETRY_MS },
   );
 }

@@ -209,6 +209,6 @@ function notEmbedded(error: unknown): unknown {
 function noteVariant({ effort, thinking, webSearch, image }: RoutedModel, receipt: Receipt): void {
   const isPlain = effort === undefined && thinking === undefined && image === undefined;
   if (isPlain && !webSearch) return;
-  const reason = told`What the end of the name asks for means nothing to embeddings.`;
+  const reason = told`The suffix of the model name means nothing to embeddings.`;
   receipt.add('dropped', 'model', reason);
 }

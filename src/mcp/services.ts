@@ -37,7 +37,7 @@ export function createMcpServices(options: McpOptions) {
     {
       method: 'POST',
       path: '/mcp/vision/mcp',
-      title: 'sends MCP messages to a server that looks at pictures',
+      title: 'sends MCP messages to the vision server',
       async run(input) {
         checkService(settings(), 'vision');
         const { serveVision } = await vision();

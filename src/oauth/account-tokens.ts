@@ -455,7 +455,7 @@ function toGatewayError(fault: unknown): GatewayError {
   }
   return upstreamError(
     known?.kind === 'too-slow' ? 'timeout' : 'upstream-unavailable',
-    told`No access token could be had for this account just now. Try again shortly.`,
+    told`No access token is available for this account right now. Try again shortly.`,
     {
       failure: { kind: 'credential-unavailable', ...facts },
       cause: known ?? new Error('the renewal failed unexpectedly', { cause: fault }),

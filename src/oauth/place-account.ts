@@ -52,7 +52,7 @@ export async function readIdentity(
   const person = await endpoint.readUserInfo(settings.userInfoUrl, accessToken, reach);
   // OpenID Connect Core §5.3.2: answers about another subject must not be used.
   if (claims.sub !== undefined && person.sub !== undefined && claims.sub !== person.sub) {
-    return { kind: 'rejected', reason: told`its user info is about somebody else` };
+    return { kind: 'rejected', reason: told`its user info is that of another person` };
   }
   return emailOf(person);
 }

@@ -37,7 +37,7 @@ test('a tier asked for comes before priority, and is a wish', () => {
   expect(bench.use({ preferredTier: 'pro' })).toBe('low');
   expect(bench.use({ preferredTier: 'free' })).toBe('high');
   expect(bench.verdicts({ preferredTier: 'pro' })).toEqual({
-    low: 'chosen (of the tier asked for)',
+    low: 'chosen (of the requested tier)',
     high: 'another was preferred',
   });
 });
@@ -164,7 +164,7 @@ test('a protected account is not used for that model until its figure is good ag
   expect(bench.use({ session: 's' })).toBe('b');
   expect(bench.use({ preferredAccount: 'a@example.org' })).toBe('b');
   expect(bench.use({ model: 'other' })).toBe('a');
-  expect(bench.verdicts()).toMatchObject({ a: 'keeps the rest of its quota (protection)' });
+  expect(bench.verdicts()).toMatchObject({ a: 'reserves the rest of its quota (protection)' });
   bench.book.setQuotas('b', new Map([['m', readingOf(bench, 0)]]));
   expect(bench.ask()).toMatchObject({ kind: 'none', reason: 'limited', retryAfterMs: 60_000 });
   bench.book.setQuotas('a', new Map([['m', readingOf(bench, 0.1)]]));

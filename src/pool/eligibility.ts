@@ -91,14 +91,14 @@ function limitTrialMs({ cause, isGuess }: ModelHealth): number | undefined {
   return cause === 'quota' && isGuess ? GUESSED_LIMIT_TRIAL_MS : undefined;
 }
 
-const NOT_KNOWN = 'said it does not know the model';
+const NOT_KNOWN = 'reported the model as unknown';
 
 const DISABLED = {
   'invalid-grant': 'disabled: its sign-in is no longer accepted; sign in again',
   'invalid-key': 'disabled: its key is refused; give it a new key',
   forbidden: 'disabled: the upstream refused the account; enable it when that is settled',
   manual: 'disabled by hand',
-  'standing-by': 'on standby: real accounts go before it',
+  'standing-by': 'on standby: real accounts are used first',
 } as const;
 
 const RESTING = {
@@ -149,7 +149,7 @@ function waitForQuota(
     return { kind: 'waiting', cause: 'exhausted', verdict, until: quota.until };
   }
   if (!isProtected) return undefined;
-  const verdict = 'keeps the rest of its quota (protection)';
+  const verdict = 'reserves the rest of its quota (protection)';
   return { kind: 'waiting', cause: 'protected', verdict, until: quota.resetsAt };
 }
 

@@ -409,7 +409,7 @@ function overloadOutcome(outcome: LeaseOutcome): OverloadOutcome {
 function withdrawn(): GatewayError {
   return gatewayError(
     'upstream-auth',
-    told`The account was taken out of use while the request was under way.`,
+    told`The account was disabled while the request was running.`,
     { failure: { kind: 'credential-revoked' } },
   );
 }

@@ -43,7 +43,7 @@ test('a request goes to an account that loses nothing of it before one of a high
 
 test('the selection log says what another would lose', () => {
   const bench = benchOf();
-  expect(bench.verdicts({ needs: PICTURE })).toEqual({ b: 'sees no pictures', s: 'chosen' });
+  expect(bench.verdicts({ needs: PICTURE })).toEqual({ b: 'does not accept images', s: 'chosen' });
   expect(bench.verdicts()).toEqual({ b: 'chosen', s: 'has a lower priority' });
 });
 
@@ -60,7 +60,7 @@ test('of two that lose something the one that loses less goes first', () => {
   const bench = benchOf([deaf, wordy]);
   const needs = needing('image', 'audio', 'schema');
   expect(bench.use({ needs })).toBe('s');
-  expect(bench.verdicts({ needs })).toEqual({ b: 'sees no pictures', s: 'chosen' });
+  expect(bench.verdicts({ needs })).toEqual({ b: 'does not accept images', s: 'chosen' });
 });
 
 test('health goes first: one that fails more than others waits its turn, whatever it loses', () => {
@@ -138,6 +138,6 @@ test('of many accounts the log counts those that would lose something', () => {
   });
   expect(bench.lease({ needs: PICTURE }).selectionLog).toEqual([
     { accountId: 's', verdict: 'chosen' },
-    { count: 60, verdict: 'sees no pictures', accountIds: ['b0', 'b1', 'b2'] },
+    { count: 60, verdict: 'does not accept images', accountIds: ['b0', 'b1', 'b2'] },
   ]);
 });

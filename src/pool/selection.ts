@@ -48,7 +48,7 @@ export type Verdict =
 export const OVERLOADED = 'upstream is overloaded';
 export const TRIED: Verdict = { kind: 'tried', verdict: 'already tried' };
 
-const BUSY: Verdict = { kind: 'busy', verdict: 'has as many calls under way as it takes' };
+const BUSY: Verdict = { kind: 'busy', verdict: 'is at its concurrency limit' };
 
 const ALL_TIERS = [...TIERS_BY_ROOM.keys()];
 /** Differences below this are noise: quota readings are minutes old, and every call changes them a little. */
@@ -58,7 +58,7 @@ const CHOSEN: Readonly<Record<ChosenBy, string>> = {
   'fixed-account': 'chosen (the fixed account)',
   'preferred-account': 'chosen (the preferred account)',
   session: 'chosen (the account of the session)',
-  'preferred-tier': 'chosen (of the tier asked for)',
+  'preferred-tier': 'chosen (of the requested tier)',
   'most-room': 'chosen',
   trial: 'chosen (to see whether it serves again)',
 };
@@ -66,25 +66,25 @@ const LOWERED = 'fails more than others';
 /** Of one that would lose more of the request than the chosen one. */
 const LOSING: Readonly<Record<Need, string>> = {
   'own-fields': 'cannot be sent all fields of the request',
-  'serial-calls': 'cannot be held to one call at a time',
-  mask: 'takes no masks',
-  prefill: 'does not go on from its own words',
-  thinking: 'does not think',
-  format: 'takes no output formats',
-  'format-with-tools': 'takes no output formats beside tools',
-  schema: 'takes no schema of the answer',
-  'code-execution': 'runs no code',
-  'url-context': 'reads no web pages',
+  'serial-calls': 'cannot be limited to one call at a time',
+  mask: 'does not support masks',
+  prefill: 'does not support prefill',
+  thinking: 'does not support thinking',
+  format: 'does not support output formats',
+  'format-with-tools': 'does not support output formats together with tools',
+  schema: 'does not support a response schema',
+  'code-execution': 'does not run code',
+  'url-context': 'does not open web pages',
   'web-search': 'does not search the web',
-  'server-tools-with-functions': 'takes no tools of its upstream beside functions',
-  document: 'reads no documents',
-  video: 'sees no videos',
-  audio: 'hears no sound',
-  image: 'sees no pictures',
-  functions: 'calls no functions',
-  speech: 'does not speak',
-  drawing: 'draws no pictures',
-  'forced-call': 'cannot be made to call a function',
+  'server-tools-with-functions': 'does not support server tools together with functions',
+  document: 'does not accept documents',
+  video: 'does not accept video',
+  audio: 'does not accept audio',
+  image: 'does not accept images',
+  functions: 'does not support functions',
+  speech: 'does not generate speech',
+  drawing: 'does not generate images',
+  'forced-call': 'does not support forced calls',
   'own-wire': 'cannot be sent the request as it came',
 };
 const PASSED_OVER = 'another was preferred';

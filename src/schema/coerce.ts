@@ -404,7 +404,7 @@ class ValueRepair {
   #readAny(node: SchemaNode, value: JsonValue, { path }: Place): JsonValue | undefined {
     if (typeof value !== 'string' || !node.isOpen || this.#textsAround > 0) return undefined;
     const meant = this.#reader.isAnyValue(node) ? readAnyText(value) : undefined;
-    if (meant !== undefined) this.#note(path, told`Its text stood for the value.`);
+    if (meant !== undefined) this.#note(path, told`Its text was read as the value.`);
     return meant;
   }
 
@@ -454,7 +454,7 @@ class ValueRepair {
     this.#textsAround -= 1;
     const found = onlyOne(attempts);
     if (found === undefined) return text;
-    this.#note(place.path, told`Its text stood for the value.`);
+    this.#note(place.path, told`Its text was read as the value.`);
     return this.#accept(found);
   }
 

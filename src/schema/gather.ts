@@ -216,7 +216,7 @@ const addValues: Reader<readonly JsonValue[]> = (summary, values, { path }) => {
   const allowed = new Set(values.map((value) => JSON.stringify(value)));
   const both = summary.enumeration.values.filter((value) => allowed.has(JSON.stringify(value)));
   if (both.length > 0) summary.enumeration = { values: both, path: summary.enumeration.path };
-  else summary.note('dropped', path, told`no value stands in both lists`);
+  else summary.note('dropped', path, told`no value is in both lists`);
 };
 
 const readFormat = ofText((summary, name, { path }) => {

@@ -210,7 +210,7 @@ export function createAccountStore(database: Database, tables: AccountTables): A
     const { id } = record;
     const damages: Sentence[] = [];
     const kind = ACCOUNT_KINDS.find((known) => known === record.kind);
-    if (kind === undefined) damages.push(told`its kind is none that is known`);
+    if (kind === undefined) damages.push(told`its kind is unknown`);
     const proxy =
       sealedProxyUrl === undefined ? undefined : tryOpen(sealedProxyUrl, proxyPlace(id));
     // Without the proxy it is set to, an account must not be used at all.

@@ -131,7 +131,7 @@ function readCall(
   const asked = readNumber(body.partial_images) ?? 0;
   const drafts = stream ? asked : 0;
   if (asked > drafts) {
-    receipt.add('dropped', 'partial_images', told`Unfinished images are shown in streams only.`);
+    receipt.add('dropped', 'partial_images', told`Partial images are sent in streams only.`);
   }
   const form = body.response_format ?? 'b64_json';
   if (stream && form === 'url') {

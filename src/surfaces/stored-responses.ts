@@ -44,20 +44,20 @@ function route(
 /** Sources: platform.openai.com, "Responses" and "Conversations"; `openai` resources/responses, resources/conversations. */
 export const STORED_RESPONSE_ROUTES: readonly ProtocolRoute[] = [
   route('GET', ONE_RESPONSE, {
-    title: 'shows a kept response, or goes on with its stream (`stream=true`)',
+    title: 'shows a stored response, or resumes its stream (`stream=true`)',
     run: readAnswer,
     follow: followAnswer,
   }),
-  route('DELETE', ONE_RESPONSE, { title: 'deletes a kept response', run: removeAnswer }),
+  route('DELETE', ONE_RESPONSE, { title: 'deletes a stored response', run: removeAnswer }),
   route('GET', `${ONE_RESPONSE}/input_items`, {
-    title: 'lists what a kept response was asked with',
+    title: 'lists the input items of a stored response',
     run: listInput,
   }),
   route('POST', `${ONE_RESPONSE}/cancel`, {
-    title: 'ends a response that is made in the background',
+    title: 'cancels a background response',
     run: cancelAnswer,
   }),
-  route('POST', COLLECTION, { title: 'begins a conversation', takesBody: true, run: create }),
+  route('POST', COLLECTION, { title: 'creates a conversation', takesBody: true, run: create }),
   route('GET', ONE_CONVERSATION, {
     title: 'shows a conversation, or an item of one (`/items/{item}`)',
     run: read,

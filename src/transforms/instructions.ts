@@ -37,7 +37,7 @@ export const placeInstructions: Transform = (request, { capabilities, receipt })
   const { system } = request;
   const [first, ...rest] = request.turns;
   if (system.length === 0 || first?.role !== 'user') return request;
-  const reason = told`This model takes no instructions: they stand before the first question as marked user text.`;
+  const reason = told`This model takes no instructions: they are sent before the first question as marked user text.`;
   receipt.add('approximated', 'system', reason);
   const parts = [...system.map(markInstruction), ...first.parts];
   return { ...request, system: [], turns: [{ role: 'user', parts }, ...rest] };

@@ -50,7 +50,7 @@ function named(part: MediaPart, { receipt }: TransformContext): MediaPart {
   if (modality !== 'image' || source.kind !== 'base64') return part;
   const found = sniffMediaType(source.base64);
   if (found === undefined || found === mediaType || !PLAIN_TYPES.has(found)) return part;
-  receipt.add('repaired', 'messages', told`A picture is of type ${found}, as its bytes tell.`);
+  receipt.add('repaired', 'messages', told`The bytes of a picture are of type ${found}.`);
   return { ...part, mediaType: found };
 }
 
@@ -95,12 +95,12 @@ export function imageInName(
 ): ImageOptions | undefined {
   if (image === undefined) return undefined;
   if (!capabilities.drawsImages) {
-    const reason = told`This model draws no images; the suffix of its name has no use.`;
+    const reason = told`This model draws no images; the suffix of its name has no effect.`;
     receipt.add('dropped', 'model', reason);
     return undefined;
   }
   if (image.size !== undefined && asked !== undefined && asked !== image.size) {
-    const reason = told`The size in the request wins over the one in the model name.`;
+    const reason = told`The size in the request takes precedence over the one in the model name.`;
     receipt.add('approximated', 'model', reason);
   }
   return image;

@@ -126,7 +126,11 @@ export const acceptToolNames: Transform = (request, { receipt, capabilities }) =
   });
   const declared = new Set(request.tools.map((tool) => ('name' in tool ? tool.name : undefined)));
   if ([...names.keys()].some((name) => !declared.has(name))) {
-    receipt.add('repaired', 'messages', told`Names of earlier tool calls were made acceptable.`);
+    receipt.add(
+      'repaired',
+      'messages',
+      told`Names of earlier tool calls were replaced by accepted ones.`,
+    );
   }
   return { ...request, tools, turns, toolChoice: renameChoice(request.toolChoice, names) };
 };

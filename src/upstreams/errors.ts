@@ -146,7 +146,7 @@ function detailOf({ message, lead, excerpt, secrets }: ReadRefusal): string | un
   return (lead === undefined ? said : `${lead} ${said}`).trim() || undefined;
 }
 
-export const WRONG_PLACE = told`The upstream does not serve the place this gateway calls from.`;
+export const WRONG_PLACE = told`The upstream does not serve the region this gateway calls from.`;
 
 const LIMITS: ReadonlySet<UpstreamFailureKind> = new Set(['rate-limited', 'quota-exhausted']);
 
@@ -167,11 +167,11 @@ const CLIENT_ERRORS: Readonly<
   },
   'credential-unavailable': {
     kind: 'upstream-unavailable',
-    message: told`No credential for the upstream could be had just now.`,
+    message: told`No credential for the upstream is available right now.`,
   },
   'verification-required': {
     kind: 'upstream-auth',
-    message: told`The upstream wants the account to be verified.`,
+    message: told`The upstream requires verification of the account.`,
   },
   forbidden: { kind: 'upstream-auth', message: told`The upstream refused the account.` },
   'model-forbidden': {
@@ -185,7 +185,7 @@ const CLIENT_ERRORS: Readonly<
   },
   'missing-signature': {
     kind: 'invalid-request',
-    message: told`The upstream misses the thought signature of an earlier tool call and takes nothing in its place. Send tool calls back with the signatures they came with, or begin a new conversation.`,
+    message: told`The upstream requires the thought signature of an earlier tool call and accepts nothing in its place. Send tool calls back with the signatures they came with, or begin a new conversation.`,
   },
   overloaded: { kind: 'overloaded', message: told`The upstream is overloaded. Try again later.` },
   'connection-lost': {

@@ -23,25 +23,25 @@ const OPERATION_TITLES = {
   'count-tokens': 'counts tokens',
   embed: 'embeds texts',
   'list-models': 'lists the models',
-  'get-model': 'tells about one model',
+  'get-model': 'shows one model',
 } as const;
 
 /** Where more can be said than the operation says. */
 const PATH_TITLES: ReadonlyMap<string, string> = new Map([
-  ['/v1/audio/speech', 'speaks a text'],
-  ['/v1/audio/transcriptions', 'writes a recording down'],
-  ['/v1/audio/translations', 'writes a recording down in English'],
-  ['/v1/completions', 'goes on with a text'],
-  ['/v1/images/edits', 'changes images'],
-  ['/v1/images/generations', 'draws images'],
+  ['/v1/audio/speech', 'generates speech'],
+  ['/v1/audio/transcriptions', 'transcribes audio'],
+  ['/v1/audio/translations', 'transcribes audio into English'],
+  ['/v1/completions', 'completes a text'],
+  ['/v1/images/edits', 'edits images'],
+  ['/v1/images/generations', 'generates images'],
   ['/v1/images/variations', 'is refused with 400, which names `/v1/images/edits`'],
-  ['/v1/responses/compact', 'sums a conversation up'],
+  ['/v1/responses/compact', 'compacts a conversation'],
 ]);
 
 const HEALTH_TITLES: Readonly<Record<HealthQuestion, string>> = {
-  health: 'tells that it runs; 503 once it was told to stop',
-  live: 'tells that the process works',
-  ready: 'tells that it takes requests; 503 until its start is done and once it was told to stop',
+  health: 'whether it runs; 503 after a signal to stop',
+  live: 'whether the process works',
+  ready: 'whether it accepts requests; 503 during the start and after a signal to stop',
 };
 
 /** What each kind of error means to whoever gets it. */

@@ -54,7 +54,7 @@ describe('trusted proxies', () => {
     for (const trusted_proxies of [[], null, ['10.0.0.0/8']]) {
       const { status, field, message } = await change('network', { trusted_proxies }, through);
       expect([status, field]).toEqual([400, 'trusted_proxies']);
-      expect(message).toContain(`take you for 127.0.0.1, and no longer for ${VISITOR}`);
+      expect(message).toContain(`see your address as 127.0.0.1, and no longer as ${VISITOR}`);
       expect(message).toContain('Add an allow rule for it first');
     }
     expect(app.config.current().trustedProxies).toEqual(['127.0.0.1']);
@@ -127,7 +127,7 @@ describe('the address to listen on', () => {
       const { status, field, message } = await change('network', { host });
       expect([status, field]).toEqual([400, 'host']);
       expect(message).toContain(`would listen at ${host} only`);
-      expect(message).toContain('Take 0.0.0.0 for all of them');
+      expect(message).toContain('Use 0.0.0.0 for all of them');
     }
     for (const host of ['0.0.0.0', '::', 'localhost', '127.0.0.1', null]) {
       expect((await change('network', { host })).status).toBe(200);

@@ -34,7 +34,7 @@ export function createLogRoutes({ accessLog, audit }: AccessControl): readonly A
     defineRoute({
       at: 'GET /api/access-log',
       access: 'viewer',
-      title: 'lists who was turned away and who signed in',
+      title: 'lists blocked requests and sign-ins',
       query: partial({ ...PAGE_QUERY, verdict: { enum: ACCESS_VERDICTS } }),
       answers: { 200: { description: 'The latest first.', schema: ACCESS_LOG_SCHEMA } },
       run: ({ query: { verdict, ...page } }) =>
@@ -43,7 +43,7 @@ export function createLogRoutes({ accessLog, audit }: AccessControl): readonly A
     defineRoute({
       at: 'GET /api/audit',
       access: 'viewer',
-      title: 'lists the changes that were made, by whom and from where',
+      title: 'lists the audit log: changes, by whom and from where',
       query: partial({
         ...PAGE_QUERY,
         actor: { enum: AUDIT_ACTORS, description: 'How whoever changed it was let in.' },

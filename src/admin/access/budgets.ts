@@ -66,14 +66,14 @@ export function createBudgetRoutes({
     defineRoute({
       at: 'GET /api/budgets',
       access: 'viewer',
-      title: 'lists the budgets with what is used of them',
+      title: 'lists the budgets and how much of each is used',
       answers: { 200: { description: 'Oldest first.', schema: BUDGET_LIST_SCHEMA } },
       run: async () => answerJson({ budgets: budgets.list().map(write) }),
     }),
     defineRoute({
       at: 'POST /api/budgets',
       access: 'operator',
-      title: 'makes a budget; what was used in its period already counts',
+      title: 'creates a budget; earlier usage in its period counts',
       body: NEW_BUDGET_SCHEMA,
       answers: { 201: { description: 'The budget.', schema: BUDGET_SCHEMA, hasRevision: true } },
       async run({ body }) {
@@ -94,7 +94,7 @@ export function createBudgetRoutes({
     defineRoute({
       at: 'PATCH /api/budgets/{id}',
       access: 'operator',
-      title: 'changes how much a budget is, and whether it refuses or warns',
+      title: 'changes the amount of a budget, and whether it refuses or warns',
       parameter: PARAMETER,
       body: BUDGET_CHANGE_SCHEMA,
       takesRevision: true,
@@ -105,7 +105,7 @@ export function createBudgetRoutes({
     defineRoute({
       at: 'DELETE /api/budgets/{id}',
       access: 'operator',
-      title: 'removes a budget: nothing is refused by it from then on',
+      title: 'removes a budget; it refuses nothing from then on',
       parameter: PARAMETER,
       answers: { 204: { description: 'It is gone.' } },
       async run({ parameter }) {

@@ -46,14 +46,14 @@ export function createAddressRuleRoutes({ addresses }: AccessControl): readonly 
     defineRoute({
       at: 'GET /api/address-rules',
       access: 'viewer',
-      title: 'lists the address rules',
+      title: 'lists the IP rules',
       answers: { 200: { description: 'Oldest first.', schema: ADDRESS_RULES_SCHEMA } },
       run: async () => answerJson({ rules: addresses.list() }),
     }),
     defineRoute({
       at: 'POST /api/address-rules',
       access: 'operator',
-      title: 'adds an address rule, unless it would lock its author out',
+      title: 'adds an IP rule, unless it would lock out its author',
       body: NEW_ADDRESS_RULE_SCHEMA,
       answers: { 201: RULE },
       run: async ({ body, caller }) => answerOne(201, await addresses.add(body, caller.address)),
@@ -62,7 +62,7 @@ export function createAddressRuleRoutes({ addresses }: AccessControl): readonly 
       at: 'POST /api/address-rules/check',
       access: 'viewer',
       changes: false,
-      title: 'says what the rules make of an address',
+      title: 'checks which IP rule applies to an address',
       body: ADDRESS_QUESTION_SCHEMA,
       answers: { 200: { description: 'The verdict.', schema: ADDRESS_CHECK_SCHEMA } },
       async run({ body }) {
@@ -77,7 +77,7 @@ export function createAddressRuleRoutes({ addresses }: AccessControl): readonly 
       at: 'PATCH /api/address-rules/{id}',
       access: 'operator',
       shows: '/api/address-rules',
-      title: 'changes an address rule',
+      title: 'changes an IP rule',
       parameter: PARAMETER,
       body: ADDRESS_RULE_CHANGE_SCHEMA,
       takesRevision: true,
@@ -91,7 +91,7 @@ export function createAddressRuleRoutes({ addresses }: AccessControl): readonly 
       at: 'DELETE /api/address-rules/{id}',
       access: 'operator',
       shows: '/api/address-rules',
-      title: 'removes an address rule',
+      title: 'removes an IP rule',
       parameter: PARAMETER,
       answers: { 204: { description: 'It is gone.' } },
       async run({ parameter, caller }) {

@@ -94,14 +94,14 @@ export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
     defineRoute({
       at: 'GET /api/keys',
       access: 'viewer',
-      title: 'lists the keys of persons',
+      title: 'lists the per-user keys',
       answers: { 200: { description: 'Oldest first.', schema: KEY_LIST_SCHEMA } },
       run: async () => answerJson({ keys: keys.list().map(writeKey) }),
     }),
     defineRoute({
       at: 'POST /api/keys',
       access: 'operator',
-      title: 'makes a key and shows its secret, this once',
+      title: 'creates a key and shows its secret, only once',
       body: NEW_KEY_SCHEMA,
       answers: { 201: { description: 'The key.', schema: CREATED_KEY_SCHEMA, hasRevision: true } },
       async run({ body }) {
@@ -131,7 +131,7 @@ export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
     defineRoute({
       at: 'DELETE /api/keys/{id}',
       access: 'operator',
-      title: 'removes a key: whoever has it is refused from then on',
+      title: 'removes a key: requests with it are refused from then on',
       parameter: PARAMETER,
       answers: { 204: { description: 'It is gone.' } },
       async run({ parameter }) {
@@ -150,7 +150,7 @@ export function createRotationRoutes({ keys }: AccessControl): readonly ApiRoute
       access: 'operator',
       shows: '/api/keys/{id}',
       title:
-        'gives a key another secret and shows it, this once; the one before works on for a while',
+        'rotates a key: gives it a new secret, shown only once; the previous one works for a while',
       parameter: PARAMETER,
       body: ROTATION_SCHEMA,
       takesRevision: true,
@@ -168,7 +168,7 @@ export function createRotationRoutes({ keys }: AccessControl): readonly ApiRoute
       at: 'DELETE /api/keys/{id}/previous',
       access: 'operator',
       shows: '/api/keys/{id}',
-      title: 'refuses the secrets before the one in use from now on',
+      title: 'ends the earlier secrets of a key',
       parameter: PARAMETER,
       answers: ONE_KEY,
       run: async ({ parameter }) => answerOne(await keys.endPrevious(parameter)),

@@ -103,7 +103,7 @@ export function createPeopleRoutes(access: AccessControl): readonly ApiRoute[] {
     defineRoute({
       at: 'PATCH /api/people/{id}',
       access: 'owner',
-      title: 'gives a person another role',
+      title: 'changes the role of a person',
       parameter: PERSON,
       body: object({ role: ROLE }),
       takesRevision: true,
@@ -169,7 +169,7 @@ export function createInvitationRoutes(access: AccessControl): readonly ApiRoute
     defineRoute({
       at: 'GET /api/invitations',
       access: 'operator',
-      title: 'lists the invitations that wait',
+      title: 'lists the open invitations',
       answers: { 200: { description: 'Oldest first.', schema: INVITATIONS_SCHEMA } },
       run: async () => answerJson({ invitations: (await invitations.list()).map(writeInvitation) }),
     }),
@@ -177,7 +177,7 @@ export function createInvitationRoutes(access: AccessControl): readonly ApiRoute
       at: 'POST /api/invitations/person',
       access: 'owner',
       shows: '/api/invitations',
-      title: 'makes a link with which somebody gets a sign-in to the console, once',
+      title: 'creates a one-time link that lets its holder sign in to the console',
       body: named('NewPerson', { name: NAME, role: ROLE, hours: optional(LIFETIME) }),
       asksAgain: true,
       answers: CREATED,
@@ -192,7 +192,7 @@ export function createInvitationRoutes(access: AccessControl): readonly ApiRoute
       at: 'POST /api/invitations/key',
       access: 'operator',
       shows: '/api/invitations',
-      title: 'makes a link with which somebody gets a key of their own, once',
+      title: 'creates a one-time link that gives its holder a key',
       body: named('KeyInvitation', { ...NEW_KEY_FIELDS, hours: optional(LIFETIME) }),
       answers: CREATED,
       run: async ({ body: { name, hours, ...key }, caller }) =>
@@ -202,7 +202,7 @@ export function createInvitationRoutes(access: AccessControl): readonly ApiRoute
       at: 'DELETE /api/invitations/{id}',
       access: 'operator',
       shows: '/api/invitations',
-      title: 'revokes an invitation: its link gives nothing any more',
+      title: 'revokes an invitation: its link stops working',
       parameter: 'Id of the invitation.',
       answers: { 204: { description: 'It is gone.' } },
       async run({ parameter, caller }) {
@@ -248,7 +248,7 @@ export function createJoinRoutes(access: AccessControl): readonly ApiRoute[] {
       at: 'POST /api/invitations/open',
       access: 'public',
       changes: false,
-      title: 'says what an invitation gives, without using it up',
+      title: 'shows what an invitation gives, without using it',
       body: object({ secret: SECRET }),
       answers: { 200: { description: 'What it gives.', schema: OPENED_INVITATION_SCHEMA } },
       async run({ body: { secret } }) {
@@ -261,7 +261,7 @@ export function createJoinRoutes(access: AccessControl): readonly ApiRoute[] {
       at: 'POST /api/invitations/accept',
       access: 'public',
       shows: '/api/invitations',
-      title: 'uses an invitation: makes the key, or the sign-in with a password of their own',
+      title: 'accepts an invitation: creates the key, or the person with their own password',
       body: object({
         secret: SECRET,
         password: optional({ type: 'string', minLength: 1, maxLength: 1024 }),

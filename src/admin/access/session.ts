@@ -57,7 +57,7 @@ export function createConsoleSessionRoutes(access: AccessControl): readonly ApiR
     defineRoute({
       at: `GET ${PATH}`,
       access: 'public',
-      title: 'says whether this browser is signed in',
+      title: 'shows whether this browser is signed in',
       answers: { 200: { description: 'The session.', schema: SESSION_SCHEMA } },
       async run({ caller }) {
         const { needsPassword } = login;
@@ -78,7 +78,7 @@ export function createConsoleSessionRoutes(access: AccessControl): readonly ApiR
       access: 'public',
       // Signing in is in the access log.
       changes: false,
-      title: 'signs a browser in with the console password, or a name and a password',
+      title: 'signs in a browser with the console password, or with a name and a password',
       body: SIGN_IN_SCHEMA,
       answers: { 200: { description: 'Its cookie is set.', schema: SIGNED_IN_SCHEMA } },
       async run({ body, caller }) {
@@ -100,7 +100,7 @@ export function createConsoleSessionRoutes(access: AccessControl): readonly ApiR
       at: `DELETE ${PATH}`,
       access: 'viewer',
       shows: 'nothing',
-      title: 'signs every browser out: of a person, all of theirs',
+      title: 'signs out every browser; of a person, all of theirs',
       answers: { 204: { description: 'No session is left.' } },
       async run({ caller }) {
         if (caller.person === undefined) await login.endAllSessions();
@@ -112,7 +112,7 @@ export function createConsoleSessionRoutes(access: AccessControl): readonly ApiR
       at: `POST ${PATH}/password`,
       access: 'viewer',
       shows: 'nothing',
-      title: 'changes the password of who is signed in, and signs them out elsewhere',
+      title: 'changes one’s own password, and signs out all other browsers',
       body: object({ password: PASSWORD }),
       asksAgain: true,
       answers: {
@@ -123,7 +123,7 @@ export function createConsoleSessionRoutes(access: AccessControl): readonly ApiR
         if (person?.passwordHash === undefined) {
           throw clientError(
             'invalid-request',
-            told`Only who signs in with a password of their own can change it here.`,
+            told`Only people who sign in with their own password can change it here.`,
           );
         }
         checkOwnPassword(body.password);
@@ -177,7 +177,7 @@ export function createSignInRoute({ login, accessLog }: AccessControl): AdminRou
     method: 'GET',
     path: SIGN_IN_PATH,
     access: 'public',
-    title: 'signs a browser of this machine in by a one-time link',
+    title: 'signs in a browser on this machine by a one-time link',
     async run({ query, caller, isHead }) {
       const [token, ...others] = query.getAll('token');
       // What only looks, or fetches ahead, must not use the link up.
@@ -233,7 +233,7 @@ export function createProviderCallback({ login, provider, accessLog }: AccessCon
     method: 'GET',
     path: PROVIDER_CALLBACK_PATH,
     access: 'public',
-    title: 'takes the browser back from the OpenID Connect provider and signs it in',
+    title: 'receives the browser from the OpenID Connect provider and signs it in',
     changes: true,
     shows: '/api/people',
     async run({ query, caller, isHead }) {

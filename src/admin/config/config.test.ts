@@ -252,7 +252,7 @@ test('a change beside a file that cannot be used blames the file and no field of
   expect(status).toBe(400);
   expect(errorOf(body)).not.toHaveProperty('field');
   expect(errorOf(body).message).toBe(
-    `The config file cannot be used as it stands, so nothing was changed. Correct it first: ${problem}.`,
+    `The config file is invalid, so nothing was changed. Correct it first: ${problem}.`,
   );
 });
 

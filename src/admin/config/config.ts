@@ -135,7 +135,7 @@ export function createConfigRoutes(options: AdminOptions): readonly ApiRoute[] {
     defineRoute({
       at: 'PATCH /api/config/{section}',
       access: 'operator',
-      title: 'changes one section of the settings and puts it in force',
+      title: 'changes one section of the settings and applies it',
       parameter: SECTION_PARAMETER,
       body: PATCH_SCHEMA,
       takesRevision: true,
@@ -166,7 +166,7 @@ export function createConfigRoutes(options: AdminOptions): readonly ApiRoute[] {
       at: 'POST /api/config/mapping/presets/{preset}',
       access: 'operator',
       shows: '/api/config/mapping',
-      title: 'puts a preset into the mapping, in place of another one',
+      title: 'merges a preset into the mapping, in place of another preset',
       parameter: `${PRESETS.map(({ name }) => `\`${name}\``).join(', ')}, or a name of \`proxy.presets\``,
       takesRevision: true,
       answers: ONE_SECTION,
@@ -277,7 +277,7 @@ function fileFault(cause: unknown): GatewayError {
     const problems = listed(cause.problems);
     return clientError(
       'invalid-request',
-      told`The config file cannot be used as it stands, so nothing was changed. Correct it first: ${problems}.`,
+      told`The config file is invalid, so nothing was changed. Correct it first: ${problems}.`,
     );
   }
   const isFull = cause instanceof UnwritableFileError && isOutOfRoom(cause.cause);
@@ -341,7 +341,7 @@ export function createEnvironmentRoute({ origins }: Pick<AdminOptions, 'origins'
   return defineRoute({
     at: 'GET /api/environment',
     access: 'viewer',
-    title: 'shows the variables of the environment and what is in force',
+    title: 'shows the environment variables and their effective values',
     answers: { 200: { description: 'All variables.', schema: ENVIRONMENT_SCHEMA } },
     run: async () => answerJson({ variables: origins.variables().map(writeVariable) }),
   });

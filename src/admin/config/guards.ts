@@ -198,7 +198,7 @@ interface EntryChange {
   readonly to: EntrySettings;
 }
 
-const DELIBERATELY = told`Whoever means it all the same changes the config file on the machine of the gateway.`;
+const DELIBERATELY = told`To do it anyway, change the config file on the machine of the gateway.`;
 
 /**
  * Asks whether the same request would still be let in. The mode of model requests and the origins
@@ -232,7 +232,7 @@ function noPassword(): Error {
 function unheard(host: string): Error {
   return invalidRequest(
     'host',
-    told`This would lock you out with the next start: the gateway would listen at ${host} only, and you reach it at another of its addresses. Take 0.0.0.0 for all of them, or :: where there is IPv6. ${DELIBERATELY}`,
+    told`This would lock you out with the next start: the gateway would listen at ${host} only, and you reach it at another of its addresses. Use 0.0.0.0 for all of them, or :: where there is IPv6. ${DELIBERATELY}`,
   );
 }
 

@@ -560,7 +560,7 @@ export function createAlertRoutes({ alerts, settings }: AlertRouteOptions): read
     defineRoute({
       at: 'GET /api/alerts',
       access: 'viewer',
-      title: 'shows the webhooks of alerts and what they were told',
+      title: 'shows the webhooks of alerts and their last deliveries',
       answers: { 200: { description: 'Channels and deliveries.', schema: ALERTS_SCHEMA } },
       async run() {
         alerts.check();
@@ -582,7 +582,7 @@ export function createAlertRoutes({ alerts, settings }: AlertRouteOptions): read
       at: 'POST /api/alerts/test',
       access: 'operator',
       shows: 'nothing',
-      title: 'sends a test to one webhook of alerts',
+      title: 'sends a test alert to one webhook',
       body: TEST_SCHEMA,
       answers: { 200: { description: 'How it went.', schema: DELIVERY } },
       async run({ body: { channel: name } }) {

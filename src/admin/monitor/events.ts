@@ -40,7 +40,7 @@ export function createEventsRoute({
   return defineRoute({
     at: 'GET /api/events',
     access: 'viewer',
-    title: 'tells what happens, as it happens',
+    title: 'streams live events',
     query: EVENTS_QUERY,
     answers: {
       200: {

@@ -40,7 +40,7 @@ export function createExportRoutes({
     defineRoute({
       at: 'GET /api/export/requests',
       access: 'viewer',
-      title: 'gives records of model requests as a file, the latest first',
+      title: 'exports request logs as a file, newest first',
       query: partial({ format: FORMAT, ...FILTER_QUERY }),
       answers: ANSWERS,
       async run({ query: { format = 'csv', ...filter }, caller }) {
@@ -59,7 +59,8 @@ export function createExportRoutes({
     defineRoute({
       at: 'GET /api/export/usage',
       access: 'viewer',
-      title: 'gives usage as a file, by time, model, account, key, owner, team, tags and protocol',
+      title:
+        'exports usage as a file, by time, model, account, key, owner, team, tags and protocol',
       query: partial({ format: FORMAT, ...USAGE_SPAN_QUERY, ...USAGE_FILTER_QUERY }),
       answers: ANSWERS,
       async run({ query: { format = 'csv', ...asked } }) {
@@ -224,7 +225,7 @@ export function createLogsRoute({ logFiles }: Pick<MonitorRouteOptions, 'logFile
   return defineRoute({
     at: 'GET /api/logs',
     access: 'viewer',
-    title: 'shows the log, the latest lines first',
+    title: 'shows the log, newest lines first',
     query: LOGS_QUERY,
     answers: { 200: { description: 'One page of it.', schema: LOGS_SCHEMA } },
     async run({ query: { cursor, limit, level, search } }) {
@@ -240,7 +241,7 @@ export function createMetricsRoute({ metrics }: Pick<MonitorRouteOptions, 'metri
   const route = defineRoute({
     at: 'GET /metrics',
     access: 'viewer',
-    title: 'gives the figures for Prometheus, of all workers together',
+    title: 'returns the metrics for Prometheus, of all workers together',
     answers: {
       200: {
         description: 'Prometheus text.',

@@ -13,7 +13,7 @@ export function createOverviewRoute(options: MonitorRouteOptions): ApiRoute {
   return defineRoute({
     at: 'GET /api/overview',
     access: 'viewer',
-    title: 'shows whether all is well',
+    title: 'shows the status of the gateway and what needs attention',
     answers: { 200: { description: 'The state of the gateway.', schema: OVERVIEW_SCHEMA } },
     async run() {
       await options.monitor.look();

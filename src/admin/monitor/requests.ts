@@ -95,7 +95,7 @@ export function createRequestRoutes({
     defineRoute({
       at: 'GET /api/requests',
       access: 'viewer',
-      title: 'lists model requests, the latest first',
+      title: 'lists model requests, newest first',
       query: LIST_QUERY,
       answers: { 200: { description: 'One page of them.', schema: REQUEST_LIST_SCHEMA } },
       async run({ query, caller }) {
@@ -128,7 +128,7 @@ export function createRequestRoutes({
       at: 'DELETE /api/requests',
       access: 'operator',
       shows: 'nothing',
-      title: 'removes records of model requests; usage stays',
+      title: 'deletes request logs; usage totals stay',
       query: REMOVE_QUERY,
       answers: { 200: { description: 'How many were removed.', schema: REMOVED_SCHEMA } },
       async run({ query: { before } }) {
@@ -147,7 +147,7 @@ export async function findRequest(
   const record = await monitor.find(id);
   return (
     record ??
-    refuseUnknown(told`There is no request of this id. It may have been removed by its age.`)
+    refuseUnknown(told`There is no request of this id. It may be older than the retention period.`)
   );
 }
 
@@ -300,7 +300,7 @@ export function createRequestFigureRoutes({
     defineRoute({
       at: 'GET /api/request-errors',
       access: 'viewer',
-      title: 'lists the errors of model requests, equal ones as one',
+      title: 'lists the errors of model requests, grouped',
       query: partial(FILTER_QUERY),
       answers: { 200: { description: 'The groups.', schema: ERROR_GROUPS_SCHEMA } },
       async run({ query, caller }) {
@@ -329,7 +329,7 @@ export function createRunningRoutes({
     defineRoute({
       at: 'GET /api/running-requests',
       access: 'viewer',
-      title: 'lists the model requests that are under way',
+      title: 'lists the model requests that are running',
       answers: { 200: { description: 'Of all processes.', schema: RUNNING_LIST_SCHEMA } },
       async run() {
         const { rows, total } = await monitor.running.list();
@@ -340,7 +340,7 @@ export function createRunningRoutes({
       at: 'POST /api/running-requests/{id}/stop',
       access: 'operator',
       shows: 'nothing',
-      title: 'stops a model request that is under way',
+      title: 'stops a running model request',
       parameter: 'Id of the request, as the list gives it.',
       answers: { 204: { description: 'It is stopped, and its record says by whom.' } },
       async run({ parameter, author }) {
@@ -409,7 +409,7 @@ export function createRequestSessionRoute(options: Options): ApiRoute {
       const sum = await requestFigures.session(session);
       if (sum === undefined) {
         return refuseUnknown(
-          told`There is no request of this session. They may have been removed by their age.`,
+          told`There is no request of this session. They may be older than the retention period.`,
         );
       }
       const { keyIds, ...shown } = sum;
@@ -545,14 +545,14 @@ export function createBodyRecordingRoutes({
     defineRoute({
       at: 'GET /api/body-recording',
       access: 'viewer',
-      title: 'says until when bodies are kept for a while',
+      title: 'shows until when payloads are recorded',
       answers,
       run: async () => answer(),
     }),
     defineRoute({
       at: 'PUT /api/body-recording',
       access: 'operator',
-      title: 'keeps the bodies of requests for some minutes',
+      title: 'records the payloads of requests for some minutes',
       body: ASKED_SCHEMA,
       answers,
       async run({ body: { minutes } }) {

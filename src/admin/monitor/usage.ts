@@ -116,7 +116,7 @@ export function createUsageRoutes({
     defineRoute({
       at: 'GET /api/usage',
       access: 'viewer',
-      title: 'shows what was used, by time and by whom',
+      title: 'shows usage, by time and group',
       query: USAGE_QUERY,
       answers: { 200: { description: 'Sums, oldest first.', schema: USAGE_SCHEMA } },
       async run({ query }) {
@@ -129,7 +129,7 @@ export function createUsageRoutes({
     defineRoute({
       at: 'GET /api/usage/leading',
       access: 'viewer',
-      title: 'shows who used the most, by time, and what all others used together',
+      title: 'shows the groups with the most usage, by time, and all others together',
       query: LEADING_QUERY,
       answers: { 200: { description: 'Sums, oldest first.', schema: LEADING_USAGE_SCHEMA } },
       async run({ query }) {
@@ -153,7 +153,7 @@ export function createUsageRoutes({
     defineRoute({
       at: 'GET /api/latency',
       access: 'viewer',
-      title: 'shows how long answers take, by time and by whom',
+      title: 'shows durations and times to first token, by time and group',
       query: LATENCY_QUERY,
       answers: { 200: { description: 'Percentiles, oldest first.', schema: LATENCY_SCHEMA } },
       async run({ query }) {

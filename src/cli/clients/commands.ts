@@ -66,7 +66,7 @@ const addConnect = localCommand<GivenFlags>({
 
 const addLaunch = localCommand<GivenFlags>({
   name: 'launch',
-  description: 'start a client on the gateway, its own settings left alone',
+  description: 'start a client on the gateway, without changing its settings',
   argument: ['<client>', 'the client'],
   rest: ['[arguments...]', 'behind --: what the client is given'],
   options: SET_UP_FLAGS,

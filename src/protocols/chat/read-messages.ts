@@ -202,7 +202,7 @@ class LegacyCalls {
 function readAssistantParts(message: Assistant, { path, context, legacyCalls }: Place): Part[] {
   if ((message.name ?? '') !== '') {
     // Not told in the text: a model goes on as its own turns begin, and its answer would begin with a name.
-    const reason = told`Upstreams have no place for the names of assistants.`;
+    const reason = told`Upstreams have no field for the names of assistants.`;
     context.receipt.add('dropped', `${path}.name`, reason);
   }
   const parts: Part[] = readThoughts(message);

@@ -188,7 +188,7 @@ function noteLoser(
   const { path, amount } = loser;
   if (loser === winner || amount.kind === 'unset') return;
   if (JSON.stringify(amount) === JSON.stringify(winner.amount)) return;
-  receipt.add('dropped', path, told`${winner.path} says something else and wins.`);
+  receipt.add('dropped', path, told`${winner.path} says something else and takes precedence.`);
 }
 
 function sayLevel<Key extends string>(

@@ -172,7 +172,7 @@ function readMaxTokens(body: Body, receipt: Receipt): number | undefined {
   const older = readNumber(body.max_tokens);
   if (newer !== undefined && older !== undefined && newer !== older) {
     const name = 'max_completion_tokens';
-    receipt.add('dropped', 'max_tokens', told`${name} says something else and wins.`);
+    receipt.add('dropped', 'max_tokens', told`${name} says something else and takes precedence.`);
   }
   return newer ?? older;
 }

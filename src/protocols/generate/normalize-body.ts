@@ -57,7 +57,7 @@ export function normalizeCountBody(
   for (const [key, value] of Object.entries(body)) {
     if (key === wrapperKey || value === null || (key === 'model' && isSameModel(value, model)))
       continue;
-    receipt.add('dropped', key, told`Only what stands in ${wrapperKey} is counted.`);
+    receipt.add('dropped', key, told`Only ${wrapperKey} is counted.`);
   }
   const request = body[wrapperKey] ?? null;
   return { body: normalizeRequest(request, model, { path: wrapperKey, receipt }), wrapperKey };
@@ -111,7 +111,7 @@ function normalizeGenerationConfig(config: Config, { path: parent, receipt }: Pl
   }
   if (result.responseSchema !== undefined && result.responseJsonSchema !== undefined) {
     delete result.responseSchema;
-    const reason = told`responseJsonSchema is given too and wins.`;
+    const reason = told`responseJsonSchema is given too and takes precedence.`;
     receipt.add('dropped', `${path}.responseSchema`, reason);
   }
   const { thinkingConfig: thinking } = result;
@@ -121,7 +121,7 @@ function normalizeGenerationConfig(config: Config, { path: parent, receipt }: Pl
   else if (budget.thinkingBudget !== undefined) {
     // The service refuses a budget and a level together; here the exact figure wins.
     result.thinkingConfig = budget;
-    const reason = told`thinkingBudget is given too and wins.`;
+    const reason = told`thinkingBudget is given too and takes precedence.`;
     receipt.add('dropped', `${path}.thinkingConfig.thinkingLevel`, reason);
   }
   return result;
@@ -343,7 +343,11 @@ function normalizeDeclaration(declaration: Declaration, place: Place): Declarati
   for (const [form, jsonForm] of SCHEMA_FORMS) {
     if (result[form] === undefined || result[jsonForm] === undefined) continue;
     delete result[form];
-    place.receipt.add('dropped', `${place.path}.${form}`, told`${jsonForm} is given too and wins.`);
+    place.receipt.add(
+      'dropped',
+      `${place.path}.${form}`,
+      told`${jsonForm} is given too and takes precedence.`,
+    );
   }
   return result;
 }

@@ -71,7 +71,12 @@ function saidEffort(path: string, effort: Effort): SaidAmount {
 
 function noteLoser(loser: SaidAmount | undefined, winner: SaidAmount, receipt: Receipt): void {
   if (loser === undefined || isSame(loser.amount, winner.amount)) return;
-  note(receipt, 'dropped', loser.path, told`${winner.path} says something else and wins.`);
+  note(
+    receipt,
+    'dropped',
+    loser.path,
+    told`${winner.path} says something else and takes precedence.`,
+  );
 }
 
 function isSame(one: object, other: object): boolean {
@@ -119,7 +124,12 @@ export function readOutputFormat(body: Body, receipt: Receipt): OutputFormat {
   const older = body.output_format;
   if (newer && older && !isSame(newer, older)) {
     const winner = 'output_config.format';
-    note(receipt, 'dropped', 'output_format', told`${winner} says something else and wins.`);
+    note(
+      receipt,
+      'dropped',
+      'output_format',
+      told`${winner} says something else and takes precedence.`,
+    );
   }
   const value = newer ?? older ?? undefined;
   if (value === undefined) return { kind: 'text' };

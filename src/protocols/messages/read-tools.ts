@@ -328,7 +328,7 @@ function readToolHints(
   }
   const words = description ? [description] : [];
   if (input_examples && input_examples.length > 0) {
-    const reason = told`Examples stand in the description.`;
+    const reason = told`Examples are in the description.`;
     note(receipt, 'approximated', `${tool}.input_examples`, reason);
     const examples = input_examples.map((example) => JSON.stringify(example));
     words.push(['Examples of its input:', ...examples].join('\n'));

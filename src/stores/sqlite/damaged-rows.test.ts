@@ -86,7 +86,7 @@ test.each([
     `update accounts set proxy_url = 'http://clear' where id = 'a'`,
     /proxy address cannot be opened/,
   ],
-  [`update accounts set kind = 'of the future' where id = 'a'`, /kind is none that is known/],
+  [`update accounts set kind = 'of the future' where id = 'a'`, /kind is unknown/],
   [`delete from credentials where account_id = 'a'`, /credential is gone/],
   [`insert into account_health values ('a', '{"status":')`, /stored state is damaged/],
   [`insert into account_health values ('a', '{"status":{"kind":"odd"}}')`, /state is damaged/],

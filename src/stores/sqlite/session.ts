@@ -365,7 +365,7 @@ export class SqliteConnection implements Database {
   #current(): OpenFile {
     const { path } = this.#options;
     if (this.#file !== undefined && this.#file.identity !== identify(path)) {
-      const message = told`The database ${path} was moved, removed or replaced while it was in use. Put it back, or restart to use what stands there now.`;
+      const message = told`The database ${path} was moved, removed or replaced while it was in use. Put it back, or restart to use the file that is there now.`;
       throw new StoreError('unavailable', message);
     }
     this.#file ??= openFile(this.#options);

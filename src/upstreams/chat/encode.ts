@@ -109,7 +109,7 @@ function fitAmount({ reasoning, tools }: CanonicalRequest, context: FitContext):
   );
   const hasFunctions = tools.some(({ kind }) => kind === 'function' || kind === 'freeform');
   if (!refusesEffortWithTools || !hasFunctions || amount.kind === 'off') return amount;
-  const reason = told`Beside functions this model takes no effort at Chat Completions.`;
+  const reason = told`With functions this model takes no effort at Chat Completions.`;
   if (amount.kind !== 'unset') context.target.receipt.add('dropped', 'thinking', reason);
   return efforts.includes('none') ? { kind: 'off', isUnasked: true } : { kind: 'unset' };
 }
@@ -160,7 +160,7 @@ function unsaidFields(request: CanonicalRequest, { target }: FitContext): JsonOb
   }
   const drawing = drawsImages ? drawingFields(request) : {};
   if (image !== undefined && !drawsImages) drop('size', told`This model draws no images.`);
-  if (imageDrafts) drop('partial_images', told`This model shows no unfinished pictures.`);
+  if (imageDrafts) drop('partial_images', told`This model sends no partial images.`);
   if (outputModalities.includes('image') && !drawsImages)
     drop('modalities', told`This model draws no images.`);
   if (safety.length > 0) drop('safety_settings', told`The upstream has no such settings.`);
@@ -276,7 +276,7 @@ class Messages {
       else media.push(...this.#mediaOf(item));
     }
     if (media.length > 0) {
-      const reason = told`Media of tool results stand in the user message behind them.`;
+      const reason = told`Media of tool results are in the user message after them.`;
       this.#note('approximated', reason);
       if (texts.length === 0) texts.push('The result is in the next message.');
     }
@@ -298,7 +298,7 @@ class Messages {
       case 'tool-call':
       case 'thinking':
       case 'redacted-thinking':
-        this.#note('dropped', told`A ${part.kind} stood in a user turn.`);
+        this.#note('dropped', told`A ${part.kind} was in a user turn.`);
         return [];
       default:
         return [{ type: 'text', text: this.#textOf(part) }];
@@ -354,7 +354,7 @@ class Messages {
           this.#note('dropped', told`Only its issuer can read redacted thinking.`);
           break;
         case 'tool-result':
-          this.#note('dropped', told`A tool result stood in an assistant turn.`);
+          this.#note('dropped', told`A tool result was in an assistant turn.`);
           break;
         default:
           say(this.#textOf(part), true);

@@ -124,7 +124,10 @@ function fitSampling(body: JsonObject, { traits, isThinking }: Sampled, context:
     drop(body, 'service_tier', context, { usual: 'auto', reason });
   }
   if (!quirks.takesChoices) {
-    drop(body, 'n', context, { usual: 1, reason: told`The upstream gives one answer a request.` });
+    drop(body, 'n', context, {
+      usual: 1,
+      reason: told`The upstream gives one answer per request.`,
+    });
   }
   fitSeed(body, context);
   fitStops(body, isFixed ? 0 : quirks.maxStops, context);
@@ -173,7 +176,7 @@ function fitTools(body: JsonObject, traits: ModelTraits, context: FitContext): v
     drop(body, 'parallel_tool_calls', context, { usual: true, reason });
   }
   if (!quirks.takesWebSearch || !traits.searches) {
-    const reason = told`This model searches no web.`;
+    const reason = told`This model does not search the web.`;
     drop(body, 'web_search_options', context, { reason });
   }
 }

@@ -144,7 +144,7 @@ function encodeDrawing(
   const pictures = picturesOf(parts, request.turns);
   const drafts = request.imageDrafts ?? 0;
   if (drafts > 0 && !traits.streams) {
-    receipt.add('dropped', 'partial_images', told`This model shows no unfinished pictures.`);
+    receipt.add('dropped', 'partial_images', told`This model sends no partial images.`);
   }
   const fields = {
     model: modelId,
@@ -283,7 +283,7 @@ function encodeTranscription(
   }
   const { transcription } = request;
   if (transcription === undefined && text !== '') {
-    receipt.add('dropped', 'messages', told`This model writes recordings down and reads no words.`);
+    receipt.add('dropped', 'messages', told`This model transcribes audio and takes no text.`);
   }
   const { task = 'transcribe', times = 'nothing', languages = [] } = transcription ?? {};
   if (task === 'translate' && !traits.translates) {
@@ -305,13 +305,13 @@ function encodeTranscription(
   };
   if (task === 'translate') {
     if (languages.length > 0) {
-      receipt.add('dropped', 'language', told`The endpoint finds out the language itself.`);
+      receipt.add('dropped', 'language', told`The endpoint detects the language itself.`);
     }
     const { language: _language, languages: _languages, ...rest } = fields;
     return bodyFor('audio/translations', rest);
   }
   if (languages.length > 1 && !traits.takesLists) {
-    receipt.add('approximated', 'languages', told`The first of the languages was told.`);
+    receipt.add('approximated', 'languages', told`Only the first of the languages was sent.`);
   }
   return bodyFor('audio/transcriptions', {
     ...fields,

@@ -503,7 +503,7 @@ function moveMedia(messages: readonly JsonObject[], receipt: Receipt): JsonObjec
       moved.push(message);
       continue;
     }
-    const reason = told`Media of tool results stand in the user message behind them.`;
+    const reason = told`Media of tool results are in the user message after them.`;
     receipt.add('approximated', 'messages', reason);
     const texts = parts.filter(({ type }) => type === 'text').map(({ text }) => textOf(text) ?? '');
     const content = texts.join('\n') || 'The result is in the next message.';

@@ -197,7 +197,7 @@ export function encodeEffort(
     target.receipt.add('approximated', path, whyNearest(wanted, word));
   }
   if (profile.quirks.effort === 'template' && word !== 'none') {
-    const reason = told`Thinking can be switched on and off here, and no amount be said.`;
+    const reason = told`Thinking can only be switched on or off here, without an amount.`;
     target.receipt.add('approximated', path, reason);
   }
   return { fields: fieldsOf(word, profile.quirks), word };

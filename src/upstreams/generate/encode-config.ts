@@ -123,7 +123,7 @@ function encodeSpeech(
 /** Unfinished pictures are part of the thoughts. Source: ai.google.dev, "Image generation", thinking. */
 function draftConfig({ modelId, receipt }: EncodeTarget): WireThinkingConfig | undefined {
   if (traitsOf(modelId).showsDrafts) return { includeThoughts: true };
-  receipt.add('dropped', 'partial_images', told`This model shows no unfinished pictures.`);
+  receipt.add('dropped', 'partial_images', told`This model sends no partial images.`);
   return undefined;
 }
 

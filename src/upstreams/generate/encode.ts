@@ -168,7 +168,7 @@ function encodeUserTurn(parts: readonly Part[], context: EncodeContext): WirePar
       case 'tool-call':
       case 'thinking':
       case 'redacted-thinking': {
-        const reason = told`A ${part.kind} stood in a user turn.`;
+        const reason = told`A ${part.kind} was in a user turn.`;
         context.target.receipt.add('dropped', 'messages', reason);
         break;
       }
@@ -243,7 +243,7 @@ class ModelTurn {
         break;
       case 'tool-result':
         // Results are the user's; the transforms have put them there.
-        this.#note('dropped', told`A tool result stood in an assistant turn.`);
+        this.#note('dropped', told`A tool result was in an assistant turn.`);
         break;
       default:
         part satisfies never;
@@ -298,7 +298,7 @@ class ModelTurn {
     if (!isWanted && !target.usesPlaceholders) return undefined;
     this.#note(
       'repaired',
-      told`A tool call without a signature was sent with the documented stand-in.`,
+      told`A tool call without a signature was sent with the documented placeholder.`,
     );
     return SIGNATURE_SENTINEL;
   }
@@ -314,7 +314,7 @@ class ModelTurn {
     if (!target.usesPlaceholders || !(part.inlineData || isFirstText)) return undefined;
     this.#note(
       'repaired',
-      told`What was drawn or said without a signature was sent with the documented stand-in.`,
+      told`A picture or a text without a signature was sent with the documented placeholder.`,
     );
     return SIGNATURE_SENTINEL;
   }

@@ -186,10 +186,10 @@ test('the operator learns what was said, without secrets, and where to verify', 
   );
 });
 
-test('a client learns that the place is the trouble', () => {
+test('a client learns that its region is not served', () => {
   const error = classify(400, { message: 'User location is not supported for the API use.' });
   expect(error).toMatchObject({ kind: 'upstream-unavailable', failure: { kind: 'path' } });
-  expect(error.message).toContain('place');
+  expect(error.message).toContain('region');
 });
 
 test('trouble with the account is never the client’s own 401 or 403 (P146)', () => {

@@ -310,13 +310,13 @@ function writeStep(parts: readonly Part[], isOpen: boolean, target: PatchTarget)
     hasSaid ||= written.thought !== true;
     if (!isOpen || isIdle || written.thoughtSignature !== undefined) return written;
     if (isCall) {
-      const reason = told`A function call without a signature was sent with the documented stand-in.`;
+      const reason = told`A function call without a signature was sent with the documented placeholder.`;
       return withStandIn(written, reason, target);
     }
     // ai.google.dev, "Image generation", thought signatures; vercel/ai#10441.
     const isDrawn = target.usesPlaceholders && (written.inlineData !== undefined || isFirstText);
     if (!isDrawn || written.thought === true) return written;
-    const reason = told`What was drawn or said without a signature was sent with the documented stand-in.`;
+    const reason = told`A picture or a text without a signature was sent with the documented placeholder.`;
     return withStandIn(written, reason, target);
   });
 }

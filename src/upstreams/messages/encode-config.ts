@@ -78,7 +78,11 @@ export function encodeThinking(
     return SILENT;
   }
   if (usesPlaceholders) {
-    receipt.add('approximated', 'thinking', told`Off: the upstream misses earlier thoughts.`);
+    receipt.add(
+      'approximated',
+      'thinking',
+      told`Off: the upstream reports that earlier thoughts are missing.`,
+    );
     return SILENT;
   }
   const budget = manualBudget(asked, limit);
@@ -166,7 +170,7 @@ export function dropBesideThinking(body: JsonObject, receipt: Receipt): void {
     readNumber(body.top_k) === undefined ? [] : ['top_k'],
   ].flat();
   for (const field of lost) {
-    receipt.add('dropped', field, told`It cannot be set beside thinking.`);
+    receipt.add('dropped', field, told`It cannot be set together with thinking.`);
     delete body[field];
   }
 }

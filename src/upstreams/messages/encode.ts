@@ -83,7 +83,7 @@ function noteDropped(request: CanonicalRequest, { receipt }: EncodeTarget): void
   const { image, imageDrafts, speech, mediaResolution, safety, outputModalities } = request;
   if (image !== undefined) receipt.add('dropped', 'size', told`This model draws no images.`);
   if (imageDrafts) {
-    receipt.add('dropped', 'partial_images', told`This model shows no unfinished pictures.`);
+    receipt.add('dropped', 'partial_images', told`This model sends no partial images.`);
   }
   const isSilent = outputModalities?.some((modality) => modality !== 'text') === true;
   if (isSilent || speech !== undefined) {
@@ -153,7 +153,7 @@ function settleEnd(messages: JsonObject[], context: MessagesContext): JsonObject
   if (last?.role !== 'assistant') return messages;
   const isThinking = thinking !== undefined && thinking.type !== 'disabled';
   if (!traitsOf(target.modelId).takesPrefill || hasFormat || isThinking) {
-    const reason = told`The model does not go on from its own words: a user turn "\u2026" was put behind them.`;
+    const reason = told`The model does not continue its own turn: a user turn "\u2026" was added after it.`;
     target.receipt.add('approximated', 'messages', reason);
     return [...messages, { role: 'user', content: [SILENCE] }];
   }
@@ -191,7 +191,7 @@ function encodeUserTurn(parts: readonly Part[], ids: CallIds, target: EncodeTarg
       case 'tool-call':
       case 'thinking':
       case 'redacted-thinking': {
-        const reason = told`A ${part.kind} stood in a user turn.`;
+        const reason = told`A ${part.kind} was in a user turn.`;
         target.receipt.add('dropped', 'messages', reason);
         break;
       }
@@ -325,7 +325,7 @@ class AssistantTurn {
         break;
       case 'tool-result':
         // Results are the user's; the transforms have put them there.
-        this.#note(told`A tool result stood in an assistant turn.`);
+        this.#note(told`A tool result was in an assistant turn.`);
         break;
       default:
         part satisfies never;

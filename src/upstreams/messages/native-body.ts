@@ -71,7 +71,11 @@ export function patch(
   patchThinking(patched, target);
   dropSecondSampling(patched, target);
   if (usesPlaceholders && objectOf(patched.thinking)?.type === 'enabled') {
-    receipt.add('approximated', 'thinking', told`Off: the upstream misses earlier thoughts.`);
+    receipt.add(
+      'approximated',
+      'thinking',
+      told`Off: the upstream reports that earlier thoughts are missing.`,
+    );
     delete patched.thinking;
   }
   return withoutLostThinking(patched, receipt);

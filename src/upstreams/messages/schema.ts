@@ -69,7 +69,7 @@ function flattenTop(node: JsonObject, { receipt, path }: SchemaContext): JsonObj
       Object.assign(properties, branch.properties);
     }
   }
-  receipt.add('approximated', path, told`Alternatives of the whole input are told in words.`);
+  receipt.add('approximated', path, told`Alternatives of the whole input are described in words.`);
   const words = `The input must also follow this JSON Schema: ${JSON.stringify(Object.fromEntries(given))}`;
   const description = typeof rest.description === 'string' ? `${rest.description}\n\n` : '';
   return { ...rest, properties, description: description + words };

@@ -32,7 +32,7 @@ export const clients = {
   leaveHint: 'The new key is shown only here, and cannot be shown again.',
   leave: 'Leave',
   oneCommand: 'With one command',
-  oneCommandHint: 'Where isthmus is installed beside the client.',
+  oneCommandHint: 'On a machine where both isthmus and the client are installed.',
   verbs: {
     connect: 'Writes its settings; --undo restores them',
     launch: 'Starts it and changes no settings',
@@ -67,7 +67,8 @@ export const clients = {
   },
   copy: 'Copy: {{name}}',
   worksTitle: 'Check that it works',
-  worksHint: 'Send a message with it: it is seen here as soon as it arrives, and if it fails, why.',
+  worksHint:
+    'Send a message with it. It appears here as soon as it arrives, with the reason if it fails.',
   toAccounts: 'Open Accounts',
   toRequests: 'Open Requests',
   permissionNote:

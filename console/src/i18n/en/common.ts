@@ -17,7 +17,7 @@ export const common = {
   optional: 'optional',
   remove: 'Remove',
   retry: 'Try again',
-  chartKeys: 'Arrow keys read the columns, Enter opens the requests of one.',
+  chartKeys: 'Arrow keys move through the columns, Enter opens the requests of one.',
   noColumn: 'no column chosen',
   save: 'Save',
   saved: 'Saved',

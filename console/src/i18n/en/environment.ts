@@ -65,7 +65,7 @@ export const environment = {
     OTEL_TRACES_SAMPLER: 'Trace sampler.',
     OTEL_TRACES_SAMPLER_ARG: 'Sampling ratio of a ratio-based sampler.',
     ISTHMUS_REPLICA_NAME:
-      'What request logs call this gateway where several serve together. If unset, the name of the machine.',
+      'Name of this gateway in request logs when several serve together. If unset, the name of the machine.',
     WORKERS: 'Number of processes that serve on the port; auto is one for each core.',
     ISTHMUS_DATA_DIR: 'Folder for all data of the gateway, including the config file.',
     ISTHMUS_DRAIN_DELAY:

@@ -37,13 +37,13 @@ export const keys = {
   rotate: 'Rotate',
   rotateTitle: 'Rotate the key of {{name}}',
   rotateHint:
-    'The key gets a new secret and keeps its limits, usage and sessions. For how long shall the old secret still work?',
+    'The key gets a new secret and keeps its limits, usage and sessions. How long should the old secret keep working?',
   overlap: 'Old secret works for',
   overlaps: { '0': 'Not at all', '1': '1 hour', '24': '24 hours', '168': '7 days' },
   previousUnused: 'Old {{prefix}}… not used since, ends {{end}}',
   previousUsed: 'Old {{prefix}}… used {{used}}, ends {{end}}',
   invite: 'Invite by link',
-  inviteTitle: 'Invite somebody to get a key',
+  inviteTitle: 'Invite someone to get a key',
   remove: 'Remove',
   removeTitle: 'Remove {{name}}?',
   removeHint:

@@ -9,7 +9,7 @@ export const neutral: PartlyTranslated<typeof rest> = {
   settings: {
     upstream: {
       profileNames: { 'openai-compatible': 'Chat-compatible' },
-      quirksHint: 'Sends what this one takes, where it differs from the public API.',
+      quirksHint: 'Adapts requests to this service where it differs from the public API.',
     },
   },
 };

@@ -131,7 +131,7 @@ export const overview = {
     },
     'disk-full': {
       message: 'The disk of the data folder is full: {{count}} MB left',
-      wayOut: 'Free space now: what is added may be lost.',
+      wayOut: 'Free space now: new data may be lost.',
     },
     'log-unwritten': {
       message: 'The log cannot be written to its files ({{reason}})',

@@ -5,7 +5,7 @@ export const people = {
   hint: 'They sign in with their own names. The console password is an owner without a name.',
   empty: 'Nobody signs in by name yet',
   emptyHint:
-    'Invite people so that each has a role, sessions of their own, and a name in the audit log.',
+    'Invite people so that each has a role, their own sessions, and a name in the audit log.',
   name: 'Name',
   nameHint: 'What they sign in with, such as their email address',
   role: 'Role',
@@ -27,12 +27,12 @@ export const people = {
     'They are signed out at once and cannot sign in again. What they did stays in the audit log.',
   removed: '{{name}} removed',
   invite: 'Invite',
-  inviteTitle: 'Invite somebody to the console',
+  inviteTitle: 'Invite someone to the console',
   may: {
     owner: 'May do everything, including people, passwords and exports of credentials.',
     operator:
       'Runs the gateway: accounts, keys, routing, most settings. No credentials, no people.',
-    viewer: 'Looks at everything but payloads, and changes nothing.',
+    viewer: 'Sees everything but payloads, and changes nothing.',
   },
   makeLink: 'Make link',
   linkTitle: 'Link for {{name}}',

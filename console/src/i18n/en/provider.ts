@@ -35,7 +35,7 @@ export const provider = {
   vision: 'Vision',
   webSearchUrl: 'URL of its MCP service for web search',
   webReaderUrl: 'URL of its MCP service that reads web pages',
-  visionModel: 'Model that looks at pictures',
+  visionModel: 'Vision model',
   saved: 'Provider settings saved',
   urlBad: 'Enter a URL that starts with http:// or https://.',
 } as const;

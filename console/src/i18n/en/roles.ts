@@ -2,7 +2,7 @@
 
 export const roles = {
   names: { owner: 'Owner', operator: 'Operator', viewer: 'Viewer' },
-  needed: 'Changes here need the role {{role}}.',
-  banner: 'Signed in as {{role}}: you can look at everything but payloads, and change nothing.',
-  bodiesHidden: 'Payloads were kept. Viewing them needs the role Operator.',
+  needed: 'Changes here require the role {{role}}.',
+  banner: 'Signed in as {{role}}: you can see everything but payloads, and change nothing.',
+  bodiesHidden: 'Payloads were recorded. Viewing them requires the role Operator.',
 } as const;

@@ -126,25 +126,25 @@ export const settings = {
     },
     signInClient: { name: 'Client ID', hint: 'This gateway as a client of the provider.' },
     signInSecret: { name: 'Client secret', hint: 'Stored sealed. Empty for public clients.' },
-    signInLabel: { name: 'Button label', hint: 'What the sign-in page calls the provider.' },
+    signInLabel: { name: 'Button label', hint: 'Name of the provider on the sign-in page.' },
     signInScopes: {
       name: 'Scopes',
       hint: 'openid must be among them. When empty: openid, email, profile.',
     },
     signInRedirect: {
       name: 'Redirect URL',
-      hint: 'As registered at the provider, ending in /sign-in/callback. When empty, that of the page somebody signs in at.',
+      hint: 'As registered at the provider, ending in /sign-in/callback. If empty, derived from the address of the sign-in page.',
     },
     roleClaim: {
       name: 'Role claim',
       hint: 'Claim that gives roles, such as groups or realm_access.roles.',
     },
-    ownerValues: { name: 'Owners', hint: 'Values of the claim that make somebody an owner.' },
-    operatorValues: { name: 'Operators', hint: 'Values that make somebody an operator.' },
-    viewerValues: { name: 'Viewers', hint: 'Values that make somebody a viewer.' },
+    ownerValues: { name: 'Owners', hint: 'Values of the claim that give the role Owner.' },
+    operatorValues: { name: 'Operators', hint: 'Values that give the role Operator.' },
+    viewerValues: { name: 'Viewers', hint: 'Values that give the role Viewer.' },
     defaultRole: {
-      name: 'Role of everybody else',
-      hint: 'With None, only people with a value above and invited people come in.',
+      name: 'Role of everyone else',
+      hint: 'With None, only people with a value above and invited people can sign in.',
     },
     allowedDomains: {
       name: 'Allowed domains',
@@ -163,7 +163,7 @@ export const settings = {
     },
     webSockets: {
       name: 'WebSockets',
-      hint: 'Takes Responses requests over a WebSocket too; otherwise clients are told to use HTTP.',
+      hint: 'Accepts Responses requests over a WebSocket too; if off, clients get a 426 and use HTTP.',
     },
     fetchRemoteMedia: {
       name: 'Fetch remote media',
@@ -260,9 +260,12 @@ export const settings = {
     },
     alertHold: {
       name: 'Wait before alerting',
-      hint: 'Only what lasts this long is sent, and only what is gone this long is resolved.',
+      hint: 'How long a condition must last before it is sent, and be gone before it is resolved.',
     },
-    alertRepeat: { name: 'Repeat interval', hint: 'What still holds is sent again after this.' },
+    alertRepeat: {
+      name: 'Repeat interval',
+      hint: 'How often a condition that lasts is sent again.',
+    },
     updateCheck: {
       name: 'Update check',
       hint: 'Asks the package registry once a day for a newer version. Only an installed release started by hand at a terminal does so.',
@@ -316,7 +319,7 @@ export const settings = {
     baseUrlNeeded: 'Base URL of its API: https://… or http://…',
     baseUrlMissing: 'This profile needs a base URL.',
     quirks: 'Service or server',
-    quirksHint: 'Sends what this one takes, where it differs from OpenAI.',
+    quirksHint: 'Adapts requests to this service where it differs from OpenAI.',
     quirksNone: 'Another',
     keyHeader: 'Header of the key',
     keyHeaderHint: 'The header that carries the key.',
@@ -336,13 +339,14 @@ export const settings = {
     transcriptionsModels: 'Transcription models',
     speechModels: 'Speech models',
     endpointsHint:
-      'Models that are called at these endpoints and not at the chat path, beside the known ones. * stands for any characters.',
+      'Models that are called at these endpoints instead of the chat path, in addition to the known ones. * matches any characters.',
     pathsHint: 'Below the base URL; {model} stands for the model.',
     endsWith: 'What ends a stream',
     endsWithHint:
-      '[DONE] is for a service that never tells a finish_reason; otherwise such a stream counts as cut off.',
+      'Choose [DONE] for a service that never sends a finish_reason. Otherwise such a stream counts as interrupted.',
     extraBody: 'Additional body fields',
-    extraBodyHint: 'A JSON object whose fields every request body gets, such as {{example}}',
+    extraBodyHint:
+      'A JSON object whose fields are added to every request body, such as {{example}}',
     extraBodyBad: 'Enter a JSON object.',
     maxConcurrency: 'Calls at once',
     maxConcurrencyHint: 'More requests wait in a short queue. No limit if empty.',

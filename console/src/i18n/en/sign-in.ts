@@ -20,7 +20,7 @@ export const signIn = {
     keyTitle: 'Key for {{name}}',
     expires: 'The link works once and expires {{time}}.',
     gone: 'This link does not work',
-    missing: 'The link is not whole. Copy all of it, with the part behind #.',
+    missing: 'The link is incomplete. Copy all of it, including the part after #.',
   },
   hint: 'The console password is WEB_PASSWORD if set, then admin_password of the config file, then the API key.',
   linkHint: 'On this machine the gateway prints a one-time sign-in link at startup.',

@@ -16,7 +16,7 @@ export const clauses: SentenceTexts = {
   'and {}_FILE are both set; set one of them':
     'と {1}_FILE の両方が設定されています。どちらか一方を設定してください',
   'another account has this label': 'この名前は別のアカウントで使われています',
-  'belongs to the sandbox, which is there while no other account is':
+  'belongs to the sandbox, which exists only while there is no other account':
     'サンドボックスのもので、他のアカウントがない間だけ存在します',
   'cannot be read: {}_FILE must name a readable file':
     '読み取れません：{1}_FILE には読み取り可能なファイルを指定してください',
@@ -40,13 +40,13 @@ export const clauses: SentenceTexts = {
     'ID トークンの発行者が異なります。このアップストリームの「issuer」を確認してください',
   'its id token has expired': 'ID トークンの有効期限が切れています',
   'its id token is for another client': 'ID トークンが別のクライアントのものです',
-  'its kind is none that is known': '種類が不明です',
+  'its kind is unknown': '種類が不明です',
   'its proxy address cannot be opened: set it again':
     'プロキシの URL を復号できません：再設定してください',
   'its stored credential could not be read': '保存された認証情報を読み取れませんでした',
   'its stored state is damaged: look at it and enable it again':
     '保存された状態が破損しています：確認してから再び有効にしてください',
-  'its user info is about somebody else': 'ユーザー情報が別のユーザーのものです',
+  'its user info is that of another person': 'ユーザー情報が別のユーザーのものです',
   'key: does not belong to an account of kind {}.': 'key: 種類が {1} のアカウントでは使えません。',
   'lacks {}': '{1} がありません',
   'must be a comma list without empty entries':
@@ -143,7 +143,7 @@ export const clauses: SentenceTexts = {
     'path: 「{1}」はこのプロトコルのパスではありません：{2}。',
   'redirect: no public address is configured. Set upstreams.{}.oauth.redirect_url, or use loopback or manual.':
     'redirect: 公開 URL が設定されていません。upstreams.{1}.oauth.redirect_url を設定するか、loopback または manual を使ってください。',
-  'something else writes it all the time': '他のプログラムが書き込み続けています',
+  'another program keeps writing it': '他のプログラムが書き込み続けています',
   'status: must be ok, error, cancelled, 4xx, 5xx or a code.':
     'status: ok、error、cancelled、4xx、5xx またはステータスコードを指定してください。',
   'the account could not be stored; look at the disk, then try again':

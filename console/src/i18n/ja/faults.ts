@@ -24,14 +24,14 @@ export const faults: SentenceTexts = {
     'Vertex AI にはプロジェクトが必要ですが、アカウント {1} にはありません。アカウントのプロジェクトを設定してください（環境変数のアカウントは ISTHMUS_UPSTREAM_PROJECT）。',
   'All accounts for this model have reached their limit. Try again when one has recovered.':
     'このモデルのすべてのアカウントが上限に達しています。いずれかが回復してからもう一度お試しください。',
-  'All calls that this upstream takes at once are under way. Try again shortly.':
+  'This upstream is at its concurrency limit. Try again shortly.':
     'このアップストリームの同時呼び出し数が上限に達しています。しばらくしてからもう一度お試しください。',
   'Ask whoever gave you the key.': 'キーの発行者に問い合わせてください。',
   'No account offers the model {}. GET /v1/models lists the names that work.':
     'モデル {1} を提供しているアカウントはありません。使える名前は GET /v1/models で確認できます。',
   '{} No account is known to offer the model {}. GET /v1/models lists the names that work.':
     '{1}モデル {2} を提供すると分かっているアカウントはありません。使える名前は GET /v1/models で確認できます。',
-  'No credential for the upstream could be had just now.':
+  'No credential for the upstream is available right now.':
     'アップストリームの認証情報を現在取得できません。',
   'No secure connection to the upstream could be made.':
     'アップストリームに安全に接続できませんでした。',
@@ -52,12 +52,12 @@ export const faults: SentenceTexts = {
   'The Host header is missing.': 'Host ヘッダーがありません。',
   "Other gateways have reserved the rest of the account's quota for calls under way.":
     'このアカウントの残りのクォータは、他のゲートウェイが処理中の呼び出しに予約しています。',
-  'The account was taken out of use while the request was under way.':
+  'The account was disabled while the request was running.':
     'リクエストの処理中にアカウントが無効になりました。',
   'The address rule was changed meanwhile: it is at revision {}, not {}.':
     'その間に IP ルールが変更されました：リビジョンは {2} ではなく {1} です。',
   'The address rule {} was changed meanwhile.': 'その間に IP ルール {1} が変更されました。',
-  'The address {} is not let in here. Whoever runs this gateway can change that in its address rules.':
+  'The IP rules of this gateway block the address {}. Its operator can change them.':
     'IP アドレス {1} は許可されていません。ゲートウェイの管理者が IP ルールで変更できます。',
   'The admin API needs "Authorization: Bearer <console password>", or a browser that is signed in.':
     '管理 API には「Authorization: Bearer <コンソールのパスワード>」、またはサインイン済みのブラウザーが必要です。',
@@ -120,7 +120,7 @@ export const faults: SentenceTexts = {
     'データベース {1} のバージョンは {2} ですが、このプログラムが扱えるのはバージョン {3} までです。データベースはそのままです。新しいプログラムを再び使うか、更新前のバックアップに戻してください。',
   'The database {} refused the work (SQLite code {}).':
     'データベース {1} が処理を拒否しました（SQLite コード {2}）。',
-  'The database {} was moved, removed or replaced while it was in use. Put it back, or restart to use what stands there now.':
+  'The database {} was moved, removed or replaced while it was in use. Put it back, or restart to use the file that is there now.':
     'データベース {1} が使用中に移動、削除または置き換えられました。元に戻すか、再起動して現在のものを使ってください。',
   'The database {} {}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.':
     'データベース {1} は{2}。データベースはそのままです。バックアップと置き換えてください。新しいデータベースで始めるには、これと -wal および -shm ファイルを移動してください。',
@@ -210,7 +210,7 @@ export const faults: SentenceTexts = {
   'The upstream does not offer this model, or not for embeddings.':
     'アップストリームはこのモデルを提供していないか、埋め込みには提供していません。',
   'The upstream does not offer this model.': 'アップストリームはこのモデルを提供していません。',
-  'The upstream does not serve the place this gateway calls from.':
+  'The upstream does not serve the region this gateway calls from.':
     'アップストリームは、このゲートウェイのある地域では利用できません。',
   'The upstream ended the answer with an error.': 'アップストリームがエラーで応答を終えました。',
   'The upstream failed to answer.': 'アップストリームが応答に失敗しました。',
@@ -226,7 +226,7 @@ export const faults: SentenceTexts = {
   'The upstream held this answer back: {}.': 'アップストリームがこの応答をブロックしました：{1}。',
   'The upstream limits the rate of requests.':
     'アップストリームがリクエストのレートを制限しています。',
-  'The upstream misses the thought signature of an earlier tool call and takes nothing in its place. Send tool calls back with the signatures they came with, or begin a new conversation.':
+  'The upstream requires the thought signature of an earlier tool call and accepts nothing in its place. Send tool calls back with the signatures they came with, or begin a new conversation.':
     'アップストリームは以前のツール呼び出しの思考署名を必要とし、代わりのものを受け付けません。ツール呼び出しを元の署名とともに送り返すか、新しい会話を始めてください。',
   'The upstream never answered.': 'アップストリームは一度も応答しませんでした。',
   'The upstream quota is used up.': 'アップストリームのクォータを使い切りました。',
@@ -244,7 +244,7 @@ export const faults: SentenceTexts = {
   'The upstream sent an answer that is too long.': 'アップストリームの応答が長すぎます。',
   'The upstream sent something other than an answer.':
     'アップストリームが返したものは応答ではありません。',
-  'The upstream wants the account to be verified.':
+  'The upstream requires verification of the account.':
     'アップストリームがアカウントの確認を求めています。',
   'The upstream was silent for {} s.': 'アップストリームから {1} 秒間応答がありませんでした。',
   'There is no address rule of this id. List them to see all.':
@@ -255,9 +255,9 @@ export const faults: SentenceTexts = {
   'There is no rule {}.': 'ルール {1} はありません。',
   'This key expired at {}.': 'このキーは {1} に期限切れになりました。',
   'This key is disabled.': 'このキーは無効です。',
-  'This key is in use from {} already, the most it may within a day.':
+  'This key was already used from {}, its limit for one day.':
     'このキーは既に{1}で使用されており、1 日の上限に達しています。',
-  'This key is not let in from {} to {} ({}).':
+  'This key is blocked from {} to {} ({}).':
     'このキーは {1} から {2} まで（{3}）ブロックされます。',
   'This key may not use the model {}. The model list shows those it may.':
     'このキーではモデル {1} を使えません。使えるモデルはモデル一覧で確認できます。',
@@ -273,9 +273,9 @@ export const faults: SentenceTexts = {
     '使用中のページが締め出されます：そのホスト名がゲートウェイの名前ではなくなります。許可するホストにその名前を残すか、ゲートウェイの別の名前で開いたページから変更してください。{1}',
   "The gateway does not know the name in this request's Host header as its own. Call it by its address or as localhost, send an API key, or add the name to proxy.allowed_hosts (ISTHMUS_ALLOWED_HOSTS).":
     'このリクエストの Host ヘッダーの名前は、ゲートウェイのものではありません。ゲートウェイのアドレスまたは localhost でアクセスするか、API キーを送信するか、名前を proxy.allowed_hosts（ISTHMUS_ALLOWED_HOSTS）に追加してください。',
-  'This would lock you out with the next start: the gateway would listen at {} only, and you reach it at another of its addresses. Take 0.0.0.0 for all of them, or :: where there is IPv6. {}':
+  'This would lock you out with the next start: the gateway would listen at {} only, and you reach it at another of its addresses. Use 0.0.0.0 for all of them, or :: where there is IPv6. {}':
     '次の起動で締め出されます：ゲートウェイは {1} でのみ待ち受けますが、あなたは別のアドレスでアクセスしています。すべてのアドレスには 0.0.0.0、IPv6 がある場合は :: を指定してください。{2}',
-  'This would lock you out: the gateway would take you for {}, and no longer for {}':
+  'This would lock you out: the gateway would see your address as {}, and no longer as {}':
     '締め出されます：ゲートウェイはあなたの IP アドレスを {2} ではなく {1} とみなすようになります',
   'This would lock you out: without any password the console opens on the machine of the gateway only, and you come from elsewhere. Set another password instead. {}':
     '締め出されます：パスワードがない場合、コンソールはゲートウェイのマシンでのみ開けますが、あなたは別の場所からアクセスしています。代わりに別のパスワードを設定してください。{1}',
@@ -289,7 +289,7 @@ export const faults: SentenceTexts = {
     'この IP アドレスから誤った API キーが多数送信されました。1 日以内にここから使えたキーは引き続き使えます。その他のキーは {1} 分後に再び確認されます。',
   'Web pages of other origins need an API key. Send one, or allow the origin in the gateway settings.':
     '他のオリジンの Web ページには API キーが必要です。キーを送信するか、ゲートウェイの設定でオリジンを許可してください。',
-  'Whoever means it all the same changes the config file on the machine of the gateway.':
+  'To do it anyway, change the config file on the machine of the gateway.':
     'それでも変更する場合は、ゲートウェイのマシンで設定ファイルを変更してください。',
   'With a one-time link.': '一度だけ使えるリンクでサインイン。',
   'With the console password.': 'コンソールのパスワードでサインイン。',
@@ -348,11 +348,11 @@ export const faults: SentenceTexts = {
   '{} {} takes no body.': '{1} {2} は本文を受け付けません。',
   '{}: no rule covers it. Add an allow rule for it first.':
     '{1}: 一致するルールがありません。先に許可ルールを追加してください。',
-  '{}: the allow rule {} lets it in until {} only. Let that rule never end, or add one that does not, first.':
+  '{}: the allow rule {} covers it only until {}. Remove its expiry first, or add a rule without one.':
     '{1}: 許可ルール {2} の有効期限は {3} までです。先にそのルールの有効期限をなくすか、有効期限のないルールを追加してください。',
   '{}: the deny rule {} covers it. Remove that rule, or narrow it, first.':
     '{1}: 拒否ルール {2} に一致します。先にそのルールを削除するか、範囲を狭めてください。',
-  'Requests that run now hold what is left of the budget of {} ({}). Try again in {}.':
+  'Running requests have reserved the rest of the budget of {} ({}). Try again in {}.':
     '{2}の予算（{1}）の残りは、処理中のリクエストが予約しています。{3}後にもう一度お試しください。',
   'The budget was changed meanwhile: it is at revision {}, not {}.':
     'その間に予算が変更されました：リビジョンは {2} ではなく {1} です。',
@@ -385,7 +385,7 @@ export const faults: SentenceTexts = {
   '{} a month': '{1}/月',
   '{} a week': '{1}/週',
   '{} d {} h': '{1} 日 {2} 時間',
-  '{} has a budget of nothing: {}.': '{1}の予算は 0 です：{2}。',
+  '{} has a budget of 0: {}.': '{1}の予算は 0 です：{2}。',
   '{} has a budget of {}, and this request asks for {}.':
     '{1}の予算（{2}）を超えています：このリクエストには画像 {3} 枚が必要です。',
   '{} has used its budget of {}.': '{1}は予算（{2}）を使い切りました。',

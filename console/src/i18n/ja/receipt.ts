@@ -9,13 +9,13 @@ export const receipt: SentenceTexts = {
     'ターンごとに変わる課金の行は、キャッシュを無効にします。',
   'A forced server tool goes alone: the other tools were left out.':
     '強制されたサーバーツールは単独で送信します：他のツールは除外しました。',
-  'A function call without a signature was sent with the documented stand-in.':
+  'A function call without a signature was sent with the documented placeholder.':
     '署名のない関数呼び出しを、公式の代替署名を付けて送信しました。',
   'A hosted search cannot be demanded, only offered.':
     'ホスト型の検索は提示できるだけで、強制できません。',
   'A message between agents is sent as marked user text.':
     'エージェント間のメッセージを、印を付けたユーザーのテキストとして送信しました。',
-  'A picture is of type {}, as its bytes tell.': '画像のバイト列から、種類は {1} です。',
+  'The bytes of a picture are of type {}.': '画像のバイト列から、種類は {1} です。',
   'A response to the function {} was given the id and name of its call.':
     '関数 {1} への応答に、その呼び出しの ID と名前を付けました。',
   'A result without its call was counted as text.':
@@ -32,11 +32,11 @@ export const receipt: SentenceTexts = {
     'このゲートウェイが発行したものではない思考署名があります。',
   'A thought without an answer behind it cannot be sent upstream.':
     '後に応答のない思考は、アップストリームに送信できません。',
-  'A tool call without a signature was sent with the documented stand-in.':
+  'A tool call without a signature was sent with the documented placeholder.':
     '署名のないツール呼び出しを、公式の代替署名を付けて送信しました。',
   'A tool call without the thoughts before it was sent with empty ones.':
     '前に思考のないツール呼び出しを、空の思考を付けて送信しました。',
-  'A tool result stood in an assistant turn.': 'アシスタントのターンにツールの結果がありました。',
+  'A tool result was in an assistant turn.': 'アシスタントのターンにツールの結果がありました。',
   'A tool without a name cannot be called.': '名前のないツールは呼び出せません。',
   'A transcription has no such file.': '文字起こしにこのファイルはありません。',
   'A user turn "…" stands for the empty conversation.':
@@ -45,8 +45,9 @@ export const receipt: SentenceTexts = {
     '空の最後のターンの代わりに、ユーザーのターン「…」を送信しました。',
   'A user turn "…" was put before the first answer.':
     '最初の応答の前に、ユーザーのターン「…」を追加しました。',
-  'A {} stood in a user turn.': 'ユーザーのターンに {1} がありました。',
-  'Alternatives of the whole input are told in words.': '入力全体の選択肢を文章で説明しました。',
+  'A {} was in a user turn.': 'ユーザーのターンに {1} がありました。',
+  'Alternatives of the whole input are described in words.':
+    '入力全体の選択肢を文章で説明しました。',
   'An answer has at least one token here; 1 is sent.':
     '応答は 1 トークン以上必要なため、1 を送信しました。',
   'An earlier search tool sets this option.': '前の検索ツールがこのオプションを設定しています。',
@@ -70,7 +71,7 @@ export const receipt: SentenceTexts = {
   'Events are sent without padding.': 'イベントはパディングなしで送信します。',
   'Every tool is declared at once, so there is nothing to search for.':
     'すべてのツールを一度に宣言したため、検索するものはありません。',
-  'Examples stand in the description.': '例は説明に書きました。',
+  'Examples are in the description.': '例は説明に書きました。',
   'Function call {} has no response; "no result" was sent.':
     '関数呼び出し {1} に応答がないため、「no result」を送信しました。',
   'Halves of characters that stood alone became U+FFFD.':
@@ -81,16 +82,16 @@ export const receipt: SentenceTexts = {
   'Instructions alone are sent as the user turn.':
     '指示だけの場合、ユーザーのターンとして送信します。',
   'Instructions are text only.': '指示に使えるのはテキストのみです。',
-  'It cannot be set beside thinking.': '思考と同時には設定できません。',
+  'It cannot be set together with thinking.': '思考と同時には設定できません。',
   'Items of type "{}" cannot be shown to the model.': '種類「{1}」の項目はモデルに渡せません。',
-  'Its text stood for the value.': '値がテキストになっていたため、元に戻しました。',
+  'Its text was read as the value.': '値がテキストになっていたため、元に戻しました。',
   'Media inside a tool result have no detail level of their own.':
     'ツールの結果のメディアに、個別の詳細レベルはありません。',
-  'Media of tool results stand in the user message behind them.':
+  'Media of tool results are in the user message after them.':
     'ツールの結果のメディアは、直後のユーザーのメッセージに入れました。',
   'Models now search when they see fit: googleSearch.':
     '現在のモデルは、必要に応じて検索します：googleSearch。',
-  'Names of earlier tool calls were made acceptable.':
+  'Names of earlier tool calls were replaced by accepted ones.':
     '以前のツール呼び出しの名前を、受け付けられる形に変えました。',
   'No model of the pool answers with video.': '動画で応答するモデルはプールにありません。',
   'No model takes an audio format here.': '音声形式を受け付けるモデルはありません。',
@@ -102,7 +103,8 @@ export const receipt: SentenceTexts = {
     'オフ：このターンに、前に思考のないツール呼び出しがあります。',
   'Off: the output limit leaves no room for thinking.':
     'オフ：出力の上限に思考の余地がありません。',
-  'Off: the upstream misses earlier thoughts.': 'オフ：アップストリームに以前の思考がありません。',
+  'Off: the upstream reports that earlier thoughts are missing.':
+    'オフ：アップストリームに以前の思考がありません。',
   'Off: this request leaves no room for thinking.':
     'オフ：このリクエストには思考の余地がありません。',
   'Only a system message says how its turn is answered.':
@@ -116,7 +118,7 @@ export const receipt: SentenceTexts = {
   'Only the role {} can have said this.': 'これを発言できるのはロール {1} のみです。',
   'Only thinking of the type enabled has a budget.':
     '予算を指定できるのは、種類が enabled の思考のみです。',
-  'Only what stands in {} is counted.': '{1} の内容のみを数えます。',
+  'Only {} is counted.': '{1} のみを数えます。',
   'Pictures at the end are shown with the question.': '末尾の画像は質問とともに渡されます。',
   'Results of tool calls were moved behind their calls.':
     'ツール呼び出しの結果を、それぞれの呼び出しの後に移動しました。',
@@ -144,7 +146,7 @@ export const receipt: SentenceTexts = {
   'The limit was raised to leave room beside thinking.':
     '思考以外の余地を残すため、上限を引き上げました。',
   'The mask is shown to the model with an instruction.': 'マスクを指示とともにモデルに渡しました。',
-  'The model does not go on from its own words: a user turn "…" was put behind them.':
+  'The model does not continue its own turn: a user turn "…" was added after it.':
     'モデルは自身の文章の続きを書かないため、その後にユーザーのターン「…」を追加しました。',
   'The model is asked for the summary in words.': 'モデルに文章で要約を依頼しました。',
   'The model is shown all tools at once, so that there are none to search for.':
@@ -179,7 +181,7 @@ export const receipt: SentenceTexts = {
     '別のアップストリームの検索結果は、ここでは意味がありません。',
   'The schema was written in the draft the upstream takes.':
     'スキーマを、アップストリームが受け付けるドラフトに書き換えました。',
-  'The size in the request wins over the one in the model name.':
+  'The size in the request takes precedence over the one in the model name.':
     'モデル名のサイズより、リクエストのサイズが優先されます。',
   'The size is not <width>x<height>; 1024x1024 was taken.':
     'サイズが <幅>x<高さ> の形式ではないため、1024x1024 を使いました。',
@@ -196,7 +198,7 @@ export const receipt: SentenceTexts = {
     'ツールを使う回数はアップストリームが決めます。',
   'The upstream does not take this field.': 'アップストリームはこのフィールドを受け付けません。',
   'The upstream gave {} of {} answers.': 'アップストリームが返した応答は {2} 件中 {1} 件です。',
-  'The upstream gives one answer a request.':
+  'The upstream gives one answer per request.':
     'アップストリームは、1 つのリクエストに 1 つの応答を返します。',
   'The upstream has no counterpart for this option.':
     'アップストリームにこのオプションに対応するものはありません。',
@@ -205,7 +207,7 @@ export const receipt: SentenceTexts = {
     'アップストリームにこの形式はないため、モデルに文章で伝えました。',
   'The upstream has no such output format: the model is told it in words.':
     'アップストリームにこの出力形式はないため、モデルに文章で伝えました。',
-  'Beside functions this model takes no effort at Chat Completions.':
+  'With functions this model takes no effort at Chat Completions.':
     'Chat Completions では、このモデルは関数と労力を併用できません。',
   'The upstream has no such service tier.': 'アップストリームにこのサービスティアはありません。',
   'The upstream has no such setting.': 'アップストリームにこの設定はありません。',
@@ -261,7 +263,7 @@ export const receipt: SentenceTexts = {
     'アップストリームはサンプルを返すため、WAV で送られます。',
   'The voices of the upstream have other names: its own was taken.':
     'アップストリームの音声の名前は異なるため、アップストリームの音声を使いました。',
-  'Thinking can be switched on and off here, and no amount be said.':
+  'Thinking can only be switched on or off here, without an amount.':
     'ここでは思考のオンとオフのみ切り替えられ、量は指定できません。',
   'Thinking cannot be limited to the time between tool calls; the model decides.':
     '思考をツール呼び出しの間に限ることはできず、モデルが決めます。',
@@ -274,8 +276,8 @@ export const receipt: SentenceTexts = {
   'This model cannot stop thinking; its lowest level is {}.':
     'このモデルの思考はオフにできません。最低のレベルは {1} です。',
   'This model does not think.': 'このモデルは思考に対応していません。',
-  'The endpoint finds out the language itself.': '言語はエンドポイントが自動的に判別します。',
-  'The first of the languages was told.': '言語のうち最初のもののみを伝えました。',
+  'The endpoint detects the language itself.': '言語はエンドポイントが自動的に判別します。',
+  'Only the first of the languages was sent.': '言語のうち最初のもののみを伝えました。',
   'This model draws in a quality of its own.': 'このモデルは独自の品質で画像を生成します。',
   'This model draws in a size of its own.': 'このモデルは独自のサイズで画像を生成します。',
   'This model draws it as {}.': 'このモデルは {1} として画像を生成します。',
@@ -286,17 +288,17 @@ export const receipt: SentenceTexts = {
     'このモデルはテキストの読み上げのみ行い、指示を受け付けません。',
   'This model takes no part in conversations, and has no such setting.':
     'このモデルは会話に対応しておらず、この設定はありません。',
-  'This model writes recordings down and reads no words.':
+  'This model transcribes audio and takes no text.':
     'このモデルは録音の文字起こしのみ行い、テキストを読みません。',
   'This model draws no images.': 'このモデルは画像を生成しません。',
-  'This model draws no images; the suffix of its name has no use.':
+  'This model draws no images; the suffix of its name has no effect.':
     'このモデルは画像を生成しないため、名前の接尾辞には効果がありません。',
   'This model draws pictures of {} only.': 'このモデルが生成する画像は {1} のみです。',
   'This model gives no log-probabilities.': 'このモデルは対数確率を返しません。',
   'This model reasons and takes no settings of sampling.':
     'このモデルは推論モデルのため、サンプリングの設定を受け付けません。',
-  'This model searches no web.': 'このモデルは Web 検索に対応していません。',
-  'This model shows no unfinished pictures.': 'このモデルは生成途中の画像を返しません。',
+  'This model does not search the web.': 'このモデルは Web 検索に対応していません。',
+  'This model sends no partial images.': 'このモデルは生成途中の画像を返しません。',
   'This model takes a temperature or top_p, not both.':
     'このモデルは temperature と top_p のどちらか一方のみ受け付けます。',
   'This model takes efforts only; the nearest is {}.':
@@ -308,7 +310,7 @@ export const receipt: SentenceTexts = {
   'This model takes no detail level for single media.':
     'このモデルは個々のメディアの詳細レベルを受け付けません。',
   'This model takes no effort.': 'このモデルは労力を受け付けません。',
-  'This model takes no instructions: they stand before the first question as marked user text.':
+  'This model takes no instructions: they are sent before the first question as marked user text.':
     'このモデルは指示を受け付けないため、最初の質問の前に、印を付けたユーザーのテキストとして入れました。',
   'This model takes no output format beside tools: it is told in words.':
     'このモデルはツールと出力形式を併用できないため、文章で伝えました。',
@@ -328,9 +330,8 @@ export const receipt: SentenceTexts = {
   'Tool call {} has no result; "no result" was sent.':
     'ツール呼び出し {1} に結果がないため、「no result」を送信しました。',
   'Tools of type "{}" are not available.': '種類「{1}」のツールは使えません。',
-  'Unfinished images are shown in streams only.': '生成途中の画像はストリームでのみ返されます。',
-  'Unfinished pictures are shown in streams only.': '生成途中の画像はストリームでのみ返されます。',
-  'Upstreams have no place for the names of assistants.':
+  'Partial images are sent in streams only.': '生成途中の画像はストリームでのみ返されます。',
+  'Upstreams have no field for the names of assistants.':
     'アップストリームではアシスタントの名前を表せません。',
   'Upstreams have no such switch: the model is told, and only the first call is passed on.':
     'アップストリームにこの切り替えはないため、モデルに伝え、最初の呼び出しのみを渡します。',
@@ -338,11 +339,11 @@ export const receipt: SentenceTexts = {
     'アップストリームがこの名前を拒否するため、代わりに別の名前を送信しました。',
   'What an earlier answer cited is not sent upstream.':
     '以前の応答が引用したものは、アップストリームに送信しません。',
-  'What the end of the name asks for means nothing to embeddings.':
+  'The suffix of the model name means nothing to embeddings.':
     '名前の末尾で要求されたものは、埋め込みでは意味がありません。',
   'What the model drew or spoke cannot be sent back.':
     'モデルが生成した画像や音声は送り返せません。',
-  'What was drawn or said without a signature was sent with the documented stand-in.':
+  'A picture or a text without a signature was sent with the documented placeholder.':
     '署名のない画像や文章を、公式の代替署名を付けて送信しました。',
   'a second list of positions': '位置のリストが 2 つ目です',
   'an empty list allows nothing': '空のリストのため、何も許可されません',
@@ -357,7 +358,7 @@ export const receipt: SentenceTexts = {
   'no such property': 'このプロパティはありません',
   'no value has both types': '両方の型を持つ値はありません',
   'no value is allowed': '許可される値がありません',
-  'no value stands in both lists': '両方のリストにある値はありません',
+  'no value is in both lists': '両方のリストにある値はありません',
   'not a list': 'リストではありません',
   'not a name': '名前ではありません',
   'not a schema': 'スキーマではありません',
@@ -368,7 +369,7 @@ export const receipt: SentenceTexts = {
   'not true or false': 'true または false ではありません',
   'null is no value here': 'null はここでは値ではありません',
   'only one choice can be carried beside another': '同時に送信できる選択は 1 つのみです',
-  'responseJsonSchema is given too and wins.':
+  'responseJsonSchema is given too and takes precedence.':
     'responseJsonSchema も指定されており、そちらが優先されます。',
   'more was changed than is listed here': 'ここに載っているほかにも変更があります',
   'said in the description of the function': '関数の説明に書きました',
@@ -384,7 +385,7 @@ export const receipt: SentenceTexts = {
   'the schema unfolds too far': 'スキーマの展開が大きくなりすぎます',
   'the values are sent as texts': '値をテキストとして送信します',
   'these values cannot be listed': 'これらの値は列挙できません',
-  'thinkingBudget is given too and wins.':
+  'thinkingBudget is given too and takes precedence.':
     'thinkingBudget も指定されており、そちらが優先されます。',
   'too long to be said': '説明に書くには長すぎます',
   'tool_choice rules out the search the name asks for.':
@@ -395,13 +396,13 @@ export const receipt: SentenceTexts = {
   'The answer has a part of a kind unknown here: {}.': '応答に不明な種類の部分があります：{1}。',
   'The upstream did not end the answer as finished, but for this reason: {}.':
     'アップストリームは応答を正常に終えませんでした。理由：{1}。',
-  '{} is given too and wins.': '{1} も指定されており、そちらが優先されます。',
+  '{} is given too and takes precedence.': '{1} も指定されており、そちらが優先されます。',
   'Words of the answer are recited from {}.': '応答の文章に {1} からの引用が含まれています。',
   'Words of the answer are recited from {} and {} more pages.':
     '応答の文章に {1} とほか {2} ページからの引用が含まれています。',
   '{} of {} answers failed: {}': '{2} 件の応答のうち {1} 件が失敗しました：{3}',
   '{} rules out the search.': '検索は {1} により除外されます。',
-  '{} says something else and wins.': '{1} の指定が異なり、そちらが優先されます。',
+  '{} says something else and takes precedence.': '{1} の指定が異なり、そちらが優先されます。',
   '{}: "{}" stands for an absent value.': '{1}: 「{2}」は値がないことを表します。',
   'A budget leaves {} tokens for the answer.': '予算により、応答に残るのは {1} トークンです。',
   'The prompt leaves {} tokens for the answer.':

@@ -31,7 +31,7 @@ export const replies: SentenceTexts = {
   'It is not clear which sign-in this belongs to. Paste the whole address the browser ended on.':
     'どのサインインのものか判別できません。ブラウザーが最後に開いた URL 全体を貼り付けてください。',
   'Its stored state is damaged.': '保存された状態が破損しています。',
-  'No access token could be had for this account just now. Try again shortly.':
+  'No access token is available for this account right now. Try again shortly.':
     'このアカウントのアクセストークンを現在取得できません。しばらくしてからもう一度お試しください。',
   'No sign-in of this state is waiting: it was completed, cancelled, or is too old. Begin a new one.':
     '待機中のサインインがありません：完了したか、キャンセルされたか、期限切れです。もう一度始めてください。',
@@ -67,7 +67,7 @@ export const replies: SentenceTexts = {
     'このリクエストの本文は、長いか、メディアまたは認証情報を含んでいたため、一部のみ保存されています。',
   'The body of this request was not kept. Turn on proxy.monitor.bodies, then let the client send it again.':
     'このリクエストの本文は保存されていません。proxy.monitor.bodies をオンにし、クライアントからもう一度送信してください。',
-  'The config file cannot be used as it stands, so nothing was changed. Correct it first: {}.':
+  'The config file is invalid, so nothing was changed. Correct it first: {}.':
     '設定ファイルが無効なため、何も変更されていません。先に修正してください：{1}。',
   'The config file could not be written; the settings in force stay. The log says why.':
     '設定ファイルに書き込めませんでした。現在の設定が引き続き有効です。原因はログを確認してください。',
@@ -137,10 +137,10 @@ export const replies: SentenceTexts = {
   'There is no account {}.': 'アカウント {1} はありません。',
   'There is no preset of this name. GET /api/config/mapping/presets lists them.':
     'この名前のプリセットはありません。一覧は GET /api/config/mapping/presets で取得できます。',
-  'There is no request of this session. They may have been removed by their age.':
+  'There is no request of this session. They may be older than the retention period.':
     'このセッションのリクエストはありません。保存期間を過ぎて削除された可能性があります。',
   'This request is not under way any more.': 'このリクエストは既に終了しています。',
-  'There is no request of this id. It may have been removed by its age.':
+  'There is no request of this id. It may be older than the retention period.':
     'この ID のリクエストはありません。保存期間を過ぎて削除された可能性があります。',
   'There is no section of this name. There are: {}.':
     'この名前のセクションはありません。使えるもの：{1}。',
@@ -227,7 +227,7 @@ export const replies: SentenceTexts = {
     '「{1}」のサインインは設定されていません。独自の OAuth クライアントのクライアント ID を upstreams.<id>.oauth に追加してください。',
   'As {}, with an invitation.': '{1} として招待によりサインイン。',
   'As {}, with their own password.': '{1} として自分のパスワードでサインイン。',
-  'Only who signs in with a password of their own can change it here.':
+  'Only people who sign in with their own password can change it here.':
     'ここで変更できるのは、自分のパスワードでサインインするユーザーのみです。',
   'The name or the password is not right.': '名前またはパスワードが違います。',
   'There are {} invitations that wait already. Revoke some first.':
@@ -237,7 +237,7 @@ export const replies: SentenceTexts = {
   'There is no person of this id. List them to see all.':
     'この ID のユーザーはいません。一覧を確認してください。',
   'There is no person {}.': 'ユーザー {1} はいません。',
-  'There is somebody called {} already.': '{1} という名前のユーザーは既に存在します。',
+  'There is already a person named {}.': '{1} という名前のユーザーは既に存在します。',
   'This invitation was used already, has expired, or was revoked. Ask who sent it for another one.':
     'この招待は使用済みか、期限切れか、取り消されています。送信者に新しい招待を依頼してください。',
   'This is the last owner, and the console has no password: nobody could change people and sign-in any more. Make somebody else an owner first, or set WEB_PASSWORD.':

@@ -23,7 +23,7 @@ export const account: Translated<typeof english> = {
     forbidden: '请在上游确认此账号可以使用 API 且项目正确，然后启用。',
     manual: '启用后即可再次使用。',
     'standing-by': '其他账号和上游移除后会自动恢复。也可以启用它，照常使用。',
-    'no-upstream': '请在设置中以相同标识重新添加其上游，或移除此账号。',
+    'no-upstream': '请在设置中以相同 ID 重新添加其上游，或移除此账号。',
     verification: '请在上游登录此账号并完成验证。网关会自动重试；启用则立即重试。',
     'invalid-key': '请为此账号设置新的密钥。网关会不时自动重试；启用则立即重试。',
     'refused-grant': '请重新登录此账号。网关会自动重试，被拒绝三次后停用。',

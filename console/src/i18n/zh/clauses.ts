@@ -14,7 +14,7 @@ export const clauses: SentenceTexts = {
   'an unexpected fault of the gateway': '网关出现意外故障',
   'and {}_FILE are both set; set one of them': '与 {1}_FILE 同时设置了，只能设置其中一个',
   'another account has this label': '另一个账号使用此名称',
-  'belongs to the sandbox, which is there while no other account is':
+  'belongs to the sandbox, which exists only while there is no other account':
     '属于沙盒，沙盒仅在没有其他账号时存在',
   'cannot be read: {}_FILE must name a readable file': '无法读取：{1}_FILE 必须指向可读的文件',
   'comes from the environment: change UPSTREAM_API_KEYS or GEMINI_API_KEY where the gateway is started':
@@ -26,21 +26,21 @@ export const clauses: SentenceTexts = {
   'is set by the sign-in itself': '由登录过程自行设置',
   'is the external provider of the settings: change proxy.extprov':
     '是设置中的外部提供方：请更改 proxy.extprov',
-  'is the id of the external provider; choose another': '是外部提供方的编号；请选择其他编号',
+  'is the id of the external provider; choose another': '是外部提供方的 ID；请选择其他 ID',
   'its credential cannot be opened: sign in or give the key again':
     '凭据无法打开：请重新登录或重新填写密钥',
   'its credential is gone: sign in or give the key again': '凭据已丢失：请重新登录或重新填写密钥',
   'its id token belongs to another sign-in': '其 id token 属于另一次登录',
   'its id token has another issuer; check "issuer" of this upstream':
-    '其 id token 的签发者不同，请检查此上游的“issuer”',
+    '其 id token 的颁发者不同，请检查此上游的“issuer”',
   'its id token has expired': '其 id token 已过期',
   'its id token is for another client': '其 id token 属于另一个客户端',
-  'its kind is none that is known': '类型未知',
+  'its kind is unknown': '类型未知',
   'its proxy address cannot be opened: set it again': '代理地址无法打开：请重新设置',
   'its stored credential could not be read': '保存的凭据无法读取',
   'its stored state is damaged: look at it and enable it again':
     '保存的状态已损坏：请检查后重新启用',
-  'its user info is about somebody else': '其用户信息属于另一个人',
+  'its user info is that of another person': '其用户信息属于另一个人',
   'key: does not belong to an account of kind {}.': 'key: 不属于类型为 {1} 的账号。',
   'lacks {}': '缺少 {1}',
   'must be a comma list without empty entries': '必须是逗号分隔的列表，不能有空项',
@@ -83,17 +83,17 @@ export const clauses: SentenceTexts = {
   'must be up to 80 letters, digits and . : / - _': '只能有至多 80 个字母、数字及 . : / - _',
   'must be pairs such as name=value, comma list': '必须是逗号分隔的 name=value 形式',
   'must be percent-encoded: the value of "{}" is not': '必须使用百分号编码：“{1}”的值不是',
-  'must be set for the profile {}': '使用 {1} 配置时必须设置',
+  'must be set for the profile {}': '使用 {1} 类型时必须设置',
   'must be whole origins, one for each host, not "{}"':
     '必须是完整的来源，每个主机一个，不能是“{1}”',
   'must be {}': '必须是 {1}',
   "must be {}, because its id is that profile's name; choose another id":
-    '必须是 {1}，因为其编号就是该配置的名称；请选择其他编号',
+    '必须是 {1}，因为其 ID 就是该类型的名称；请选择其他 ID',
   'must be {} {}': '必须 {1} {2}',
   'must have a character that can be seen': '必须含有可见字符',
   'must have a prefix from 0 to {} after the slash': '斜杠后的前缀必须是 0 到 {1}',
   'must have an id of up to 40 letters, digits, ".", "_" and "-"':
-    '编号必须由最多 40 个字母、数字、“.”、“_”和“-”组成',
+    'ID 必须由最多 40 个字母、数字、“.”、“_”和“-”组成',
   'must have at least 96 prefix bits where it holds an IPv4 address; write the IPv4 range':
     '含有 IPv4 地址时前缀至少为 96 位，请改写为 IPv4 范围',
   'must have at least {} characters': '必须至少有 {1} 个字符',
@@ -111,17 +111,17 @@ export const clauses: SentenceTexts = {
   'must not have more than {} items': '不能超过 {1} 项',
   'must not trust a range wider than /{}, such as "{}"': '不能信任比 /{1} 更宽的范围，例如“{2}”',
   'must start with https://, except on this machine': '必须以 https:// 开头，本机除外',
-  'only the profile {} has it': '只有 {1} 配置才有此项',
+  'only the profile {} has it': '只有 {1} 类型才有此项',
   'n: at most {} answers are possible.': 'n：最多可以有 {1} 个回答。',
-  'order: an id came more than once.': 'order: 有编号出现了多次。',
-  'order[{}]: there is no account of this id.': 'order[{1}]: 没有此编号的账号。',
+  'order: an id came more than once.': 'order: 有 ID 出现了多次。',
+  'order[{}]: there is no account of this id.': 'order[{1}]: 没有此 ID 的账号。',
   'password: is needed again from a browser that is signed in. Nothing was done.':
     'password: 已登录的浏览器需要再次输入密码。未作任何更改。',
   'password: that is not the console password.': 'password: 这不是控制台密码。',
   'path: "{}" is none of this protocol\'s: {}.': 'path: “{1}”不是此协议的路径：{2}。',
   'redirect: no public address is configured. Set upstreams.{}.oauth.redirect_url, or use loopback or manual.':
     'redirect: 没有配置公开地址。请设置 upstreams.{1}.oauth.redirect_url，或使用 loopback 或 manual。',
-  'something else writes it all the time': '其他程序一直在写入它',
+  'another program keeps writing it': '其他程序一直在写入它',
   'status: must be ok, error, cancelled, 4xx, 5xx or a code.':
     'status: 必须是 ok、error、cancelled、4xx、5xx 或状态码。',
   'the account could not be stored; look at the disk, then try again':
@@ -173,9 +173,9 @@ export const clauses: SentenceTexts = {
     '提供方发出重定向（HTTP {1}），网关不会跟随，请检查地址',
   'the provider refused with {}': '提供方以 {1} 拒绝',
   'the provider refused with {}; check the client id and secret of this upstream':
-    '提供方以 {1} 拒绝，请检查此上游的客户端编号和密钥',
+    '提供方以 {1} 拒绝，请检查此上游的客户端 ID 和密钥',
   'the provider refused with {}; check the scopes of this upstream':
-    '提供方以 {1} 拒绝，请检查此上游的授权范围',
+    '提供方以 {1} 拒绝，请检查此上游的权限范围',
   'the revocation failed': '撤销失败',
   'the stored account cannot be read with this secret key': '保存的账号无法用此主密钥读取',
   'the stored credential cannot be read with this secret key': '保存的凭据无法用此主密钥读取',

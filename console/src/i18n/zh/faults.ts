@@ -15,7 +15,7 @@ export const faults: SentenceTexts = {
   '1 image': '1 张图片',
   '1 other address': '另外 1 个地址',
   '1 request': '1 个请求',
-  '1 token': '1 个 token',
+  '1 token': '1 个 Token',
   'A change with the session cookie needs the header "{}: 1".':
     '使用会话 cookie 的更改需要请求头“{1}: 1”。',
   'Account {} has no project, which Vertex AI needs. Set the project of the account (ISTHMUS_UPSTREAM_PROJECT for accounts of the environment), or use the location global.':
@@ -24,14 +24,14 @@ export const faults: SentenceTexts = {
     '账号 {1} 没有项目，而 Vertex AI 需要项目。请设置账号的项目（来自环境变量的账号用 ISTHMUS_UPSTREAM_PROJECT）。',
   'All accounts for this model have reached their limit. Try again when one has recovered.':
     '此模型的所有账号都已达到上限。请在有账号恢复后重试。',
-  'All calls that this upstream takes at once are under way. Try again shortly.':
-    '此上游可同时接受的调用都在进行中。请稍后重试。',
+  'This upstream is at its concurrency limit. Try again shortly.':
+    '此上游已达并发上限。请稍后重试。',
   'Ask whoever gave you the key.': '请询问给您密钥的人。',
   'No account offers the model {}. GET /v1/models lists the names that work.':
     '没有账号提供模型 {1}。GET /v1/models 会列出可用的名称。',
   '{} No account is known to offer the model {}. GET /v1/models lists the names that work.':
     '{1}没有已知提供模型 {2} 的账号。GET /v1/models 会列出可用的名称。',
-  'No credential for the upstream could be had just now.': '暂时无法取得上游的凭据。',
+  'No credential for the upstream is available right now.': '暂时无法取得上游的凭据。',
   'No secure connection to the upstream could be made.': '无法与上游建立安全连接。',
   'No upstream account can be used right now. The log of the gateway says why.':
     '目前没有可用的上游账号。原因见网关的日志。',
@@ -48,12 +48,12 @@ export const faults: SentenceTexts = {
   'The Host header is missing.': '缺少 Host 请求头。',
   "Other gateways have reserved the rest of the account's quota for calls under way.":
     '其他网关已为进行中的调用预留了该账号的剩余配额。',
-  'The account was taken out of use while the request was under way.': '请求进行时账号已被停用。',
+  'The account was disabled while the request was running.': '请求进行时账号已被停用。',
   'The address rule was changed meanwhile: it is at revision {}, not {}.':
-    '地址规则已被更改：当前修订号是 {1}，而不是 {2}。',
-  'The address rule {} was changed meanwhile.': '地址规则 {1} 已被更改。',
-  'The address {} is not let in here. Whoever runs this gateway can change that in its address rules.':
-    '地址 {1} 不被放行。网关的管理员可以在地址规则中更改。',
+    'IP 规则已被更改：当前修订号是 {1}，而不是 {2}。',
+  'The address rule {} was changed meanwhile.': 'IP 规则 {1} 已被更改。',
+  'The IP rules of this gateway block the address {}. Its operator can change them.':
+    '此网关的 IP 规则拒绝了地址 {1}。网关的管理员可以更改规则。',
   'The admin API needs "Authorization: Bearer <console password>", or a browser that is signed in.':
     '管理 API 需要“Authorization: Bearer <控制台密码>”，或已登录的浏览器。',
   'The admin API takes no requests of web pages from elsewhere. Behind a proxy, name the host under which the gateway is reached in proxy.allowed_hosts.':
@@ -113,7 +113,7 @@ export const faults: SentenceTexts = {
     '数据库 {1} 的版本是 {2}，而此程序只认识到版本 {3}。数据库保持原样。请重新使用较新的程序，或恢复升级前的备份。',
   'The database {} refused the work (SQLite code {}).':
     '数据库 {1} 拒绝了操作（SQLite 代码 {2}）。',
-  'The database {} was moved, removed or replaced while it was in use. Put it back, or restart to use what stands there now.':
+  'The database {} was moved, removed or replaced while it was in use. Put it back, or restart to use the file that is there now.':
     '数据库 {1} 在使用中被移动、删除或替换。请放回原处，或重新启动以使用现在的文件。',
   'The database {} {}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.':
     '数据库 {1} {2}。数据库保持原样。请用备份替换它。要从新的数据库开始，请移走它及其 -wal 和 -shm 文件。',
@@ -180,23 +180,23 @@ export const faults: SentenceTexts = {
   'The upstream ended its answer without a finish reason.': '上游结束了回答，但没有给出结束原因。',
   'The upstream did not begin to answer in time.': '上游没有及时开始回答。',
   'The upstream did not answer in time.': '上游没有及时回答。',
-  'The upstream does not count the tokens of this model.': '上游不计算此模型的 token 数。',
+  'The upstream does not count the tokens of this model.': '上游不计算此模型的 Token 数。',
   'The upstream does not permit this request.': '上游不允许此请求。',
   'The upstream does not offer this model, or not for embeddings.':
     '上游不提供此模型，或不提供其向量嵌入。',
   'The upstream does not offer this model.': '上游不提供此模型。',
-  'The upstream does not serve the place this gateway calls from.':
+  'The upstream does not serve the region this gateway calls from.':
     '上游不服务于此网关所在的地区。',
   'The upstream ended the answer with an error.': '上游以错误结束了回答。',
   'The upstream failed to answer.': '上游未能回答。',
   'The upstream gave an embedding without a vector.': '上游给出的向量嵌入没有向量。',
-  'The upstream gave no token count.': '上游没有给出 token 数。',
+  'The upstream gave no token count.': '上游没有给出 Token 数。',
   'The upstream gave {} vectors for {} inputs.': '上游为 {2} 个输入给出了 {1} 个向量。',
   'The upstream is overloaded. Try again later.': '上游过载。请稍后重试。',
   'The upstream is overloaded. Try again shortly.': '上游过载。请稍后重试。',
-  'The upstream held this answer back: {}.': '上游扣留了此回答：{1}。',
+  'The upstream held this answer back: {}.': '上游拦截了此回答：{1}。',
   'The upstream limits the rate of requests.': '上游限制了请求频率。',
-  'The upstream misses the thought signature of an earlier tool call and takes nothing in its place. Send tool calls back with the signatures they came with, or begin a new conversation.':
+  'The upstream requires the thought signature of an earlier tool call and accepts nothing in its place. Send tool calls back with the signatures they came with, or begin a new conversation.':
     '上游要求先前工具调用的思考签名，且不接受替代。请把工具调用连同其签名一起送回，或开始新的对话。',
   'The upstream never answered.': '上游一直没有回答。',
   'The upstream quota is used up.': '上游的配额已用尽。',
@@ -205,23 +205,23 @@ export const faults: SentenceTexts = {
   'The upstream refused the account.': '上游拒绝了此账号。',
   'The upstream refused the credential.': '上游拒绝了凭据。',
   'The upstream refused the request with status {}.': '上游以状态 {1} 拒绝了请求。',
-  'The upstream refused this prompt: {}.': '上游拒绝了此提示：{1}。',
+  'The upstream refused this prompt: {}.': '上游拒绝了此提示词：{1}。',
   'The upstream sent an answer in an encoding not asked for.': '上游以未请求的编码发送了回答。',
   'The upstream sent an answer that could not be read.': '上游发送的回答无法读取。',
   'The upstream sent an answer that is too long.': '上游发送的回答过长。',
   'The upstream sent something other than an answer.': '上游发送的不是回答。',
-  'The upstream wants the account to be verified.': '上游要求验证此账号。',
+  'The upstream requires verification of the account.': '上游要求验证此账号。',
   'The upstream was silent for {} s.': '上游 {1} 秒没有响应。',
   'There is no address rule of this id. List them to see all.':
-    '没有此编号的地址规则。请列出全部规则查看。',
-  'There is no key of this id. List them to see all.': '没有此编号的密钥。请列出全部密钥查看。',
+    '没有此 ID 的 IP 规则。请列出全部规则查看。',
+  'There is no key of this id. List them to see all.': '没有此 ID 的密钥。请列出全部密钥查看。',
   'There is no key {}.': '没有密钥 {1}。',
   'There is no rule {}.': '没有规则 {1}。',
   'This key expired at {}.': '此密钥已于 {1} 过期。',
   'This key is disabled.': '此密钥已停用。',
-  'This key is in use from {} already, the most it may within a day.':
+  'This key was already used from {}, its limit for one day.':
     '此密钥已在{1}使用，达到一天内的上限。',
-  'This key is not let in from {} to {} ({}).': '此密钥在 {1} 至 {2}（{3}）不被放行。',
+  'This key is blocked from {} to {} ({}).': '此密钥在 {1} 至 {2}（{3}）禁用。',
   'This key may not use the model {}. The model list shows those it may.':
     '此密钥不能使用模型 {1}。模型列表会显示它能使用的模型。',
   'This request needs an API key, and the gateway has none configured. Set API_KEY where the gateway runs, then send it with the request.':
@@ -235,9 +235,9 @@ export const faults: SentenceTexts = {
     '这会把您正在使用的页面锁在外面：其主机名将不再是网关的名称。请把该名称保留在允许的主机中，或从网关其他名称下的页面作此更改。{1}',
   "The gateway does not know the name in this request's Host header as its own. Call it by its address or as localhost, send an API key, or add the name to proxy.allowed_hosts (ISTHMUS_ALLOWED_HOSTS).":
     '网关不认识此请求 Host 头中的名称。请使用网关的地址或 localhost 访问，发送 API 密钥，或将该名称加入 proxy.allowed_hosts（ISTHMUS_ALLOWED_HOSTS）。',
-  'This would lock you out with the next start: the gateway would listen at {} only, and you reach it at another of its addresses. Take 0.0.0.0 for all of them, or :: where there is IPv6. {}':
+  'This would lock you out with the next start: the gateway would listen at {} only, and you reach it at another of its addresses. Use 0.0.0.0 for all of them, or :: where there is IPv6. {}':
     '下次启动后您会被锁在外面：网关将只在 {1} 监听，而您是通过它的另一个地址访问的。请用 0.0.0.0 表示全部地址，有 IPv6 时用 ::。{2}',
-  'This would lock you out: the gateway would take you for {}, and no longer for {}':
+  'This would lock you out: the gateway would see your address as {}, and no longer as {}':
     '这会把您锁在外面：网关会把您当作 {1}，而不再是 {2}',
   'This would lock you out: without any password the console opens on the machine of the gateway only, and you come from elsewhere. Set another password instead. {}':
     '这会把您锁在外面：没有密码时，控制台只能在网关所在的机器上打开，而您来自别处。请改为设置另一个密码。{1}',
@@ -250,7 +250,7 @@ export const faults: SentenceTexts = {
     '此地址发来了过多错误的 API 密钥。一天内从此处成功用过的密钥继续有效；其他密钥要在 {1} 分钟后才再核对。',
   'Web pages of other origins need an API key. Send one, or allow the origin in the gateway settings.':
     '其他来源的网页需要 API 密钥。请发送密钥，或在网关设置中允许该来源。',
-  'Whoever means it all the same changes the config file on the machine of the gateway.':
+  'To do it anyway, change the config file on the machine of the gateway.':
     '如确实需要，请在网关所在的机器上更改配置文件。',
   'With a one-time link.': '使用一次性链接。',
   'With the console password.': '使用控制台密码。',
@@ -299,21 +299,21 @@ export const faults: SentenceTexts = {
   '{} other addresses': '另外 {1} 个地址',
   '{} requests': '{1} 个请求',
   '{} s': '{1} 秒',
-  '{} tokens': '{1} 个 token',
+  '{} tokens': '{1} 个 Token',
   '{} {} takes no body.': '{1} {2} 不接受正文。',
   '{}: no rule covers it. Add an allow rule for it first.':
     '{1}：没有规则适用于它。请先为它添加允许规则。',
-  '{}: the allow rule {} lets it in until {} only. Let that rule never end, or add one that does not, first.':
+  '{}: the allow rule {} covers it only until {}. Remove its expiry first, or add a rule without one.':
     '{1}：允许规则 {2} 只放行到 {3}。请先让该规则永不过期，或添加一条永不过期的规则。',
   '{}: the deny rule {} covers it. Remove that rule, or narrow it, first.':
     '{1}：拒绝规则 {2} 适用于它。请先移除或收窄该规则。',
-  'Requests that run now hold what is left of the budget of {} ({}). Try again in {}.':
+  'Running requests have reserved the rest of the budget of {} ({}). Try again in {}.':
     '预算{1}（{2}）的余额正被进行中的请求占用。请在{3}后重试。',
   'The budget was changed meanwhile: it is at revision {}, not {}.':
     '预算已被他人修改：现为版本 {1}，而不是 {2}。',
   'The budget {} was changed meanwhile.': '预算 {1} 已被他人修改。',
   'The team {}': '团队 {1}',
-  'There is no budget of this id. List them to see all.': '没有此编号的预算。请列出全部预算查看。',
+  'There is no budget of this id. List them to see all.': '没有此 ID 的预算。请列出全部预算查看。',
   'There is no budget {}.': '没有预算 {1}。',
   'This gateway': '此网关',
   'This key': '此密钥',
@@ -335,7 +335,7 @@ export const faults: SentenceTexts = {
   '{} a month': '每月 {1}',
   '{} a week': '每周 {1}',
   '{} d {} h': '{1} 天 {2} 小时',
-  '{} has a budget of nothing: {}.': '{1}的预算为零：{2}。',
+  '{} has a budget of 0: {}.': '{1}的预算为零：{2}。',
   '{} has a budget of {}, and this request asks for {}.': '{1}的预算为{2}，而此请求需要 {3}。',
   '{} has used its budget of {}.': '{1}已用完预算{2}。',
   '{} has {} left of its budget of {}, too little for this request.':

@@ -29,9 +29,9 @@ export const people: Translated<typeof english> = {
   invite: '邀请',
   inviteTitle: '邀请他人使用控制台',
   may: {
-    owner: '可以做一切，包括人员、密码和导出凭据。',
+    owner: '拥有全部权限，包括人员、密码和导出凭据。',
     operator: '运行网关：账号、密钥、路由和大部分设置。不涉及凭据和人员。',
-    viewer: '可以查看除请求内容以外的一切，不能更改。',
+    viewer: '可以查看除请求正文以外的一切，不能更改。',
   },
   makeLink: '生成链接',
   linkTitle: '给 {{name}} 的链接',

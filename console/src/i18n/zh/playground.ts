@@ -8,7 +8,7 @@ export const playground: Translated<typeof english> = {
   protocol: '协议',
   model: '模型',
   modelHint: '客户端可以使用的任何名称',
-  system: '系统提示',
+  system: '系统提示词',
   maxTokens: '最大 Token 数',
   temperature: '温度',
   usual: '默认',

@@ -8,12 +8,12 @@ export const receipt: SentenceTexts = {
   'A billing line that changes every turn would defeat caching.': '每轮都变的计费行会使缓存失效。',
   'A forced server tool goes alone: the other tools were left out.':
     '强制使用的服务端工具只能单独发送：其他工具已略去。',
-  'A function call without a signature was sent with the documented stand-in.':
-    '没有签名的函数调用已附上文档规定的替代签名发送。',
+  'A function call without a signature was sent with the documented placeholder.':
+    '没有签名的函数调用已附上文档规定的占位签名发送。',
   'A hosted search cannot be demanded, only offered.': '托管搜索只能提供，不能强制使用。',
   'A message between agents is sent as marked user text.':
     '代理之间的消息作为有标记的用户文本发送。',
-  'A picture is of type {}, as its bytes tell.': '有一幅图片的字节表明其类型为 {1}。',
+  'The bytes of a picture are of type {}.': '有一幅图片的字节表明其类型为 {1}。',
   'A response to the function {} was given the id and name of its call.':
     '对函数 {1} 的响应已补上其调用的编号和名称。',
   'A result without its call was counted as text.': '没有对应调用的结果按文本计数。',
@@ -26,19 +26,19 @@ export const receipt: SentenceTexts = {
   'A thought signature was not issued by this gateway.': '有一个思考签名不是由本网关签发的。',
   'A thought without an answer behind it cannot be sent upstream.':
     '后面没有回答的思考无法发往上游。',
-  'A tool call without a signature was sent with the documented stand-in.':
-    '没有签名的工具调用已附上文档规定的替代签名发送。',
+  'A tool call without a signature was sent with the documented placeholder.':
+    '没有签名的工具调用已附上文档规定的占位签名发送。',
   'A tool call without the thoughts before it was sent with empty ones.':
     '没有先前思考的工具调用已附上空的思考发送。',
-  'A tool result stood in an assistant turn.': '助手轮次中出现了工具结果。',
+  'A tool result was in an assistant turn.': '助手轮次中出现了工具结果。',
   'A tool without a name cannot be called.': '没有名称的工具无法调用。',
   'A transcription has no such file.': '转写没有这种文件。',
   'A user turn "…" stands for the empty conversation.': '空对话以一个用户轮次“…”代替。',
   'A user turn "…" stands for the empty last one.': '空的最后一轮以一个用户轮次“…”代替。',
   'A user turn "…" was put before the first answer.': '在第一个回答之前加入了一个用户轮次“…”。',
-  'A {} stood in a user turn.': '用户轮次中出现了 {1}。',
-  'Alternatives of the whole input are told in words.': '整个输入的可选形式以文字说明。',
-  'An answer has at least one token here; 1 is sent.': '此处的回答至少有一个 token，已发送 1。',
+  'A {} was in a user turn.': '用户轮次中出现了 {1}。',
+  'Alternatives of the whole input are described in words.': '整个输入的可选形式以文字说明。',
+  'An answer has at least one token here; 1 is sent.': '此处的回答至少有一个 Token，已发送 1。',
   'An earlier search tool sets this option.': '前面的搜索工具已设置此选项。',
   'An edit has no file called {}.': '图片编辑没有名为 {1} 的文件。',
   'An empty stop sequence stops nothing.': '空的停止序列不起作用。',
@@ -55,7 +55,7 @@ export const receipt: SentenceTexts = {
   'Events are sent without padding.': '事件不带填充发送。',
   'Every tool is declared at once, so there is nothing to search for.':
     '所有工具已一次声明，没有可搜索的内容。',
-  'Examples stand in the description.': '示例已写入描述。',
+  'Examples are in the description.': '示例已写入描述。',
   'Function call {} has no response; "no result" was sent.':
     '函数调用 {1} 没有响应，已发送“no result”。',
   'Halves of characters that stood alone became U+FFFD.': '单独出现的半个字符已变为 U+FFFD。',
@@ -64,15 +64,16 @@ export const receipt: SentenceTexts = {
     '图片直接包含在回答中，格式由绘图的模型决定。',
   'Instructions alone are sent as the user turn.': '只有指令时，指令作为用户轮次发送。',
   'Instructions are text only.': '指令只能是文本。',
-  'It cannot be set beside thinking.': '思考时不能设置此项。',
+  'It cannot be set together with thinking.': '思考时不能设置此项。',
   'Items of type "{}" cannot be shown to the model.': '类型为“{1}”的条目无法给模型看。',
-  'Its text stood for the value.': '以文本形式给出的值已还原。',
+  'Its text was read as the value.': '以文本形式给出的值已还原。',
   'Media inside a tool result have no detail level of their own.':
     '工具结果中的媒体没有自己的细节级别。',
-  'Media of tool results stand in the user message behind them.':
+  'Media of tool results are in the user message after them.':
     '工具结果中的媒体放在其后的用户消息中。',
   'Models now search when they see fit: googleSearch.': '模型现在自行决定何时搜索：googleSearch。',
-  'Names of earlier tool calls were made acceptable.': '先前工具调用的名称已改为可接受的形式。',
+  'Names of earlier tool calls were replaced by accepted ones.':
+    '先前工具调用的名称已改为可接受的形式。',
   'No model of the pool answers with video.': '账号池中没有模型能以视频回答。',
   'No model takes an audio format here.': '此处没有模型接受音频格式。',
   'Off: a forced call takes no thinking before it.': '已关闭：强制调用之前不能思考。',
@@ -80,7 +81,7 @@ export const receipt: SentenceTexts = {
   'Off: a tool call in this turn has no thought before it.':
     '已关闭：本轮中有一个工具调用之前没有思考。',
   'Off: the output limit leaves no room for thinking.': '已关闭：输出上限没有为思考留出空间。',
-  'Off: the upstream misses earlier thoughts.': '已关闭：上游缺少先前的思考。',
+  'Off: the upstream reports that earlier thoughts are missing.': '已关闭：上游缺少先前的思考。',
   'Off: this request leaves no room for thinking.': '已关闭：此请求没有为思考留出空间。',
   'Only a system message says how its turn is answered.': '只有系统消息能规定其轮次如何回答。',
   'Only calls of declared functions can be required.': '只能强制调用已声明的函数。',
@@ -90,7 +91,7 @@ export const receipt: SentenceTexts = {
     '只有绘图模型能生成图片，且不需要为此使用工具。',
   'Only the role {} can have said this.': '只有角色 {1} 才可能说出这些内容。',
   'Only thinking of the type enabled has a budget.': '只有类型为 enabled 的思考才有预算。',
-  'Only what stands in {} is counted.': '只计算 {1} 中的内容。',
+  'Only {} is counted.': '只计算 {1}。',
   'Pictures at the end are shown with the question.': '末尾的图片与问题一起给模型看。',
   'Results of tool calls were moved behind their calls.': '工具调用的结果已移到各自的调用之后。',
   'Sent as high.': '以 high 发送。',
@@ -111,7 +112,7 @@ export const receipt: SentenceTexts = {
   'The gateway has no counterpart for this field.': '网关没有与此字段对应的内容。',
   'The limit was raised to leave room beside thinking.': '上限已提高，以便在思考之外留出空间。',
   'The mask is shown to the model with an instruction.': '蒙版连同说明一起给模型看。',
-  'The model does not go on from its own words: a user turn "…" was put behind them.':
+  'The model does not continue its own turn: a user turn "…" was added after it.':
     '模型不会接着自己的话继续：已在其后加入一个用户轮次“…”。',
   'The model is asked for the summary in words.': '以文字请模型写摘要。',
   'The model is shown all tools at once, so that there are none to search for.':
@@ -125,7 +126,7 @@ export const receipt: SentenceTexts = {
   'The model wrote the name differently.': '模型写的名称有所不同。',
   'The oldest {} turns were left out.': '最早的 {1} 个轮次已略去。',
   'The operator leaves the amount of thinking to the model.': '管理员让模型自行决定思考量。',
-  'The operator set the thinking budget to {} tokens.': '管理员把思考预算设为 {1} 个 token。',
+  'The operator set the thinking budget to {} tokens.': '管理员把思考预算设为 {1} 个 Token。',
   'The optional argument is left out instead of null.': '可选参数已略去，而不是 null。',
   'The part a thought signature belongs to is not in the history.':
     '历史中没有思考签名所属的部分。',
@@ -137,13 +138,13 @@ export const receipt: SentenceTexts = {
   "The results of another upstream's search mean nothing here.":
     '另一个上游的搜索结果在此处没有意义。',
   'The schema was written in the draft the upstream takes.': 'schema 已改写为上游接受的版本。',
-  'The size in the request wins over the one in the model name.':
+  'The size in the request takes precedence over the one in the model name.':
     '以请求中的尺寸为准，模型名称中的尺寸不予采用。',
   'The size is not <width>x<height>; 1024x1024 was taken.':
     '尺寸不是 <宽>x<高> 的形式，已采用 1024x1024。',
   'The summary can be read by its issuer only.': '摘要只有签发者能读取。',
-  'The thinking budget is {} tokens on this model.': '此模型的思考预算为 {1} 个 token。',
-  'The thinking budget was lowered to {} tokens.': '思考预算已降为 {1} 个 token。',
+  'The thinking budget is {} tokens on this model.': '此模型的思考预算为 {1} 个 Token。',
+  'The thinking budget was lowered to {} tokens.': '思考预算已降为 {1} 个 Token。',
   'The thoughts this item refers to are not kept any more.': '此条目所指的思考已不再保存。',
   'The tool takes no argument of that name.': '工具没有这个名称的参数。',
   'The tool takes no arguments.': '工具不接受参数。',
@@ -152,14 +153,14 @@ export const receipt: SentenceTexts = {
   'The upstream decides how often it uses its tools.': '上游自行决定使用其工具的次数。',
   'The upstream does not take this field.': '上游不接受此字段。',
   'The upstream gave {} of {} answers.': '上游给出了 {2} 个回答中的 {1} 个。',
-  'The upstream gives one answer a request.': '上游每个请求只给一个回答。',
+  'The upstream gives one answer per request.': '上游每个请求只给一个回答。',
   'The upstream has no counterpart for this option.': '上游没有与此选项对应的内容。',
   'The upstream has no such field.': '上游没有这个字段。',
   'The upstream has no such format: the model is told it in words.':
     '上游没有这种格式：已用文字告知模型。',
   'The upstream has no such output format: the model is told it in words.':
     '上游没有这种输出格式：格式以文字告诉模型。',
-  'Beside functions this model takes no effort at Chat Completions.':
+  'With functions this model takes no effort at Chat Completions.':
     '在 Chat Completions 中，此模型不能同时使用函数和推理强度。',
   'The upstream has no such service tier.': '上游没有这个服务等级。',
   'The upstream has no such setting.': '上游没有此设置。',
@@ -206,7 +207,7 @@ export const receipt: SentenceTexts = {
   'The upstream gives samples: sent as WAV.': '上游给出的是采样：以 WAV 发送。',
   'The voices of the upstream have other names: its own was taken.':
     '上游的语音名称不同：已采用它自己的语音。',
-  'Thinking can be switched on and off here, and no amount be said.':
+  'Thinking can only be switched on or off here, without an amount.':
     '这里只能开启或关闭思考，不能指定数量。',
   'Thinking cannot be limited to the time between tool calls; the model decides.':
     '思考无法限定在工具调用之间，由模型决定。',
@@ -218,8 +219,8 @@ export const receipt: SentenceTexts = {
   'This model cannot stop thinking; its lowest level is {}.':
     '此模型无法停止思考，最低级别为 {1}。',
   'This model does not think.': '此模型不思考。',
-  'The endpoint finds out the language itself.': '此端点会自行判断语言。',
-  'The first of the languages was told.': '只告知了第一种语言。',
+  'The endpoint detects the language itself.': '此端点会自行判断语言。',
+  'Only the first of the languages was sent.': '只发送了第一种语言。',
   'This model draws in a quality of its own.': '此模型按自己的质量绘制。',
   'This model draws in a size of its own.': '此模型按自己的尺寸绘制。',
   'This model draws it as {}.': '此模型将其绘制为 {1}。',
@@ -229,22 +230,22 @@ export const receipt: SentenceTexts = {
   'This model speaks the text alone, without instructions.': '此模型只朗读文本，不接受指令。',
   'This model takes no part in conversations, and has no such setting.':
     '此模型不参与对话，没有这项设置。',
-  'This model writes recordings down and reads no words.': '此模型只转写录音，不读取文字。',
+  'This model transcribes audio and takes no text.': '此模型只转写录音，不读取文字。',
   'This model draws no images.': '此模型不绘制图片。',
-  'This model draws no images; the suffix of its name has no use.':
+  'This model draws no images; the suffix of its name has no effect.':
     '此模型不绘制图片，名称的后缀没有作用。',
   'This model draws pictures of {} only.': '此模型只绘制 {1} 的图片。',
   'This model gives no log-probabilities.': '此模型不提供对数概率。',
   'This model reasons and takes no settings of sampling.': '此模型会推理，不接受采样设置。',
-  'This model searches no web.': '此模型不搜索网络。',
-  'This model shows no unfinished pictures.': '此模型不展示未完成的图片。',
+  'This model does not search the web.': '此模型不搜索网络。',
+  'This model sends no partial images.': '此模型不发送中间图片。',
   'This model takes a temperature or top_p, not both.': '此模型只接受 temperature 或 top_p 之一。',
   'This model takes efforts only; the nearest is {}.': '此模型只接受强度；最接近的是 {1}。',
   'This model takes it only without functions.': '此模型仅在没有函数时接受它。',
   'This model takes levels only; the nearest is {}.': '此模型只接受级别，最接近的是 {1}。',
   'This model takes no detail level for single media.': '此模型不接受单个媒体的细节级别。',
   'This model takes no effort.': '此模型不接受强度。',
-  'This model takes no instructions: they stand before the first question as marked user text.':
+  'This model takes no instructions: they are sent before the first question as marked user text.':
     '此模型不接受指令：指令作为有标记的用户文本放在第一个问题之前。',
   'This model takes no output format beside tools: it is told in words.':
     '此模型在有工具时不接受输出格式：格式以文字告诉模型。',
@@ -254,25 +255,24 @@ export const receipt: SentenceTexts = {
   'This model takes no web-search beside an output format.': '此模型在有输出格式时不接受网页搜索。',
   'This model takes no web-search beside function tools.': '此模型在有函数工具时不接受网页搜索。',
   'This model takes no {} beside function tools.': '此模型在有函数工具时不接受 {1}。',
-  'This model thinks {} tokens or more.': '此模型至少思考 {1} 个 token。',
-  'This model writes at most {} tokens.': '此模型最多写 {1} 个 token。',
+  'This model thinks {} tokens or more.': '此模型至少思考 {1} 个 Token。',
+  'This model writes at most {} tokens.': '此模型最多写 {1} 个 Token。',
   'This upstream answers in text alone.': '此上游只以文本回答。',
   'Thoughts are shown as summaries.': '思考以摘要形式展示。',
   'Tool call {} has no result; "no result" was sent.': '工具调用 {1} 没有结果，已发送“no result”。',
   'Tools of type "{}" are not available.': '类型为“{1}”的工具不可用。',
-  'Unfinished images are shown in streams only.': '未完成的图片只在流式响应中展示。',
-  'Unfinished pictures are shown in streams only.': '未完成的图片只在流式响应中展示。',
-  'Upstreams have no place for the names of assistants.': '上游没有容纳助手名称的位置。',
+  'Partial images are sent in streams only.': '中间图片只在流式响应中发送。',
+  'Upstreams have no field for the names of assistants.': '上游没有助手名称的字段。',
   'Upstreams have no such switch: the model is told, and only the first call is passed on.':
     '上游没有这个开关：已告诉模型，且只转发第一个调用。',
   'Upstreams refuse such a name: another is sent in its place.':
     '上游拒绝这种名称：已发送另一个名称代替。',
   'What an earlier answer cited is not sent upstream.': '先前回答所引用的内容不发往上游。',
-  'What the end of the name asks for means nothing to embeddings.':
+  'The suffix of the model name means nothing to embeddings.':
     '名称结尾所要求的内容对向量嵌入没有意义。',
   'What the model drew or spoke cannot be sent back.': '模型画出或说出的内容无法发回。',
-  'What was drawn or said without a signature was sent with the documented stand-in.':
-    '没有签名的图片或文字已附上文档规定的替代签名发送。',
+  'A picture or a text without a signature was sent with the documented placeholder.':
+    '没有签名的图片或文字已附上文档规定的占位签名发送。',
   'a second list of positions': '重复的位置列表',
   'an empty list allows nothing': '空列表不允许任何值',
   'an object is sent as text': '对象作为文本发送',
@@ -286,7 +286,7 @@ export const receipt: SentenceTexts = {
   'no such property': '没有这个属性',
   'no value has both types': '没有值同时具有两种类型',
   'no value is allowed': '不允许任何值',
-  'no value stands in both lists': '没有值同时在两个列表中',
+  'no value is in both lists': '没有值同时在两个列表中',
   'not a list': '不是列表',
   'not a name': '不是名称',
   'not a schema': '不是 schema 对象',
@@ -297,7 +297,8 @@ export const receipt: SentenceTexts = {
   'not true or false': '不是 true 或 false',
   'null is no value here': 'null 在此处不是值',
   'only one choice can be carried beside another': '两组选择只能保留一组',
-  'responseJsonSchema is given too and wins.': '同时给出了 responseJsonSchema，以它为准。',
+  'responseJsonSchema is given too and takes precedence.':
+    '同时给出了 responseJsonSchema，以它为准。',
   'more was changed than is listed here': '还有更多更改未在此列出',
   'said in the description of the function': '已写入函数的描述',
   'said in the description': '已写入描述',
@@ -312,7 +313,7 @@ export const receipt: SentenceTexts = {
   'the schema unfolds too far': 'schema 展开得过大',
   'the values are sent as texts': '这些值作为文本发送',
   'these values cannot be listed': '这些值无法列出',
-  'thinkingBudget is given too and wins.': '同时给出了 thinkingBudget，以它为准。',
+  'thinkingBudget is given too and takes precedence.': '同时给出了 thinkingBudget，以它为准。',
   'too long to be said': '太长，无法写入描述',
   'tool_choice rules out the search the name asks for.': 'tool_choice 排除了名称所要求的搜索。',
   'unknown keyword': '未知的关键字',
@@ -321,14 +322,14 @@ export const receipt: SentenceTexts = {
   'The answer has a part of a kind unknown here: {}.': '回答中有一个此处未知类型的部分：{1}。',
   'The upstream did not end the answer as finished, but for this reason: {}.':
     '上游并非正常结束该回答，原因是：{1}。',
-  '{} is given too and wins.': '同时给出了 {1}，以它为准。',
+  '{} is given too and takes precedence.': '同时给出了 {1}，以它为准。',
   'Words of the answer are recited from {}.': '回答中有词句引自 {1}。',
   'Words of the answer are recited from {} and {} more pages.':
     '回答中有词句引自 {1} 以及另外 {2} 个页面。',
   '{} of {} answers failed: {}': '{2} 个回答中有 {1} 个失败：{3}',
   '{} rules out the search.': '{1} 排除了搜索。',
-  '{} says something else and wins.': '{1} 的说法不同，以它为准。',
+  '{} says something else and takes precedence.': '{1} 的说法不同，以它为准。',
   '{}: "{}" stands for an absent value.': '{1}：“{2}”代表没有值。',
-  'A budget leaves {} tokens for the answer.': '预算为回答只留下 {1} 个 token。',
-  'The prompt leaves {} tokens for the answer.': '提示词为回答只留下 {1} 个 token。',
+  'A budget leaves {} tokens for the answer.': '预算为回答只留下 {1} 个 Token。',
+  'The prompt leaves {} tokens for the answer.': '提示词为回答只留下 {1} 个 Token。',
 };

@@ -28,7 +28,7 @@ export const replies: SentenceTexts = {
   'It is not clear which sign-in this belongs to. Paste the whole address the browser ended on.':
     '无法确定这属于哪一次登录。请粘贴浏览器最后停留的完整地址。',
   'Its stored state is damaged.': '保存的状态已损坏。',
-  'No access token could be had for this account just now. Try again shortly.':
+  'No access token is available for this account right now. Try again shortly.':
     '暂时无法为此账号取得访问令牌。请稍后重试。',
   'No sign-in of this state is waiting: it was completed, cancelled, or is too old. Begin a new one.':
     '没有正在等待的对应登录：它已完成、已取消或已过期。请重新开始。',
@@ -40,7 +40,7 @@ export const replies: SentenceTexts = {
   'Send either url, the address the browser ended on, or code with state.':
     '请发送 url（浏览器最后停留的地址），或 code 与 state，二者选一。',
   'Sign-in is not set up for "{}". Add the client id and addresses of your own OAuth client under upstreams.<id>.oauth.':
-    '“{1}”没有设置登录。请在 upstreams.<id>.oauth 中添加您自己的 OAuth 客户端的编号和地址。',
+    '“{1}”没有设置登录。请在 upstreams.<id>.oauth 中添加您自己的 OAuth 客户端的 ID 和地址。',
   'Somebody else changed the section "{}" meanwhile. Read it again, then change it.':
     '其他人同时更改了“{1}”部分。请重新读取后再更改。',
   'Somebody else replaced the key at the same moment. Try again.':
@@ -62,7 +62,7 @@ export const replies: SentenceTexts = {
     '此请求的正文只保留了一部分，因为它很长、含有媒体或含有凭据。',
   'The body of this request was not kept. Turn on proxy.monitor.bodies, then let the client send it again.':
     '此请求的正文没有保留。请开启 proxy.monitor.bodies，再让客户端重新发送。',
-  'The config file cannot be used as it stands, so nothing was changed. Correct it first: {}.':
+  'The config file is invalid, so nothing was changed. Correct it first: {}.':
     '配置文件目前无法使用，因此未作任何更改。请先改正：{1}。',
   'The config file could not be written; the settings in force stay. The log says why.':
     '配置文件无法写入，当前设置保持不变。原因见日志。',
@@ -77,11 +77,11 @@ export const replies: SentenceTexts = {
   'The provider does not allow this sign-in. Check the client and its registered redirect address.':
     '提供方不允许此次登录。请检查客户端及其登记的重定向地址。',
   'The provider does not know a scope. Correct the scopes of this upstream.':
-    '提供方不认识某个授权范围。请改正此上游的 scopes。',
+    '提供方不认识某个权限范围。请改正此上游的 scopes。',
   'The provider does not say whose account this is. Add the scopes openid and email or a userinfo_url to this upstream, or give a label.':
-    '提供方没有说明这是谁的账号。请为此上游添加授权范围 openid 和 email 或 userinfo_url，或填写名称。',
+    '提供方没有说明这是谁的账号。请为此上游添加权限范围 openid 和 email 或 userinfo_url，或填写名称。',
   'The provider gave no refresh token, so the account would end within the hour. Add access_type=offline and prompt=consent to extra_parameters of this upstream (or the scope offline_access, as the provider wants it), then sign in again.':
-    '提供方没有给出刷新令牌，账号会在一小时内失效。请按提供方的要求，在此上游的 extra_parameters 中添加 access_type=offline 和 prompt=consent（或添加授权范围 offline_access），然后重新登录。',
+    '提供方没有给出刷新令牌，账号会在一小时内失效。请按提供方的要求，在此上游的 extra_parameters 中添加 access_type=offline 和 prompt=consent（或添加权限范围 offline_access），然后重新登录。',
   'The provider has trouble at the moment. Try again in some minutes.':
     '提供方目前有故障。请过几分钟重试。',
   'The provider refused the sign-in. Start it again.': '提供方拒绝了登录。请重新开始。',
@@ -119,19 +119,19 @@ export const replies: SentenceTexts = {
   'There is no channel of this name. GET /api/alerts lists them.':
     '没有此名称的渠道。GET /api/alerts 会列出它们。',
   'There is no account of this id. GET /api/accounts lists them.':
-    '没有此编号的账号。GET /api/accounts 会列出所有账号。',
-  'There is no account of this id. It was removed meanwhile.': '没有此编号的账号。它已被移除。',
+    '没有此 ID 的账号。GET /api/accounts 会列出所有账号。',
+  'There is no account of this id. It was removed meanwhile.': '没有此 ID 的账号。它已被移除。',
   'There is no account {}.': '没有账号 {1}。',
   'There is no preset of this name. GET /api/config/mapping/presets lists them.':
     '没有此名称的预设。GET /api/config/mapping/presets 会列出所有预设。',
-  'There is no request of this session. They may have been removed by their age.':
+  'There is no request of this session. They may be older than the retention period.':
     '没有属于此会话的请求，可能因保留期已过而被删除。',
   'This request is not under way any more.': '此请求已不在进行中。',
-  'There is no request of this id. It may have been removed by its age.':
-    '没有此编号的请求。它可能因时间过久已被移除。',
+  'There is no request of this id. It may be older than the retention period.':
+    '没有此 ID 的请求。它可能已超过保留时间。',
   'There is no section of this name. There are: {}.': '没有此名称的部分。现有：{1}。',
   'There is no session of this id. It may have ended by itself.':
-    '没有此编号的会话。它可能已自行结束。',
+    '没有此 ID 的会话。它可能已自行结束。',
   'There is no sign-in of this state. It was cancelled, or it is too old. Begin a new one.':
     '没有对应的登录。它已取消或已过期。请重新开始。',
   'There is no such account of this upstream to sign in.': '此上游没有可登录的这个账号。',
@@ -203,18 +203,18 @@ export const replies: SentenceTexts = {
   'The config file could not be written, because its disk has no room left. Nothing was changed. Free some room and try again.':
     '配置文件无法写入，因为磁盘已满。未作任何更改。请腾出空间后重试。',
   'Sign-in is not set up for "{}". Add the client id of your own OAuth client under upstreams.<id>.oauth.':
-    '“{1}”尚未设置登录。请在 upstreams.<id>.oauth 中填写您自己的 OAuth 客户端标识。',
+    '“{1}”尚未设置登录。请在 upstreams.<id>.oauth 中填写您自己的 OAuth 客户端 ID。',
   'As {}, with an invitation.': '以 {1} 的身份，使用邀请。',
   'As {}, with their own password.': '以 {1} 的身份，使用其自己的密码。',
-  'Only who signs in with a password of their own can change it here.':
+  'Only people who sign in with their own password can change it here.':
     '只有用自己的密码登录的人才能在此更改密码。',
   'The name or the password is not right.': '名称或密码不正确。',
   'There are {} invitations that wait already. Revoke some first.':
     '已有 {1} 个等待中的邀请。请先撤销一些。',
-  'There is no invitation of this id. It may have been used.': '没有此编号的邀请。它可能已被使用。',
-  'There is no person of this id. List them to see all.': '没有此编号的人员。请列出全部人员查看。',
+  'There is no invitation of this id. It may have been used.': '没有此 ID 的邀请。它可能已被使用。',
+  'There is no person of this id. List them to see all.': '没有此 ID 的人员。请列出全部人员查看。',
   'There is no person {}.': '没有人员 {1}。',
-  'There is somebody called {} already.': '已有名为 {1} 的人员。',
+  'There is already a person named {}.': '已有名为 {1} 的人员。',
   'This invitation was used already, has expired, or was revoked. Ask who sent it for another one.':
     '此邀请已被使用、已过期或已被撤销。请向发送者索取新的邀请。',
   'This is the last owner, and the console has no password: nobody could change people and sign-in any more. Make somebody else an owner first, or set WEB_PASSWORD.':

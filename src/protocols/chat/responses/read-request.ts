@@ -64,7 +64,7 @@ function readDrawing(
   noteUnread(askingOf(unknown, tool), { path, receipt });
   const asked = readNumber(drawn.partial_images) ?? 0;
   if (asked > 0 && !stream) {
-    const reason = told`Unfinished pictures are shown in streams only.`;
+    const reason = told`Partial images are sent in streams only.`;
     receipt.add('dropped', `${path}.partial_images`, reason);
   }
   const demand =
