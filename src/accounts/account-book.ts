@@ -542,7 +542,7 @@ class Book {
     const fields = { account: record.label, upstream: record.upstreamId, status };
     if (status.kind === 'active') this.#options.log.info(fields, 'An account may be used again.');
     else if (status.kind === 'disabled' && status.reason === 'standing-by') {
-      this.#options.log.info(fields, 'An account rests while others serve.');
+      this.#options.log.info(fields, 'An account is cooling down while others serve.');
     } else this.#options.log.warn(fields, `An account is ${status.kind}.`);
   }
 

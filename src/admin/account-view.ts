@@ -228,7 +228,7 @@ function writeCooldowns(account: Account, { clock, pool }: AccountFacts): Cooldo
     cooldowns.push({ model, until: writeTime(coolUntil), cause });
   }
   // Overloads are the upstream's: its accounts share them, but for models that are not theirs.
-  for (const [model, until] of pool.rests.of(record.upstreamId)) {
+  for (const [model, until] of pool.overloads.of(record.upstreamId)) {
     if (models?.has(model) === false) continue;
     cooldowns.push({ model, until: writeTime(until), cause: 'overloaded' });
   }

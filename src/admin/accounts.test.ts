@@ -265,10 +265,10 @@ test('cooldowns and quotas are shown, and cooldowns cleared', async () => {
 
 test('the rest of an overloaded upstream is shown at its accounts, and ended at any of them', async () => {
   const { record } = await addTo(admin);
-  const { rests } = admin.fakes;
+  const { overloads } = admin.fakes;
   const overload = (upstreamId: string, model: string): void => {
     for (let nth = 0; nth < 20; nth += 1) {
-      rests.noteEnd(rests.noteStart(upstreamId, model, NOW), 'overloaded', NOW);
+      overloads.noteEnd(overloads.noteStart(upstreamId, model, NOW), 'overloaded', NOW);
     }
   };
   overload(record.upstreamId, 'm');
@@ -286,10 +286,10 @@ test('the rest of an overloaded upstream is shown at its accounts, and ended at 
   expect((await admin.call('GET', path)).body.cooldowns).toMatchObject([{ model: 'n' }]);
   const one = await admin.call('POST', `${path}/clear-cooldowns`, { body: { model: 'n' } });
   expect(one.body.cooldowns).toEqual([]);
-  expect([...rests.of(record.upstreamId).keys()]).toEqual(['m']);
+  expect([...overloads.of(record.upstreamId).keys()]).toEqual(['m']);
   await admin.call('POST', `${path}/clear-cooldowns`);
-  expect(rests.of(record.upstreamId).size).toBe(0);
-  expect(rests.of('elsewhere').size).toBe(1);
+  expect(overloads.of(record.upstreamId).size).toBe(0);
+  expect(overloads.of('elsewhere').size).toBe(1);
 });
 
 test('an account all of whose models rest is told to rest as a whole, until the first comes back', async () => {

@@ -341,7 +341,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
       run: async ({ parameter, body }) => {
         const account = await findAccount(book, parameter);
         book.setQuotas(parameter, learnedFigures(account, body.model));
-        pool.rests.end(account.record.upstreamId, body.model);
+        pool.overloads.end(account.record.upstreamId, body.model);
         return apply(parameter, { kind: 'clear-cooldown', ...body });
       },
     }),

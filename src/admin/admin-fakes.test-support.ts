@@ -33,7 +33,7 @@ export interface Fakes {
   readonly refreshed: string[];
   readonly revoked: string[];
   readonly sessions: ReturnType<SessionTable['sessions']>[number][];
-  readonly rests: Overloads;
+  readonly overloads: Overloads;
   /** States that can still be completed. */
   readonly states: Set<string>;
   /** What came to the imports. */
@@ -57,7 +57,7 @@ export function createFakes(): Fakes {
     refreshed: [],
     revoked: [],
     sessions: [],
-    rests: new Overloads({ now: () => NOW }),
+    overloads: new Overloads({ now: () => NOW }),
     states: new Set(),
     imported: [],
     warnings: [],
@@ -145,7 +145,7 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
       lastUsedAt: () => undefined,
       conditionOf: () => fakes.condition,
       nameOf: () => undefined,
-      rests: fakes.rests,
+      overloads: fakes.overloads,
       sessions: {
         sessions: () => fakes.sessions,
         bound: () => fakes.sessions[0],

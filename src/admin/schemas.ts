@@ -72,11 +72,11 @@ export const QUOTA_SCHEMA = named('Quota', {
 });
 
 export const COOLDOWN_SCHEMA = named('Cooldown', {
-  model: { ...OPTIONAL_TEXT, description: 'Null when the whole account rests.' },
+  model: { ...OPTIONAL_TEXT, description: 'Null when the whole account is cooling down.' },
   until: ISO_TIME,
   cause: {
     enum: ['quota', 'rate', 'refused', 'missing', 'overloaded', 'credential'],
-    description: '`overloaded`: the model rests for all accounts of the upstream together.',
+    description: '`overloaded`: the model is cooling down for all accounts of the upstream.',
   },
 });
 

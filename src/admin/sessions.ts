@@ -14,7 +14,8 @@ export const BOUND_SESSION_SCHEMA = named('BoundSession', {
   account: { type: ['string', 'null'], description: 'Its label; null when it is gone.' },
   detours: {
     type: 'array',
-    description: 'Models that go elsewhere, because the account rests or cannot serve them.',
+    description:
+      'Models that go elsewhere, because the account is cooling down or cannot serve them.',
     items: object({
       model: { type: 'string' },
       accountId: { type: 'string' },

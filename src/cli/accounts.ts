@@ -223,7 +223,7 @@ function sayState(account: JsonObject): string {
   const status = objectOf(account, 'status');
   const kind = textOf(status, 'kind');
   const reason = textOf(status, 'reason');
-  if (kind === 'disabled' && account.origin === 'sandbox') return 'rests';
+  if (kind === 'disabled' && account.origin === 'sandbox') return 'on standby';
   if (kind !== 'active' || reason !== '') return reason === '' ? kind : `${kind} (${reason})`;
   const condition = objectOf(account, 'condition');
   const state = textOf(condition, 'state');

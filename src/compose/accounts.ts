@@ -172,9 +172,9 @@ function restSandboxAccounts({ config, backend }: AccountsOptions, book: Account
     const hasReal = namedUpstreams().length > 0 || book.list().length > madeUp.length;
     const hasSignedIn = madeUp.some(({ origin }) => origin === 'stored');
     for (const account of madeUp) {
-      const rests = hasReal || (hasSignedIn && account.origin === 'sandbox');
-      if (rests && !isDisabled(account)) book.apply(account.record.id, { kind: 'stand-by' });
-      if (!rests && isStandingBy(account)) book.apply(account.record.id, { kind: 'enable' });
+      const isStandby = hasReal || (hasSignedIn && account.origin === 'sandbox');
+      if (isStandby && !isDisabled(account)) book.apply(account.record.id, { kind: 'stand-by' });
+      if (!isStandby && isStandingBy(account)) book.apply(account.record.id, { kind: 'enable' });
     }
     findMissing();
   };

@@ -68,7 +68,7 @@ export function createPool(options: PoolOptions) {
     /** Restores the sessions of the last run; to be called before the first lease. Never rejects. */
     loadSessions: () => sessions.load((accountId) => book.find(accountId) !== undefined),
     /** The throttled models of overloaded upstreams. */
-    rests: overloads,
+    overloads,
     /** How the last attempts on an account went. */
     conditionOf: (accountId: string) => shares.conditionOf(accountId, clock.now()),
     /** How accounts did in the last run, by their names in records; for those that were not asked since. */

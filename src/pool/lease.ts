@@ -75,7 +75,7 @@ const HEALTH_TRIAL_MS = 1_000;
 const BANDS: readonly HealthBand[] = [0, 1, 2];
 const MAX_COOLDOWN_MS = 60_000;
 const SERVED_LATELY_MS = 300_000;
-/** A session comes back to an account that rests no longer than this; upstream caches live about as long. */
+/** A session returns to an account that cools down no longer than this; upstream caches live about as long. */
 const MAX_BOUND_WAIT_MS = 300_000;
 
 export class Leasing {
@@ -215,7 +215,7 @@ export class Leasing {
     return binding && { binding, accountIds: boundAccounts(binding, placeOf(request)) };
   }
 
-  /** How long the session's own account rests; undefined to go on with the choice. */
+  /** How long the session's own account still cools down; undefined to continue with the choice. */
   #patienceFor(
     bound: BoundSession,
     choice: Choice | undefined,

@@ -17,7 +17,7 @@ export interface SessionBinding {
 
 interface Detour {
   readonly accountId: string;
-  /** True while the home only rests: the session goes back to it. */
+  /** True while the home account is only cooling down: the session returns to it. */
   readonly returns: boolean;
 }
 
@@ -109,7 +109,7 @@ interface BoundSession {
   /** The beginning of the client's own name for it. */
   readonly label: string;
   readonly accountId: string;
-  /** Models that go elsewhere, because the account rests or cannot serve them. */
+  /** Models that go elsewhere, because the account is cooling down or cannot serve them. */
   readonly detours: readonly {
     readonly model: string;
     readonly accountId: string;

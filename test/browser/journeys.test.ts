@@ -193,7 +193,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await meter('70%').waitFor();
   });
 
-  test('an account that rests for one model still counts as one that can serve', async () => {
+  test('an account that cools down for one model still counts as one that can serve', async () => {
     const fault = { status: 429, reason: 'QUOTA_EXHAUSTED', retryDelay: '90s', count: 1 };
     await console.control('POST', '/sandbox/faults', { ...fault, account: 'ruth@sandbox.example' });
     expect((await console.ask({ model: 'beta-sonnet-4-6' }, RUTH)).status).toBe(200);

@@ -12,7 +12,7 @@ function named(id: string) {
   return account;
 }
 
-test('an account some of whose models rest is usable, one that rests as a whole is not', () => {
+test('an account some of whose models cool down is usable, one that cools down as a whole is not', () => {
   expect(conditionOf(named('jun'))).toBe('usable');
   expect(conditionOf(named('robot'))).toBe('resting');
   expect(conditionOf(named('blocked'))).toBe('resting');

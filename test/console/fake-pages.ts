@@ -452,7 +452,11 @@ function makeLine(index: number, now: number): LogLine {
   const kinds = [
     ['info', 'request', { requestId: `req_${index}`, status: 200, model: 'gpt-4o', ms: 1830 }],
     ['debug', 'lease', { account: 'maria.lindqvist@example.org', model: 'gemini-3-pro' }],
-    ['warn', 'account rests', { account: 'jun.watanabe@example.org', cause: 'quota' }],
+    [
+      'warn',
+      'An account is cooling down while others serve.',
+      { account: 'jun.watanabe@example.org', cause: 'quota' },
+    ],
     ['error', 'upstream closed the connection', { upstream: 'code-assist', attempt: 2 }],
     ['info', `config changed ${HOSTILE[0]}`, { section: 'pool' }],
   ] as const;

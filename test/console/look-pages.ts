@@ -150,7 +150,7 @@ export const PAGE_VIEWS: readonly View[] = [
   japanese('clients-japanese', '/clients?client=codex'),
   rich('logs', '/logs', (page) =>
     page
-      .getByRole('button', { name: /account rests/ })
+      .getByRole('button', { name: /account is cooling down/ })
       .first()
       .click(),
   ),

@@ -156,7 +156,7 @@ describe.skipIf(VALKEY === undefined)('two gateways', () => {
     }
   });
 
-  test('leave an account alone of which one of them learned that it rests', async () => {
+  test('leave an account alone of which one of them learned that it cools down', async () => {
     const { secret } = await makeKey('Dan');
     const refusal = { status: 429, reason: 'RATE_LIMIT_EXCEEDED', retryDelay: '600s' };
     await steer('faults', { ...refusal, model: MODEL, count: 1 });

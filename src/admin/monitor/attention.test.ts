@@ -181,7 +181,7 @@ test('an overloaded upstream is one entry, however many accounts rest with it', 
   expect(findAttention(sources({ accounts }))).toMatchObject([
     {
       kind: 'upstream-overloaded',
-      message: 'The upstream main is overloaded and rests for m, n.',
+      message: 'The upstream main is overloaded; cooling down for m, n.',
       about: { upstream: 'main', models: 'm, n' },
     },
   ]);

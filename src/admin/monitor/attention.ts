@@ -507,7 +507,7 @@ function findOverloads({ accounts }: AttentionSources): readonly Finding[] {
   return Array.from(cooling, ([upstream, names]) => {
     const models = [...names].join(', ');
     return {
-      message: `The upstream ${upstream} is overloaded and rests for ${models}.`,
+      message: `The upstream ${upstream} is overloaded; cooling down for ${models}.`,
       about: { upstream, models },
     };
   });

@@ -117,7 +117,7 @@ export function connectFeed(options: FeedSourceOptions): () => void {
     book.subscribe(({ kind, account }) => {
       monitor.feed.publish(kind === 'quotas' ? 'quota' : 'account', { id: account.record.id });
     }),
-    pool.rests.subscribe((upstream) => monitor.feed.publish('account', { upstream })),
+    pool.overloads.subscribe((upstream) => monitor.feed.publish('account', { upstream })),
     config.subscribe(() => monitor.feed.publish('config', {})),
     access.keys.subscribe((id) => monitor.feed.publish('key', { id })),
     access.addresses.subscribe((id) => monitor.feed.publish('address-rule', { id })),

@@ -1,4 +1,4 @@
-// Everything about one account: state and way out, rests, quota, a test, and its settings.
+// Everything about one account: state and how to fix it, cooldowns, quota, a test, and its settings.
 
 import { Button, Checkbox, Drawer } from '@mantine/core';
 import { IconUserQuestion } from '@tabler/icons-react';

@@ -17,7 +17,7 @@ export interface AccountWork {
   enable(account: Account): void;
   disable(account: Account): void;
   refresh(account: Account): void;
-  /** All rests of the account, or those of one model. */
+  /** All cooldowns of the account, or those of one model. */
   clearCooldowns(account: Account, model?: string): void;
   remove(account: Account): void;
   /** The account something is being done to. */
