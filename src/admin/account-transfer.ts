@@ -28,7 +28,7 @@ export const IMPORT_SCHEMA = named('AccountImport', {
   }),
   upstream: optional({
     type: 'string',
-    description: 'Where they belong; an export knows it itself.',
+    description: 'Upstream of the accounts; not needed for an export.',
   }),
   proxyUrl: optional(PROXY_URL),
 });

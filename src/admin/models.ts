@@ -50,7 +50,7 @@ const ROUTE_QUERY = object({
 
 export const ROUTE_SCHEMA = named('Route', {
   asked: { type: 'string' },
-  target: { type: ['string', 'null'], description: 'Null when the name goes nowhere.' },
+  target: { type: ['string', 'null'], description: 'Null when the name is unknown.' },
   servedAs: {
     type: ['string', 'null'],
     description: 'The id by which an enabled account serves it now; null when none does.',
@@ -84,11 +84,7 @@ export const ROUTE_SCHEMA = named('Route', {
       }),
     },
   }),
-  error: orNull(
-    messageSchema(
-      'Why it goes nowhere or is not served now, with the name that may have been meant.',
-    ),
-  ),
+  error: orNull(messageSchema('Why it is unknown or not served now, with a similar name that is.')),
   thinking: { type: ['string', 'null'] },
   effort: { type: ['string', 'null'] },
   webSearch: { type: 'boolean' },

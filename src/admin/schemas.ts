@@ -176,7 +176,7 @@ export const PRIORITY = { type: 'integer', minimum: -1_000_000, maximum: 1_000_0
 export const SECRET = { type: 'string', minLength: 1, maxLength: 16_384 } as const;
 export const ADD_ANYWAY = {
   type: 'boolean',
-  description: 'Stores the key also when the upstream refuses it.',
+  description: 'Stores the key even if the upstream refuses it.',
 } as const;
 export const PROXY_URL = {
   type: 'string',

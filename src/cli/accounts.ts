@@ -22,7 +22,7 @@ import {
 } from './terminal.ts';
 
 const ACCOUNT = ['<account>', 'id or label of the account'] as const;
-const GENERATE = new Option('--generate', 'also ask for a one-token answer, which costs that');
+const GENERATE = new Option('--generate', 'also request a one-token response, which uses quota');
 const FORMATS = ['export', 'refresh-tokens', 'service-accounts'] as const;
 
 const COMMANDS: readonly AddCommand[] = [
@@ -39,16 +39,16 @@ const COMMANDS: readonly AddCommand[] = [
       new Option('--upstream <id>', 'the upstream; may be left out when there is one'),
       new Option('--key-file <file>', 'file of the API key; - is the standard input'),
       GENERATE,
-      new Option('--add-anyway', 'store a key also when the upstream refuses it'),
+      new Option('--add-anyway', 'store a key even if the upstream refuses it'),
       new Option('--oauth', 'sign in in a browser'),
-      new Option('--manual', 'with --oauth: paste the answer, wait for no callback'),
-      new Option('--account <name>', 'with --oauth: sign this account in again'),
+      new Option('--manual', 'with --oauth: paste the code or URL in place of the callback'),
+      new Option('--account <name>', 'with --oauth: sign in to this account again'),
       new Option('--service-account <file>', 'key file of a service account'),
       new Option('--refresh-token-file <file>', 'file of a refresh token; - is the standard input'),
       new Option('--label <text>', 'name of the account'),
       new Option('--project <id>', 'project of the account'),
       new Option('--tier <tier>', 'plan of the account').choices(['ultra', 'pro', 'free']),
-      new Option('--priority <number>', 'higher goes first').argParser(readWholeNumber),
+      new Option('--priority <number>', 'higher is preferred').argParser(readWholeNumber),
       new Option('--notes <text>', 'for people'),
       new Option('--proxy-file <file>', 'file of the proxy address of the account'),
     ],
@@ -78,7 +78,7 @@ const COMMANDS: readonly AddCommand[] = [
     description: 'remove an account and its credential',
     argument: ACCOUNT,
     options: [
-      new Option('--revoke', 'also take its grant back at the provider'),
+      new Option('--revoke', 'also revoke access at the provider'),
       new Option('-y, --yes', 'do not ask'),
     ],
     load: async () => removeAccount,
@@ -89,7 +89,7 @@ const COMMANDS: readonly AddCommand[] = [
     argument: ['<file>', 'the file; - is the standard input'],
     options: [
       new Option('--format <format>', 'what the file holds').choices(FORMATS).default('export'),
-      new Option('--upstream <id>', 'where they belong; an export knows it itself'),
+      new Option('--upstream <id>', 'upstream of the accounts; not needed for an export'),
       new Option('--passphrase-file <file>', 'file of the passphrase of a sealed export'),
     ],
     load: async () => importAccounts,
@@ -100,7 +100,7 @@ const COMMANDS: readonly AddCommand[] = [
     argument: ['<file>', 'a new file; - is the standard output'],
     options: [
       new Option('--passphrase-file <file>', 'file of the passphrase'),
-      new Option('--force', 'replace the file when it is there'),
+      new Option('--force', 'overwrite the file if it exists'),
     ],
     load: async () => exportAccounts,
   }),

@@ -22,9 +22,9 @@ type AddFlags = TermFlags & Said<'key' | 'team' | 'per' | 'unit' | 'timeZone', s
 type EditFlags = TermFlags & Said<'amount', number>;
 
 const TERMS: readonly Option[] = [
-  new Option('--soft', 'warn alone, refuse nothing').conflicts('hard'),
-  new Option('--hard', 'refuse what goes beyond'),
-  new Option('--warn-at <percent>', 'the share at which it warns').argParser(readWholeNumber),
+  new Option('--soft', 'only warn, refuse nothing').conflicts('hard'),
+  new Option('--hard', 'refuse requests beyond it'),
+  new Option('--warn-at <percent>', 'percentage at which it warns').argParser(readWholeNumber),
 ];
 
 const COMMANDS: readonly AddCommand[] = [
@@ -38,13 +38,13 @@ const COMMANDS: readonly AddCommand[] = [
   gatewayCommand<AddFlags>({
     name: 'add',
     description: 'create a budget for a key, a team or the whole gateway',
-    argument: ['<amount>', 'how much; of money in US dollars'],
+    argument: ['<amount>', 'amount; for money in US dollars'],
     options: [
       new Option('--unit <unit>', 'what is counted').choices(BUDGET_UNITS).default('money'),
       new Option('--per <period>', 'of the calendar').choices(BUDGET_PERIODS).default('month'),
       new Option('--key <key>', 'name or id of the key').conflicts('team'),
       new Option('--team <name>', 'the team; without it and --key the whole gateway'),
-      new Option('--time-zone <zone>', 'whose days; those of this machine when absent'),
+      new Option('--time-zone <zone>', 'time zone of days; that of this machine when absent'),
       ...TERMS,
     ],
     examples: [
@@ -59,7 +59,7 @@ const COMMANDS: readonly AddCommand[] = [
     description: 'change the amount of a budget, and whether it refuses or warns',
     argument: BUDGET,
     options: [
-      new Option('--amount <amount>', 'how much; of money in US dollars').argParser(readAmount),
+      new Option('--amount <amount>', 'amount; for money in US dollars').argParser(readAmount),
       ...TERMS,
     ],
     examples: [['budgets edit budget_1 --amount 150', 'What is not named stays.']],

@@ -139,10 +139,7 @@ function refuseUnknownWord(
   );
 }
 
-export const CA = new Option(
-  '--ca <file>',
-  'certificate of the authority that signed that of the gateway',
-);
+export const CA = new Option('--ca <file>', 'CA certificate for the HTTPS of the gateway, in PEM');
 
 /** The flags that say which gateway is meant. */
 function addGatewayFlags(command: CliCommand): CliCommand {

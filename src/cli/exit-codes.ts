@@ -5,15 +5,15 @@ import { messageOf } from '../lib/localized-message.ts';
 
 /** What each code means, for scripts; docs/commands.md is written from it. */
 export const EXIT_CODES = {
-  done: { code: 0, meaning: 'It did its work, and the answer is yes.' },
+  done: { code: 0, meaning: 'The command succeeded, and the answer is yes.' },
   failed: {
     code: 1,
     meaning:
-      'It failed, or the answer is no: an account cannot be used, a name goes nowhere, `doctor` found an error.',
+      'It failed, or the answer is no: an account cannot be used, a model name is unknown, `doctor` found an error.',
   },
   usage: { code: 2, meaning: 'The command line is wrong. Nothing was done.' },
-  'no-gateway': { code: 3, meaning: 'No gateway answers at the address.' },
-  refused: { code: 4, meaning: 'The gateway wants another password.' },
+  'no-gateway': { code: 3, meaning: 'No gateway responds at the address.' },
+  refused: { code: 4, meaning: 'The gateway refused the password.' },
   attention: {
     code: 5,
     meaning:

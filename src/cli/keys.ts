@@ -104,8 +104,8 @@ const COMMANDS: readonly AddCommand[] = [
     argument: ['<name>', 'whom or what it is for'],
     options: [
       ...limitOptions(false),
-      new Option('--disabled', 'refuse it until it is enabled'),
-      new Option('--key-file <file>', 'write the secret to this new file in place of showing it'),
+      new Option('--disabled', 'create it disabled'),
+      new Option('--key-file <file>', 'write the secret to this new file instead of showing it'),
     ],
     examples: [
       [
@@ -126,8 +126,8 @@ const COMMANDS: readonly AddCommand[] = [
     options: [
       new Option('--name <name>', 'another name'),
       ...limitOptions(true),
-      new Option('--enable', 'take it again').conflicts('disable'),
-      new Option('--disable', 'refuse it'),
+      new Option('--enable', 'enable it').conflicts('disable'),
+      new Option('--disable', 'disable it'),
     ],
     examples: [
       ['keys edit ada --team none --blocked-hours 22:00-06:00', 'What is not named stays.'],
@@ -145,7 +145,7 @@ const COMMANDS: readonly AddCommand[] = [
         '--overlap <span>',
         'how long the secret before goes on working, such as 12h; 24h',
       ).argParser(readOverlap),
-      new Option('--key-file <file>', 'write the secret to this new file in place of showing it'),
+      new Option('--key-file <file>', 'write the secret to this new file instead of showing it'),
     ],
     examples: [
       ['keys rotate ada', 'Both secrets work for a day: long enough to change the clients.'],

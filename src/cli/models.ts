@@ -55,7 +55,7 @@ async function explainRoute({ client, terminal, answer }: Context, name: string)
     );
     if (body.webSearch === true) extras.push('  with web search');
     const isNowhere = textOf(body, 'target') === '';
-    const head = isNowhere ? `${name} goes nowhere` : `${name} → ${wayOf(body)}`;
+    const head = isNowhere ? `${name} is unknown` : `${name} → ${wayOf(body)}`;
     terminal.print([head, ...lines, ...extras].map(plain).join('\n'));
     if (textOf(body, 'error') !== '') terminal.note(plain(textOf(body, 'error')));
   });

@@ -94,7 +94,7 @@ const addDoctor: AddCommand = localCommand<DoctorFlags>({
   name: 'doctor',
   description: 'check machine, settings, gateway and clients, and say how to fix what is wrong',
   options: [
-    new Option('--generate', 'also ask each account for a one-token answer, which costs that'),
+    new Option('--generate', 'also request a one-token response of each account, which uses quota'),
     new Option('--url <address>', 'address of the gateway'),
     CA,
     new Option('--password-file <file>', 'file of the console password'),
@@ -126,11 +126,9 @@ const addBackup = localCommand<BackupFlags>({
       '--passphrase-file <file>',
       'file of a passphrase that seals secret key and settings',
     ),
-    new Option('--plain', 'have secret key and settings in it as they are').conflicts(
-      'passphraseFile',
-    ),
+    new Option('--plain', 'leave secret key and settings unencrypted').conflicts('passphraseFile'),
     new Option('--without-secret-key', 'leave the secret key out'),
-    new Option('--force', 'replace the file when it is there'),
+    new Option('--force', 'overwrite the file if it exists'),
   ],
   examples: [
     ['backup isthmus.tar.gz --passphrase-file passphrase.txt', 'For a job that runs at night.'],
@@ -151,7 +149,7 @@ const addRestore = localCommand<RestoreFlags>({
     DATA_DIR,
     new Option('--passphrase-file <file>', 'file of the passphrase that sealed it'),
     new Option('--force', 'replace what is in the data folder, and keep a copy of it there'),
-    new Option('--check', 'check the backup alone, change nothing'),
+    new Option('--check', 'only check the backup, change nothing'),
   ],
   examples: [
     ['restore isthmus.tar.gz --data-dir ~/restored', 'Into a folder of its own.'],
@@ -171,7 +169,10 @@ const addSecretRotate: AddCommand = localCommand<Said<'dataDir' | 'oldKeyFile', 
   name: 'rotate',
   description: 'replace the secret key; no gateway may run',
   options: [
-    new Option('--old-key-file <file>', 'key until now, where ISTHMUS_SECRET_KEY is the next'),
+    new Option(
+      '--old-key-file <file>',
+      'file of the previous key, if ISTHMUS_SECRET_KEY is the new one',
+    ),
     DATA_DIR,
   ],
   examples: [['secret rotate', 'Makes a new key in the data folder and seals everything with it.']],
@@ -205,8 +206,8 @@ const addMigrateStore: AddCommand = localCommand<Said<'dataDir', string>>({
   name: 'migrate-store',
   description: 'copy what a data folder holds into the PostgreSQL of DATABASE_URL',
   options: [
-    new Option('--from <store>', 'where it is').choices(['sqlite']).default('sqlite'),
-    new Option('--to <store>', 'where it goes').choices(['postgres']).default('postgres'),
+    new Option('--from <store>', 'where the data is').choices(['sqlite']).default('sqlite'),
+    new Option('--to <store>', 'where it is copied to').choices(['postgres']).default('postgres'),
     DATA_DIR,
   ],
   load: async () => {

@@ -26,21 +26,22 @@ export const addUsageCommand: AddCommand = gatewayCommand<UsageFlags>({
   name: 'usage',
   description: 'show requests, tokens and cost by time, model, account, key, owner, team or tag',
   options: [
-    new Option('--by <what>', 'sum for each of these').choices(
-      USAGE_GROUPS.filter((name) => name !== 'none'),
-    ),
-    new Option('--step <span>', 'sum for each of these; day without --by').choices(CALENDAR_STEPS),
+    new Option('--by <what>', 'group by').choices(USAGE_GROUPS.filter((name) => name !== 'none')),
+    new Option('--step <span>', 'interval of the sums; day without --by').choices(CALENDAR_STEPS),
     new Option('--last <span>', 'how far back from now, or from --to')
       .argParser(readSpan)
       .default(readSpan('7d'), '7d'),
     new Option('--from <time>', 'beginning, in place of --last').argParser(readTime),
     new Option('--to <time>', 'end; now when absent').argParser(readTime),
-    new Option('--owner <name>', 'only of keys that were this owner’s'),
-    new Option('--team <name>', 'only of keys that were this team’s'),
-    new Option('--tag <word>', 'only of keys that had this tag'),
+    new Option('--owner <name>', 'only of keys of this owner'),
+    new Option('--team <name>', 'only of keys of this team'),
+    new Option('--tag <word>', 'only of keys with this tag'),
     new Option('--model <name>', 'only of this model'),
     new Option('--account <label>', 'only of this account'),
-    new Option('--time-zone <zone>', 'whose hours and days; those of this machine when absent'),
+    new Option(
+      '--time-zone <zone>',
+      'time zone of hours and days; that of this machine when absent',
+    ),
     new Option('--format <format>', 'for people or for a spreadsheet')
       .choices(['table', 'csv'])
       .default('table'),

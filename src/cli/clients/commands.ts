@@ -13,7 +13,7 @@ import { thisMachine } from './place.ts';
 const SET_UP_FLAGS: readonly Option[] = [
   new Option('--model <name>', 'the model it asks for'),
   new Option('--key-file <file>', 'file of an API key of the gateway; - is the standard input'),
-  new Option('--key <key>', 'the key itself, which other users of this machine may see'),
+  new Option('--key <key>', 'the key itself; other users of this machine may see it'),
   new Option('--url <address>', 'address of the gateway'),
   CA,
   new Option('--password-file <file>', 'file of the console password, where a key is to be made'),
@@ -29,8 +29,8 @@ const addConnect = localCommand<GivenFlags>({
   rest: ['[more...]', 'more clients'],
   options: [
     ...SET_UP_FLAGS,
-    new Option('--undo', 'take back what was written'),
-    new Option('--dry-run', 'show the difference only'),
+    new Option('--undo', 'restore the previous settings'),
+    new Option('--dry-run', 'only show the difference'),
     new Option('--scope <scope>', 'the settings of this user, or of the project here')
       .choices(['user', 'project'])
       .default('user'),
