@@ -1,5 +1,7 @@
 // JSON that loses nothing, and costs no more than it may: numbers a double cannot hold keep their source text.
 
+import { randomInt } from 'node:crypto';
+
 type JsonPrimitive = string | number | boolean | null;
 export type JsonValue = JsonPrimitive | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
@@ -245,32 +247,62 @@ export interface SharablePlace extends TextPlace {
   readonly tokens: number;
 }
 
-/** Nesting, structural tokens (brackets, commas, colons), keys of all objects and bytes of one key. */
+/** Nesting, structural tokens (brackets, commas, colons), ways through objects as `KeyWays` counts them, bytes of one key. */
 interface JsonLimits {
   readonly maxDepth: number;
   readonly maxTokens: number;
-  readonly maxKeys: number;
+  readonly maxKeyWays: number;
   readonly maxKeyBytes: number;
 }
 
-/** Keys are dearest: a million different ones hold up a parser for seconds. No context of a model holds as many as these. */
 export const JSON_LIMITS: JsonLimits = {
   maxDepth: 200,
   maxTokens: 2_000_000,
-  maxKeys: 250_000,
+  maxKeyWays: 100_000,
   maxKeyBytes: 1024,
 };
+
+/** Most bodies have fewer keys, which cost nothing to speak of, whatever they are. */
+const FREE_KEYS = 16_384;
+const WAY_BITS = 20;
+/** FNV-1a, 32 bits (draft-eastlake-fnv); begun anew by each process, so that nobody can choose ways that look alike. */
+const FNV_PRIME = 0x01000193;
+const WAY_START = randomInt(2 ** 32);
+
+/**
+ * How many different ways lead through the objects of a text, key by key. A parser learns each one anew, up to four
+ * microseconds each: keys that are all different, or a few in ever other orders, hold it up for seconds. Along a way
+ * that it knows a key costs next to nothing, so that turns by the hundred thousand are free. Some ways may pass for
+ * others.
+ */
+class KeyWays {
+  /** All keys so far. */
+  keys = 0;
+  /** Different ways so far, behind the first keys. */
+  count = 0;
+  #known: Uint32Array | undefined;
+
+  add(way: number): void {
+    this.#known ??= new Uint32Array(2 ** WAY_BITS / 32);
+    const place = way >>> (32 - WAY_BITS);
+    const bit = 1 << (place & 31);
+    const word = this.#known[place >>> 5] ?? 0;
+    if ((word & bit) !== 0) return;
+    this.#known[place >>> 5] = word | bit;
+    this.count += 1;
+  }
+}
 
 export type JsonExcess = 'depth' | 'tokens' | 'keys' | 'key';
 
 /** What the JSON texts within one request may have together: many small ones are as dear as a large one. */
 export interface JsonBudget {
   tokens: number;
-  keys: number;
+  readonly ways: KeyWays;
 }
 
 export function createJsonBudget(): JsonBudget {
-  return { tokens: JSON_LIMITS.maxTokens, keys: JSON_LIMITS.maxKeys };
+  return { tokens: JSON_LIMITS.maxTokens, ways: new KeyWays() };
 }
 
 /** JSON that goes over a limit; for whoever takes no JSON just as well, it is none. */
@@ -288,7 +320,7 @@ export class JsonExcessError extends SyntaxError {
 export const EXCESS_WORDS: Readonly<Record<JsonExcess, string>> = {
   depth: `is nested deeper than ${JSON_LIMITS.maxDepth} levels`,
   tokens: `has more than ${JSON_LIMITS.maxTokens} JSON tokens`,
-  keys: `has more than ${JSON_LIMITS.maxKeys} keys in its objects`,
+  keys: `has more than ${JSON_LIMITS.maxKeyWays} different keys, or orders of keys, in its objects`,
   key: `has an object key longer than ${JSON_LIMITS.maxKeyBytes} bytes`,
 };
 
@@ -297,19 +329,13 @@ const PIECE_LENGTH = 65_536;
 
 /** Looks a whole text over, at the cost of its budget. @throws JsonExcessError */
 function surveyText(text: string, budget?: JsonBudget): JsonSurvey {
-  const limits =
-    budget === undefined
-      ? JSON_LIMITS
-      : { ...JSON_LIMITS, maxTokens: budget.tokens, maxKeys: budget.keys };
-  const survey = new JsonSurvey(limits);
+  const limits = budget === undefined ? JSON_LIMITS : { ...JSON_LIMITS, maxTokens: budget.tokens };
+  const survey = new JsonSurvey(limits, budget?.ways);
   for (let start = 0; start < text.length; start += PIECE_LENGTH) {
     const excess = survey.read(Buffer.from(text.slice(start, start + PIECE_LENGTH)));
     if (excess !== undefined) throw new JsonExcessError(excess);
   }
-  if (budget !== undefined) {
-    budget.tokens -= survey.tokens;
-    budget.keys -= survey.keys;
-  }
+  if (budget !== undefined) budget.tokens -= survey.tokens;
   return survey;
 }
 
@@ -341,11 +367,12 @@ export class JsonSurvey {
   mayHoldEscapedKey = false;
   /** Structural tokens so far. */
   tokens = 0;
-  /** Keys of all objects so far. */
-  keys = 0;
   /** The bytes of long strings, without their quotes, counted from the first piece on. */
   readonly longTexts: TextPlace[] = [];
   readonly #limits: JsonLimits;
+  readonly #ways: KeyWays;
+  /** The way through the object of each level so far; kept once keys are no longer free. */
+  readonly #wayAt: number[] = [];
   /** Bytes of the pieces so far. */
   #bytes = 0;
   #depth = 0;
@@ -371,28 +398,30 @@ export class JsonSurvey {
   toolsPlace: SharablePlace | undefined;
   #toolLists = 0;
 
-  constructor(limits: JsonLimits) {
+  constructor(limits: JsonLimits, ways = new KeyWays()) {
     this.#limits = limits;
+    this.#ways = ways;
   }
 
   /** The first limit that the text goes over with this piece; undefined while it keeps all of them. */
   read(bytes: Buffer): JsonExcess | undefined {
-    const { maxDepth, maxTokens, maxKeys, maxKeyBytes } = this.#limits;
+    const { maxDepth, maxTokens, maxKeyWays, maxKeyBytes } = this.#limits;
     const levels = this.#levels;
     let depth = this.#depth;
     let tokens = this.tokens;
-    let keys = this.keys;
     let isAtKey = this.#isAtKey;
     let index = this.#cut === undefined ? 0 : this.#readCut(bytes);
     if (index < 0) return 'key';
+    let start = 0;
     for (; index < bytes.length; index++) {
       const byte = bytes[index] ?? 0;
       switch (byte) {
         case QUOTE:
           this.#stringBytes = -index - 1;
           this.#mayHoldEscape = false;
-          index = this.#readString(bytes, index + 1);
-          if (isAtKey && this.#endKey(bytes, index, depth) > maxKeyBytes) return 'key';
+          start = index + 1;
+          index = this.#readString(bytes, start);
+          if (isAtKey && this.#endKey(bytes, start, index, depth) > maxKeyBytes) return 'key';
           break;
         case OPEN_BRACE:
         case OPEN_BRACKET:
@@ -411,7 +440,6 @@ export class JsonSurvey {
           break;
         case 0x3a: // :
           tokens++;
-          keys++;
           isAtKey = false;
           break;
         case 0x2c: // ,
@@ -428,15 +456,29 @@ export class JsonSurvey {
     }
     this.#depth = depth;
     this.tokens = tokens;
-    this.keys = keys;
     this.#isAtKey = isAtKey;
     this.#bytes += bytes.length;
-    return keys > maxKeys ? 'keys' : undefined;
+    return this.#ways.count > maxKeyWays ? 'keys' : undefined;
+  }
+
+  /** Goes a key, or what this piece has of it, further through the object of a level. */
+  #goOn(bytes: Buffer, start: number, end: number, depth: number): void {
+    const ways = this.#ways;
+    const isEnd = end < bytes.length;
+    if (isEnd) ways.keys += 1;
+    if (ways.keys < FREE_KEYS) return;
+    let way = this.#wayAt[depth] ?? WAY_START;
+    // Its quote tells two keys from one that says the same.
+    const last = isEnd ? end + 1 : end;
+    for (let at = start; at < last; at++) way = Math.imul(way ^ (bytes[at] ?? 0), FNV_PRIME);
+    this.#wayAt[depth] = way;
+    if (isEnd) ways.add(way);
   }
 
   /** Looks at the key that ends at `end`, unless it came in two pieces. @returns its bytes */
-  #endKey(bytes: Buffer, end: number, depth: number): number {
+  #endKey(bytes: Buffer, start: number, end: number, depth: number): number {
     this.mayHoldEscapedKey ||= this.#mayHoldEscape;
+    this.#goOn(bytes, start, end, depth);
     if (depth === 1) {
       this.#isAtTools =
         this.#stringBytes === TOOLS.length &&
@@ -446,8 +488,9 @@ export class JsonSurvey {
     return this.#stringBytes;
   }
 
-  /** Notes where the value of `tools` begins and ends. */
+  /** Begins anew what stands a level deeper, and notes where the value of `tools` begins and ends. */
   #noteBracket(index: number, depth: number, tokens: number): void {
+    if (this.#ways.keys >= FREE_KEYS) this.#wayAt[depth + 1] = WAY_START;
     if (depth === 2 && this.#isAtTools) {
       this.#isAtTools = false;
       this.#toolsStart = this.#bytes + index;
@@ -468,6 +511,7 @@ export class JsonSurvey {
     if (cut === 'number') return this.#readNumber(bytes, 0);
     const end = this.#readString(bytes, this.#isEscaped ? 1 : 0);
     this.mayHoldEscapedKey ||= this.#isAtKey && this.#mayHoldEscape;
+    if (this.#isAtKey) this.#goOn(bytes, 0, end, this.#depth);
     return this.#isAtKey && this.#stringBytes > this.#limits.maxKeyBytes ? -1 : end + 1;
   }
 

@@ -69,7 +69,7 @@ test.each([
   ['empty objects', () => fill('[', '{},', '{}]'), 'JSON tokens'],
   ['nested lists', () => fill('', '[', ''), 'nested deeper'],
   ['nested objects', () => fill('', '{"a":', ''), 'nested deeper'],
-  ['keys that are all different', manyKeys, 'keys in its objects'],
+  ['keys that are all different', manyKeys, 'different keys'],
   ['short numbers', () => fill('{"a":[', '1,', '1]}'), 'JSON tokens|Field required'],
   ['one key', () => fill('{"', 'k', '":1}'), 'object key longer'],
 ] as const)(

@@ -166,8 +166,8 @@ export const faults: SentenceTexts = {
     'リクエスト本文の到着が遅すぎました。より速い接続でもう一度送信してください。',
   'The request body has an object key longer than {} bytes.':
     'リクエスト本文に {1} バイトを超えるオブジェクトのキーがあります。',
-  'The request body has more than {} keys in its objects.':
-    'リクエスト本文のオブジェクトのキーが {1} 個を超えています。',
+  'The request body has more than {} different keys, or orders of keys, in its objects.':
+    'リクエスト本文のオブジェクトにある、異なるキーまたはキーの並び順が {1} 個を超えています。',
   'The request body has more than {} JSON tokens.':
     'リクエスト本文の JSON の要素が {1} 個を超えています。',
   'The request body is empty; send a JSON object.':

@@ -152,7 +152,8 @@ export const faults: SentenceTexts = {
   'The request body came too slowly. Send it again over a faster connection.':
     '请求正文到达得太慢。请用更快的连接重新发送。',
   'The request body has an object key longer than {} bytes.': '请求正文中有对象的键超过 {1} 字节。',
-  'The request body has more than {} keys in its objects.': '请求正文的对象共有超过 {1} 个键。',
+  'The request body has more than {} different keys, or orders of keys, in its objects.':
+    '请求正文的对象中，不同的键或键的排列顺序超过 {1} 种。',
   'The request body has more than {} JSON tokens.': '请求正文超过 {1} 个 JSON 单元。',
   'The request body is empty; send a JSON object.': '请求正文为空，请发送 JSON 对象。',
   'The request body is larger than {} bytes, the limit of {}.':
