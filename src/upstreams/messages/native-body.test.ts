@@ -260,6 +260,27 @@ test.each<[string, string, JsonObject, JsonObject]>([
     { thinking: { type: 'adaptive' } },
   ],
   [
+    'a budget that the limit of the answer does not hold is an effort where the model takes one (P016, P020)',
+    'claude-opus-4-6',
+    { thinking: { type: 'enabled', budget_tokens: 8192, display: 'omitted' } },
+    { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'low' } },
+  ],
+  [
+    'an effort beside such a budget stays',
+    'claude-opus-4-6',
+    {
+      thinking: { type: 'enabled', budget_tokens: 24_576 },
+      output_config: { effort: 'medium' },
+    },
+    { thinking: { type: 'adaptive' }, output_config: { effort: 'medium' } },
+  ],
+  [
+    'one that the limit holds stays',
+    'claude-opus-4-6',
+    { thinking: { type: 'enabled', budget_tokens: 7999 } },
+    { thinking: { type: 'enabled', budget_tokens: 7999 } },
+  ],
+  [
     'a model of another maker is left alone',
     'glm-4.6',
     { thinking: { type: 'adaptive' } },

@@ -182,14 +182,16 @@ function fitAmount(
   const note = (reason: Sentence): void => receipt.add('approximated', 'thinking', reason);
   const decided = applyThinkingMode(said, { mode: thinkingMode, thinking, note });
   const isOperators = decided !== said;
+  const isLarge = said.kind === 'budget' && said.tokens >= room.limit;
   if (thinking.kind === 'level') {
-    if (!isOperators) return;
+    if (!isOperators && !isLarge) return;
     setAdaptive(body);
-    if (decided.kind !== 'adaptive') setEffort(body, nearestEffort(decided, efforts));
+    if (!isOperators) note(TOO_LARGE);
+    const own = isOperators ? undefined : effort;
+    if (decided.kind !== 'adaptive') setEffort(body, own ?? nearestEffort(decided, efforts));
     return;
   }
   const hasNoMode = decided.kind === 'adaptive' && version !== undefined;
-  const isLarge = said.kind === 'budget' && said.tokens >= room.limit;
   if (isOperators && decided.kind === 'adaptive' && !hasNoMode) setAdaptive(body);
   else if (isOperators || hasNoMode || isLarge) {
     const isLed = !isOperators && hasNoMode && effort !== undefined;
@@ -294,6 +296,7 @@ function amountIn({ thinking: given }: JsonObject): ReasoningAmount | undefined 
   }
 }
 
+const TOO_LARGE = told`The output limit does not hold the thinking budget; an effort takes its place.`;
 const NO_ROOM = told`Off: this request leaves no room for thinking.`;
 
 /** What the name of the model asks for, where the body says nothing and its answer has not begun. */

@@ -167,6 +167,8 @@ export const receipt: SentenceTexts = {
     '運用者の設定により、思考予算は {1} トークンです。',
   'The optional argument is left out instead of null.':
     '任意の引数を、null の代わりに省略しました。',
+  'The output limit does not hold the thinking budget; an effort takes its place.':
+    '出力上限に思考予算が収まらないため、代わりに労力を指定しました。',
   'The part a thought signature belongs to is not in the history.':
     '思考署名の対象となる部分が履歴にありません。',
   'The picture of this drawing is not kept any more.':

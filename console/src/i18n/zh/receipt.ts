@@ -128,6 +128,8 @@ export const receipt: SentenceTexts = {
   'The operator leaves the amount of thinking to the model.': '管理员让模型自行决定思考量。',
   'The operator set the thinking budget to {} tokens.': '管理员把思考预算设为 {1} 个 Token。',
   'The optional argument is left out instead of null.': '可选参数已略去，而不是 null。',
+  'The output limit does not hold the thinking budget; an effort takes its place.':
+    '输出上限容不下思考预算；改用强度。',
   'The part a thought signature belongs to is not in the history.':
     '历史中没有思考签名所属的部分。',
   'The picture of this drawing is not kept any more.': '此次绘图的图片已不再保存。',
