@@ -19,6 +19,7 @@ export function createMcpServices(options: McpOptions) {
       },
       {
         ...{ ...common, method: 'GET', title: `listens to the MCP server that ${does}` },
+        isEndless: true,
         run: (input) => relay.send('GET', name, input),
       },
       {

@@ -21,12 +21,11 @@ import { SocketWriter } from './stream-response.ts';
 /** @throws GatewayError, or anything unforeseen, while no answer has begun. */
 export async function runService(exchange: Exchange, route: ServiceRoute): Promise<void> {
   const { edge, request, abort, headers, clientKeyId } = exchange;
-  if (request.method === 'HEAD') {
+  if (request.method === 'HEAD' && route.isEndless) {
     throw clientError('method-not-allowed', `${route.path} does not take HEAD.`);
   }
   const reservation = await admit(exchange, route);
-  // An answer to a GET has no end of its own.
-  const signals = route.method === 'GET' ? [edge.activity.ending] : [];
+  const signals = route.isEndless ? [edge.activity.ending] : [];
   const input: ServiceInput = {
     ...{ headers, query: exchange.query, clientKeyId },
     signal: AbortSignal.any([abort.signal, ...signals]),
@@ -112,12 +111,12 @@ async function sendAnswer(
   exchange: Exchange,
   { status, headers, body }: ServiceAnswer,
 ): Promise<void> {
-  const { edge, response, record } = exchange;
+  const { edge, request, response, record } = exchange;
   if (response.headersSent || response.destroyed) return;
   // Proxies must neither store nor collect what should arrive piece by piece.
   const guards = ['cache-control', 'no-store', 'x-accel-buffering', 'no'];
   response.writeHead(status, [...baseHeaders(exchange), ...headers, ...guards]);
-  if (body === undefined) {
+  if (body === undefined || request.method === 'HEAD') {
     response.end();
     return;
   }

@@ -14,6 +14,8 @@ export interface ServiceRoute {
    * what is asked of a model counts.
    */
   readonly modelName?: string | undefined;
+  /** True where an answer has no end of its own: it ends with the gateway, and nobody asks for its head alone. */
+  readonly isEndless?: boolean;
   /** @throws GatewayError to answer with its status. */
   run(input: ServiceInput): Promise<ServiceAnswer>;
 }

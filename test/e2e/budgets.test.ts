@@ -214,6 +214,10 @@ test('answers tell the nearest limit in the words of the protocol, and the holde
     models: expect.arrayContaining(['alpha-3-flash']),
   });
   expect(JSON.stringify(usage)).not.toContain(secret);
+  const head = await fetch(`${gateway.url}/v1/usage`, {
+    ...{ method: 'HEAD', headers: { 'x-api-key': secret } },
+  });
+  expect([head.status, await head.text()]).toEqual([200, '']);
   expect((await fetch(`${gateway.url}/v1/usage`)).status).toBe(401);
   expect(
     (await fetch(`${gateway.url}/v1/usage?days=x`, { headers: { 'x-api-key': secret } })).status,
