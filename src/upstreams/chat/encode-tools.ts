@@ -12,6 +12,8 @@ import type {
 } from '../../canonical/request.ts';
 import { definedFields, isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { isBound, writeBound } from '../../schema/bounds.ts';
+import { readTypeName } from '../../schema/document.ts';
 import { describeFreeform, FREEFORM_INPUT } from '../encoding.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import { type FitContext, traitsOf } from './models.ts';
@@ -149,6 +151,14 @@ export function toParameters(schema: JsonObject | boolean): JsonObject {
   return { ...whole, type: 'object', properties: objectOf(whole.properties) ?? {} };
 }
 
+/** As that of arguments: an object says what it holds ("object schema missing properties"). */
+export function toAnswerSchema(schema: JsonObject): JsonObject {
+  const whole = toWireSchema(schema);
+  const { type, properties, additionalProperties } = whole;
+  const isOpen = properties === undefined && additionalProperties === undefined;
+  return type === 'object' && isOpen ? { ...whole, properties: {} } : whole;
+}
+
 /** Where schemas stand in a schema: alone, in lists, by name. */
 const HOLDERS: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not']);
 const LISTS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
@@ -157,34 +167,41 @@ const MAPS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A schema of another dialect in the words of this one: types in capitals and `nullable` are those of OpenAPI, as
- * generate-content clients send them; a list of `items` is that of older drafts, now `prefixItems`; and a list says
- * what it holds ("array schema missing items"). The same object when there is nothing to change.
+ * A schema of another dialect in the words of this one: types in capitals, `nullable` and counts as texts are those of
+ * OpenAPI, as generate-content clients send them; exclusive bounds as flags and a list of `items`, now `prefixItems`, are
+ * those of older drafts; a type is none of another language; and a list says what it holds ("array schema missing
+ * items"). The same object when there is nothing to change.
  */
-export function toWireSchema(schema: JsonObject): JsonObject {
+function toWireSchema(schema: JsonObject): JsonObject {
   const changed: JsonObject = { ...schema };
   if (Array.isArray(schema.items)) {
     changed.prefixItems = schema.items;
     changed.items = schema.additionalItems ?? {};
     delete changed.additionalItems;
   }
+  let hasForeignBounds = false;
   for (const [key, value] of Object.entries(changed)) {
-    if (HOLDERS.has(key)) changed[key] = inWireWords(value);
-    else if (LISTS.has(key) && Array.isArray(value)) {
-      const list = value.map(inWireWords);
-      if (list.some((item, at) => item !== value[at])) changed[key] = list;
-    } else if (MAPS.has(key) && isJsonObject(value)) {
-      const entries = Object.entries(value).map(
-        ([name, inner]) => [name, inWireWords(inner)] as const,
-      );
-      const isSame = entries.every(([name, inner]) => inner === value[name]);
-      if (!isSame) changed[key] = Object.fromEntries(entries);
-    }
+    if (typeof value === 'object') changed[key] = fieldInWireWords(key, value);
+    hasForeignBounds ||= typeof value !== 'number' && isBound(key);
   }
   setType(changed);
+  if (hasForeignBounds) setBounds(changed);
   const keys = Object.keys(changed);
   const isSame = keys.length === Object.keys(schema).length;
   return isSame && keys.every((key) => changed[key] === schema[key]) ? schema : changed;
+}
+
+/** The same value when there is nothing to change. */
+function fieldInWireWords(key: string, value: JsonValue): JsonValue {
+  if (HOLDERS.has(key)) return inWireWords(value);
+  if (LISTS.has(key) && Array.isArray(value)) {
+    const list = value.map(inWireWords);
+    return list.some((item, at) => item !== value[at]) ? list : value;
+  }
+  if (!MAPS.has(key) || !isJsonObject(value)) return value;
+  const entries = Object.entries(value).map(([name, inner]) => [name, inWireWords(inner)] as const);
+  const isSame = entries.every(([name, inner]) => inner === value[name]);
+  return isSame ? value : Object.fromEntries(entries);
 }
 
 function inWireWords(value: JsonValue): JsonValue {
@@ -193,14 +210,33 @@ function inWireWords(value: JsonValue): JsonValue {
 
 function setType(schema: JsonObject): void {
   const { type, nullable, items, prefixItems } = schema;
-  if (typeof type === 'string' && type !== type.toLowerCase()) schema.type = type.toLowerCase();
+  if (type !== undefined && !isWireType(type)) {
+    const given = Array.isArray(type) ? type : [type];
+    const known = [...new Set(given.map(readTypeName))].filter((word) => word !== undefined);
+    const [only] = known;
+    if (only === undefined || known.includes('any')) delete schema.type;
+    else schema.type = Array.isArray(type) ? known : only;
+  }
   if (typeof nullable === 'boolean') {
     delete schema.nullable;
     if (nullable && typeof schema.type === 'string') schema.type = [schema.type, 'null'];
   }
-  const types = Array.isArray(schema.type) ? schema.type : [schema.type];
-  const isOpenList = items === undefined && prefixItems === undefined;
-  if (types.includes('array') && isOpenList) schema.items = {};
+  if (items !== undefined || prefixItems !== undefined) return;
+  const { type: said } = schema;
+  if (said === 'array' || (Array.isArray(said) && said.includes('array'))) schema.items = {};
+}
+
+function isWireType(type: JsonValue): boolean {
+  return Array.isArray(type) ? type.every(isWireType) : readTypeName(type) === type;
+}
+
+function setBounds(schema: JsonObject): void {
+  const given = { ...schema };
+  for (const key of Object.keys(given).filter(isBound)) delete schema[key];
+  for (const [key, value] of Object.entries(given)) {
+    const [name, written] = isBound(key) ? (writeBound(key, value, given) ?? []) : [];
+    if (name !== undefined && written !== undefined) schema[name] = written;
+  }
 }
 
 const NOT_STRICT = [

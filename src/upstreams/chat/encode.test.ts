@@ -263,23 +263,39 @@ test('schemas of other dialects are said in the words of this one', () => {
       list: { type: 'ARRAY' },
       maybe: { type: 'STRING', nullable: true },
       pair: { type: 'array', items: [{ type: 'string' }, { type: 'number' }] },
+      some: { type: 'ARRAY', items: { type: 'STRING', maxLength: '9' }, minItems: '1' },
+      part: { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: '1', multipleOf: 'x' },
+      whole: { exclusiveMaximum: true, maximum: 5, exclusiveMinimum: false, minimum: 1 },
+      any: { type: 'TYPE_UNSPECIFIED', description: 'x' },
+      words: { type: ['STRING', 'NULL', 'huh'] },
+      python: { type: 'dict', properties: { on: { type: 'bool' } } },
     },
   };
   const { body } = made(asked({ tools: [{ kind: 'function', name: 'f', parameters }] }));
-  expect(body.tools).toMatchObject([
-    {
-      function: {
-        parameters: {
-          type: 'object',
-          properties: {
-            list: { type: 'array', items: {} },
-            maybe: { type: ['string', 'null'] },
-            pair: { prefixItems: [{ type: 'string' }, { type: 'number' }], items: {} },
-          },
-        },
-      },
+  const said = {
+    type: 'object',
+    properties: {
+      list: { type: 'array', items: {} },
+      maybe: { type: ['string', 'null'] },
+      pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }], items: {} },
+      some: { type: 'array', items: { type: 'string', maxLength: 9 }, minItems: 1 },
+      part: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
+      whole: { exclusiveMaximum: 5, minimum: 1 },
+      any: { description: 'x' },
+      words: { type: ['string', 'null'] },
+      python: { type: 'object', properties: { on: { type: 'boolean' } } },
     },
-  ]);
+  };
+  expect(body.tools).toEqual([{ type: 'function', function: { name: 'f', parameters: said } }]);
+});
+
+test('the object of an answer says what it holds, also where the client leaves it open', () => {
+  const answer = (schema: JsonObject) =>
+    made(asked({ outputFormat: { kind: 'json-schema', schema } })).body.response_format;
+  const schemaOf = (schema: JsonObject) => ({ json_schema: { schema } });
+  expect(answer({ type: 'OBJECT' })).toMatchObject(schemaOf({ type: 'object', properties: {} }));
+  const free = { type: 'object', additionalProperties: { type: 'string' } };
+  expect(answer(free)).toHaveProperty('json_schema.schema', free);
 });
 
 test('a schema is strict where it follows the rules of strict ones', () => {

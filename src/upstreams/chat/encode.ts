@@ -20,7 +20,7 @@ import { enforcedStops } from '../../transforms/stop-sequences.ts';
 import { writeSignature } from '../../wire/chat.ts';
 import { encodeServiceTier } from '../encoding.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { encodeTools, freeTextTools, toWireSchema } from './encode-tools.ts';
+import { encodeTools, freeTextTools, toAnswerSchema } from './encode-tools.ts';
 import { fitBody } from './fit.ts';
 import { type FitContext, traitsOf } from './models.ts';
 import type { ChatProfile, ChatQuirks } from './profiles.ts';
@@ -129,7 +129,7 @@ function formatFields({ outputFormat: format }: CanonicalRequest): JsonObject {
       const named = { name: name.replace(/[^\w-]/g, '_').slice(0, 64) || FORMAT_NAME };
       const json_schema = {
         ...named,
-        schema: toWireSchema(schema),
+        schema: toAnswerSchema(schema),
         ...(strict === undefined ? {} : { strict }),
       };
       return { response_format: { type: 'json_schema', json_schema } };

@@ -1,8 +1,9 @@
 // The JSON Schema this wire takes: draft 2020-12, an object at the top of a tool's input, closed objects in strict forms.
 
 import type { Receipt } from '../../canonical/receipt.ts';
-import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { isBound, NUMBER_BOUNDS, writeBound } from '../../schema/bounds.ts';
 import { MAX_LEVEL, readTypeName } from '../../schema/document.ts';
 
 interface SchemaContext {
@@ -16,17 +17,6 @@ const SCHEMA_LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const SCHEMAS = [
   ...(['items', 'additionalProperties', 'not', 'contains', 'propertyNames'] as const),
   ...(['if', 'then', 'else'] as const),
-];
-const NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
-const COUNTS = [
-  ...([
-    'minLength',
-    'maxLength',
-    'minItems',
-    'maxItems',
-    'minProperties',
-    'maxProperties',
-  ] as const),
 ];
 const TEXTS = ['description', 'title', 'format', 'pattern', '$ref', '$schema'];
 const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf'] as const;
@@ -141,8 +131,7 @@ function normalizeField(
     const one = normalize(value, level + 1);
     return kept(key, one.value, one.isChanged);
   }
-  if (NUMBERS.includes(key)) return normalizeBound(key, value, schema);
-  if (COUNTS.some((name) => name === key)) return normalizeCount(key, value);
+  if (isBound(key)) return normalizeBound(key, value, schema);
   const isMeant =
     key !== 'nullable' &&
     (!TEXTS.includes(key) || typeof value === 'string') &&
@@ -173,12 +162,6 @@ function normalizeItems(key: string, value: JsonValue, level: number): Field {
   return kept(key, isSame ? value : list.map((one) => one.value), !isSame);
 }
 
-function normalizeCount(key: string, value: JsonValue): Field {
-  const count = numberOf(value);
-  const isCount = count !== undefined && Number.isInteger(count) && count >= 0;
-  return isCount ? kept(key, count, count !== value) : GONE;
-}
-
 function normalizeList(list: readonly JsonValue[], level: number): readonly Normalized[] {
   return list.map((item) => normalize(item, level + 1));
 }
@@ -196,27 +179,17 @@ function normalizeType(value: JsonValue, isNullable: boolean): Field {
   return kept('type', written, JSON.stringify(written) !== JSON.stringify(value));
 }
 
-/** Up to draft 4 an exclusive bound was a flag beside the bound. */
 function normalizeBound(key: string, value: JsonValue, schema: JsonObject): Field {
-  const exclusive = { minimum: 'exclusiveMinimum', maximum: 'exclusiveMaximum' } as const;
-  if (typeof value === 'boolean') return GONE;
-  const bound = numberOf(value);
-  if (bound === undefined) return isRawNumber(value) ? kept(key, value) : GONE;
-  if ((key === 'minimum' || key === 'maximum') && schema[exclusive[key]] === true) {
-    return kept(exclusive[key], bound, true);
-  }
-  return kept(key, bound, bound !== value);
-}
-
-/** Some dialects write numbers as texts. */
-function numberOf(value: JsonValue): number | undefined {
-  if (typeof value === 'number') return value;
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
-  return Number.isFinite(number) ? number : undefined;
+  const [name, written] = writeBound(key, value, schema) ?? [];
+  if (name === undefined || written === undefined) return GONE;
+  return kept(name, written, name !== key || written !== value);
 }
 
 /** What strict forms have no word for; the model is told it. Source: Messages API, "Structured outputs". */
-const UNENFORCED: ReadonlySet<string> = new Set([...NUMBERS, 'minLength', 'maxLength', 'maxItems']);
+const UNENFORCED: ReadonlySet<string> = new Set([
+  ...NUMBER_BOUNDS,
+  ...['minLength', 'maxLength', 'maxItems'],
+]);
 
 /**
  * The schema with every object closed and without bounds that are not enforced, which stand in descriptions
