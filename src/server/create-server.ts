@@ -111,15 +111,17 @@ function openCertificate({ settings, clock, log }: Edge): ListenerCertificate | 
   const { tlsCert, tlsKey } = settings();
   if (first === undefined) {
     if (tlsCert === tlsKey) return undefined;
-    throw new Error('HTTPS needs both files: set tls_cert and tls_key, or neither of them.');
+    throw new Error(`HTTPS needs both files: set ${TLS_FILES}, or neither of them.`);
   }
   try {
     return new ListenerCertificate(first, { files, clock, log });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`The files of tls_cert and tls_key cannot be used: ${why}.`, { cause: error });
+    throw new Error(`The files of ${TLS_FILES} cannot be used: ${why}.`, { cause: error });
   }
 }
+
+const TLS_FILES = 'proxy.tls_cert (ISTHMUS_TLS_CERT) and proxy.tls_key (ISTHMUS_TLS_KEY)';
 
 function openHttpServer(edge: Edge, certificate: ListenerCertificate | undefined): Server {
   const take: TakeRequest = (request, response, upgrade) => {

@@ -168,5 +168,7 @@ test('several workers serve it', async () => {
 
 test('one file without the other keeps it from starting', async () => {
   const started = startGateway({ ISTHMUS_TLS_CERT: join(folder, 'cert.pem') });
-  await expect(started).rejects.toThrow('set tls_cert and tls_key, or neither of them');
+  await expect(started).rejects.toThrow(
+    'set proxy.tls_cert (ISTHMUS_TLS_CERT) and proxy.tls_key (ISTHMUS_TLS_KEY), or neither of them',
+  );
 });
