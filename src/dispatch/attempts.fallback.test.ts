@@ -19,6 +19,8 @@ type Meet = (model: string, nth: number) => UpstreamFailure | GatewayError | und
 interface RunOptions {
   readonly passesMs?: number;
   readonly models?: readonly string[];
+  /** The same for requests that repeat each other. */
+  readonly fingerprint?: string;
 }
 
 function benchOf(ids: readonly string[] = ['a', 'b']) {
@@ -31,7 +33,7 @@ function benchOf(ids: readonly string[] = ['a', 'b']) {
   const dependencies = { pool, clock, random: () => 0, budgetOf };
   const run = async (
     meet: Meet,
-    { passesMs = 120_000, models = MODELS }: RunOptions = {},
+    { passesMs = 120_000, models = MODELS, fingerprint }: RunOptions = {},
   ): Promise<unknown> => {
     const choices = models.map((target) => ({
       route: { target, webSearch: false },
@@ -39,7 +41,11 @@ function benchOf(ids: readonly string[] = ['a', 'b']) {
     }));
     const routes = choices as unknown as RoutedCall;
     const { signal } = new AbortController();
-    const pending = new AttemptRun({ routes, context: { signal, record } }, dependencies)
+    const bodies =
+      fingerprint === undefined
+        ? undefined
+        : { repeats: () => true, fingerprint: () => fingerprint };
+    const pending = new AttemptRun({ routes, context: { signal, record }, bodies }, dependencies)
       .run(async (lease, { route }) => {
         asked.push(route.target);
         const met = meet(route.target, asked.length);
@@ -144,6 +150,17 @@ test('an outage of one model leaves the retries of another alone', async () => {
   bench.asked.length = 0;
   await bench.run(meet, { passesMs: 2_000, models: ['first'] });
   expect(bench.asked).toEqual(['first']);
+});
+
+test('what the next model answers leaves no more retries to the one before', async () => {
+  const bench = benchOf();
+  const meet: Meet = (model) => (model === 'first' ? { kind: 'path' } : undefined);
+  const models = ['first', 'second'];
+  // Of requests that repeat each other one counts for the health of the model: it stays the first that is asked.
+  const again = { passesMs: 600, models, fingerprint: 'x' };
+  for (let nth = 0; nth < 40; nth += 1) expect(await bench.run(meet, again)).toBe('second');
+  const retries = bench.asked.filter((model) => model === 'first').length - 40;
+  expect(retries).toBeLessThanOrEqual(20);
 });
 
 test('a prompt that is too long for a model goes to the next one', async () => {

@@ -167,6 +167,8 @@ export class AttemptRun {
       this.#nothing = moreHopeful(this.#nothing, this.#hopeOf(result));
       const tried = [...(search.tried?.values() ?? [])];
       if (tried.includes('faulted')) this.#askAgainLater();
+      // The retry it was taken for is none of this model.
+      this.#takenFrom?.giveBack(this.#client);
       this.#fallBack(result.reason);
       return this.#nextLease();
     }
@@ -210,6 +212,7 @@ export class AttemptRun {
     this.#search = { ...NOT_SEARCHED, choice: next };
     this.#counts = NO_FAILURES;
     this.#pause = this.#isAgain ? 'jitter' : 'none';
+    this.#takenFrom = undefined;
   }
 
   /** Behind the others, once: health takes no model away, and most faults of the path pass at once. */
