@@ -58,6 +58,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'upstreams/encoding.ts',
     'upstreams/wire-parts.ts',
     'upstreams/refusals.ts',
+    'upstreams/refused-fields.ts',
     'upstreams/read-values.ts',
     'upstreams/transport/',
   ],

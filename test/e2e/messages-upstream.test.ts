@@ -456,3 +456,20 @@ test('the list of models is read page by page', async () => {
   expect(models.map(({ id }) => id)).toEqual(['claude-opus-4-5', 'claude-sonnet-4-6']);
   expect(models[0]).toMatchObject({ inputTokenLimit: 200_000, outputTokenLimit: 64_000 });
 });
+
+test('a service is asked again without what it does not know of a newer client, and remembers it for its counts', async () => {
+  const messages = [{ role: 'user', content: [{ type: 'text', text: 'Hi', note: 'x' }] }];
+  const body = { model: MODEL, max_tokens: 50, diagnostics: {}, messages };
+  const before = server.calls.length;
+  for (const calls of [3, 4]) {
+    const answer = await anthropic.post<Anthropic.Message>('/v1/messages', { body });
+    expect(answer.content).toMatchObject([{ type: 'text' }]);
+    expect(kinds()).toEqual(['dropped diagnostics', 'dropped messages[].content[].note']);
+    expect(server.calls).toHaveLength(before + calls);
+  }
+  const { max_tokens: _limit, ...counted } = body;
+  expect(await anthropic.post('/v1/messages/count_tokens', { body: counted })).toEqual({
+    input_tokens: 42,
+  });
+  expect(server.calls).toHaveLength(before + 5);
+});

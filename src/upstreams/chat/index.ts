@@ -5,6 +5,7 @@ import { CHAT_WIRE, DONE, isUsageAlone } from '../../wire/chat.ts';
 import { realModelName } from '../../wire/vocabulary.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import { OutputLimits } from '../refusals.ts';
+import { RefusedFields } from '../refused-fields.ts';
 import type { WireRules } from '../transport/client.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import type { AnswerEnding } from '../transport/response.ts';
@@ -26,7 +27,7 @@ import { patch } from './native-body.ts';
 import type { ChatProfile, ChatQuirks } from './profiles.ts';
 import { embed, encodeEmbedInput, listModels, postRequest } from './queries.ts';
 import { readThought } from './reasoning.ts';
-import { RefusedFields } from './refused-fields.ts';
+import { CHAT_FIELDS } from './refused-fields.ts';
 
 /** `close` ends the connections at once: answers under way must have been drained before. */
 export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpstream {
@@ -43,7 +44,7 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
       isForEndpoint(body) ? body : limitOutput(body, most, traitsOf(quirks, modelId).limitField),
   };
   const outputLimits = new OutputLimits(limiting, clock);
-  const refusedFields = new RefusedFields(clock);
+  const refusedFields = new RefusedFields(CHAT_FIELDS, clock);
   return {
     ...common,
     wire: CHAT_WIRE,

@@ -5,8 +5,10 @@ import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
 import { OutputLimits } from '../refusals.ts';
+import { RefusedFields } from '../refused-fields.ts';
 import type { WireRules } from '../transport/client.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
+import type { UpstreamCall } from '../upstream.ts';
 import {
   createWireParts,
   encodeJson,
@@ -23,6 +25,7 @@ import { patch } from './native-body.ts';
 import { openWhole } from './paused-turns.ts';
 import type { MessagesProfile } from './profiles.ts';
 import { createTokenCounter, listModels } from './queries.ts';
+import { MESSAGES_FIELDS } from './refused-fields.ts';
 import { postRequest } from './requests.ts';
 
 /** `close` ends the connections at once: answers under way must have been drained before. */
@@ -34,6 +37,8 @@ export function createMessagesUpstream(options: WireOptions<MessagesProfile>): O
     capabilitiesOf,
   });
   const outputLimits = new OutputLimits({ outputLimit, limitOutput }, clock);
+  const refusedFields = new RefusedFields(MESSAGES_FIELDS, clock);
+  const countTokens = createTokenCounter({ client, profile, clock });
   return {
     ...common,
     wire: MESSAGES_WIRE,
@@ -44,16 +49,18 @@ export function createMessagesUpstream(options: WireOptions<MessagesProfile>): O
     outputLimit,
     limitOutput,
     patch: (body, target) => patch(body, target, profile),
-    open: (call) =>
-      outputLimits.open(call, (fitted) =>
-        openWhole(fitted, (one) => {
-          const body: JsonObject = { ...one.body, stream: one.stream };
-          const request = postRequest(profile, '/messages', { ...one, body });
-          return client.open({ ...request, isKept: !one.stream });
-        }),
-      ),
+    open: (call) => {
+      const openOne = (one: UpstreamCall) => {
+        const body: JsonObject = { ...one.body, stream: one.stream };
+        const request = postRequest(profile, '/messages', { ...one, body });
+        return client.open({ ...request, isKept: !one.stream });
+      };
+      return outputLimits.open(call, (within) =>
+        refusedFields.open(within, (fitted) => openWhole(fitted, openOne)),
+      );
+    },
     createDecoder: (context) => new MessagesDecoder(context, () => clock.now()),
-    countTokens: createTokenCounter({ client, profile, clock }),
+    countTokens: (call) => refusedFields.open(call, countTokens),
     encodeEmbedInput: () => {
       throw noEmbeddings();
     },

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
-import { GatewayError } from '../../canonical/error.ts';
-import { createReceipt } from '../../canonical/receipt.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
-import type { UpstreamCall } from '../upstream.ts';
-import { RefusedFields } from './refused-fields.ts';
+import { GatewayError } from '../canonical/error.ts';
+import { createReceipt } from '../canonical/receipt.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { CHAT_FIELDS } from './chat/refused-fields.ts';
+import { MESSAGES_FIELDS } from './messages/refused-fields.ts';
+import { type FieldRules, RefusedFields } from './refused-fields.ts';
+import type { UpstreamCall } from './upstream.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -15,10 +17,13 @@ const isUnsupported = (field: string): string =>
 type Refuse = (body: JsonObject) => string | undefined;
 
 /** A service that refuses these fields, each in its words. */
-function service(refused: Readonly<Record<string, string>> | Refuse) {
+function service(
+  refused: Readonly<Record<string, string>> | Refuse,
+  rules: FieldRules = CHAT_FIELDS,
+) {
   let time = 0;
   const sent: JsonObject[] = [];
-  const fields = new RefusedFields({ monotonic: () => time });
+  const fields = new RefusedFields(rules, { monotonic: () => time });
   const send = async ({ body }: UpstreamCall): Promise<JsonObject> => {
     sent.push(body);
     const detail =
@@ -253,4 +258,98 @@ test('a service that takes neither name says so, and a call without a receipt is
   const before = sent.length;
   await expect(fields.open(callOf({ max_tokens: 9 }), send)).rejects.toThrow('max_tokens');
   expect(sent.slice(before)).toEqual([{ max_tokens: 9 }]);
+});
+
+const extra = (path: string): string => `${path}: Extra inputs are not permitted`;
+
+test.each([
+  ['context_management: Extra inputs are not permitted', { context_management: {} }, {}],
+  ['`temperature` is deprecated for this model.', { temperature: 0.2 }, {}],
+  [
+    '`temperature` and `top_p` cannot both be specified for this model. Please use only one.',
+    { temperature: 0.2, top_p: 0.5 },
+    { temperature: 0.2 },
+  ],
+  [
+    extra('system.1.cache_control.ephemeral.scope'),
+    {
+      system: [
+        { type: 'text', text: 'a' },
+        { type: 'text', text: 'b', cache_control: { type: 'ephemeral', scope: 'x' } },
+      ],
+    },
+    {
+      system: [
+        { type: 'text', text: 'a' },
+        { type: 'text', text: 'b', cache_control: { type: 'ephemeral' } },
+      ],
+    },
+  ],
+  [
+    extra('messages.0.content.0.tool_use.text'),
+    {
+      messages: [
+        {
+          role: 'assistant',
+          content: [{ type: 'tool_use', id: 'a', name: 'b', input: {}, text: '' }],
+        },
+      ],
+    },
+    {
+      messages: [
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'b', input: {} }] },
+      ],
+    },
+  ],
+  [
+    extra('tools.0.custom.defer_loading'),
+    { tools: [{ name: 'a', input_schema: {}, defer_loading: true }] },
+    { tools: [{ name: 'a', input_schema: {} }] },
+  ],
+])(
+  'a Messages service is asked again without what it does not know: %s',
+  async (words, body, left) => {
+    const { ask, sent } = service(
+      (now) => (isDeepStrictEqual(now, left) ? undefined : words),
+      MESSAGES_FIELDS,
+    );
+    expect((await ask(body, {})).body).toEqual(left);
+    expect((await ask(body, {})).body).toEqual(left);
+    expect(sent).toHaveLength(3);
+  },
+);
+
+test('what one kind of block lacks stays on the others', async () => {
+  const mark = { cache_control: { type: 'ephemeral' } };
+  const said = { type: 'text', text: 'a', ...mark };
+  const body = (...content: JsonObject[]) => ({ messages: [{ role: 'assistant', content }] });
+  const thought = { type: 'thinking', thinking: 'b', signature: 'c' };
+  const { ask } = service(
+    (now) =>
+      isDeepStrictEqual(now, body(thought, said))
+        ? undefined
+        : extra('messages.0.content.0.thinking.cache_control'),
+    MESSAGES_FIELDS,
+  );
+  expect(await ask(body({ ...thought, ...mark }, said), {})).toEqual({
+    body: body(thought, said),
+    notes: ['dropped messages[].content[].cache_control'],
+  });
+});
+
+test.each([
+  ['thread', { thread: { id: 'a' } }],
+  ['mcp_servers', { mcp_servers: [] }],
+  ['output_config', { output_config: { format: { type: 'json_schema' } } }],
+  ['output_config.format', { output_config: { format: {} } }],
+  ['messages.0.content.0.text.text', { messages: [{ content: [{ type: 'text', text: 'a' }] }] }],
+  [
+    'messages.0.content.0.tool_use.input.a',
+    { messages: [{ content: [{ type: 'tool_use', input: { a: 1 } }] }] },
+  ],
+  ['tools.0.custom.input_schema', { tools: [{ input_schema: {} }] }],
+])('%s is never left out of a Messages request', async (path, body) => {
+  const { ask, sent } = service(() => extra(path), MESSAGES_FIELDS);
+  await expect(ask(body, {})).rejects.toThrow(path);
+  expect(sent).toHaveLength(1);
 });

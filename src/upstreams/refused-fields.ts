@@ -1,0 +1,221 @@
+// Fields that a service refuses for one of its models, as nothing but the refusal tells: left out or fitted, at once and
+// from then on.
+
+import { detailsOn, GatewayError } from '../canonical/error.ts';
+import type { ReceiptAction } from '../canonical/receipt.ts';
+import type { Clock } from '../lib/clock.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
+import { textOf } from './read-values.ts';
+import { complaintOf, ModelMemory } from './refusals.ts';
+import type { UpstreamCall } from './upstream.ts';
+
+/** What is a wire's own in this. */
+export interface FieldRules {
+  readonly wire: string;
+  /** Codes of its errors whose `param` is the path of the field. */
+  readonly codes: readonly string[];
+  /** What names a field, as the group `path`. */
+  readonly refusals: readonly RegExp[];
+  /** The words that are taken, in the first group. */
+  readonly taken?: RegExp | undefined;
+  /** Two names of one field each. */
+  readonly otherNames: ReadonlyMap<string, string>;
+  /** Places of fields that may be left out; what is deeper is part of something that is said. */
+  readonly places: RegExp;
+  /** What an answer cannot do without, or is another one without. */
+  isNeeded(field: string, holder: JsonObject): boolean;
+  /** The word that goes in place of a refused one; `refused` where none is near, undefined where the client has to know. */
+  nearest?(place: string, value: JsonValue, words: readonly string[]): Nearest | undefined;
+  /** What is told of a field that a translated request goes without; the usual where it is undefined. */
+  tellDropped?(
+    place: string,
+  ): { readonly action: ReceiptAction; readonly reason: Sentence } | undefined;
+  /** The rules' word for it, in receipts of translated requests; the first name of the place where it is undefined. */
+  ruleWord?(place: string): string | undefined;
+}
+
+type Nearest = 'refused' | { readonly word: string; readonly reason: Sentence };
+
+interface Refusal {
+  /** Names from the root of the body on, `[]` for the items of a list: `messages[].name`. */
+  readonly place: string;
+  /** The type of what holds it, where it has one: what one kind of part lacks another has. */
+  readonly type: string | undefined;
+  /** The words that are taken there; empty where it says none. */
+  readonly words: readonly string[];
+}
+
+/** More than any client sends of what one service refuses. */
+const MAX_REFUSALS = 8;
+
+/** What the service of one upstream refused, by model. */
+export class RefusedFields {
+  readonly #rules: FieldRules;
+  readonly #known: ModelMemory<ReadonlyMap<string, Refusal>>;
+
+  constructor(rules: FieldRules, clock: Pick<Clock, 'monotonic'>) {
+    this.#rules = rules;
+    this.#known = new ModelMemory(clock);
+  }
+
+  /**
+   * Sends the call without what is known to be refused, and again without each field that is refused now. A call without
+   * a receipt, in which the client reads of that, is sent as it came.
+   * @throws GatewayError as `send` does
+   */
+  async open<Call extends Omit<UpstreamCall, 'stream'>, Opened>(
+    call: Call,
+    send: (call: Call) => Promise<Opened>,
+  ): Promise<Opened> {
+    const met: Refusal[] = [];
+    let fitted = call;
+    for (const refusal of this.#known.find(call.modelId)?.values() ?? []) {
+      fitted = fit(fitted, refusal, this.#rules);
+    }
+    for (;;) {
+      try {
+        const opened = await send(fitted);
+        // Not before: a refusal may quote the words of a client.
+        if (met.length > 0) this.#learn(call.modelId, met);
+        return opened;
+      } catch (error) {
+        const refusal = readRefusal(error, fitted.body, this.#rules);
+        const isNew = refusal !== undefined && !met.some((one) => isSame(one, refusal));
+        if (!isNew || met.length === MAX_REFUSALS) throw error;
+        const next = fit(fitted, refusal, this.#rules);
+        if (next === fitted) throw error;
+        met.push(refusal);
+        fitted = next;
+      }
+    }
+  }
+
+  #learn(modelId: string, met: readonly Refusal[]): void {
+    const refusals = new Map(this.#known.find(modelId));
+    for (const refusal of met) {
+      refusals.set(`${refusal.place} ${refusal.type}`, refusal);
+      // Of two names of one field the last one that was refused counts.
+      refusals.delete(`${this.#rules.otherNames.get(refusal.place)} undefined`);
+    }
+    this.#known.learn(modelId, refusals);
+  }
+}
+
+function isSame(one: Refusal, other: Refusal): boolean {
+  const isSamePlace = one.place === other.place && one.type === other.type;
+  return isSamePlace && one.words.join() === other.words.join();
+}
+
+function readRefusal(
+  error: unknown,
+  body: JsonObject,
+  { wire, codes, refusals, taken }: FieldRules,
+): Refusal | undefined {
+  const said = complaintOf(error);
+  if (said === undefined || !(error instanceof GatewayError)) return undefined;
+  const listed = taken?.exec(said)?.[1] ?? '';
+  const words = Array.from(listed.matchAll(/['"`](\w+)['"`]/g), ([, word = '']) => word);
+  const { param, code } = detailsOn(error, wire);
+  const isNamed = words.length > 0 || codes.includes(textOf(code) ?? '');
+  const paths = refusals.map((pattern) => pattern.exec(said)?.groups?.path);
+  const path = (isNamed ? textOf(param) : undefined) ?? paths.find((one) => one !== undefined);
+  const found = path === undefined ? undefined : findField(path, body);
+  return found && { ...found, words };
+}
+
+/** Undefined where the body has no such field. Paths of validators name the kinds of things as well, which no body has. */
+function findField(path: string, body: JsonObject): Omit<Refusal, 'words'> | undefined {
+  const steps = path.split(/\W+/).filter((step) => step !== '');
+  const named = steps.pop() ?? '';
+  let holder: JsonValue = body;
+  let place = '';
+  for (const step of steps) {
+    const inner: JsonValue | undefined = Array.isArray(holder)
+      ? holder[Number(step)]
+      : isJsonObject(holder) && Object.hasOwn(holder, step)
+        ? holder[step]
+        : undefined;
+    if (inner === undefined || inner === null || typeof inner !== 'object') continue;
+    place += Array.isArray(holder) ? '[]' : `.${step}`;
+    holder = inner;
+  }
+  if (!isJsonObject(holder)) return undefined;
+  const own = holder;
+  const names = [named, named.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)];
+  const field = names.find((name) => Object.hasOwn(own, name));
+  return field === undefined
+    ? undefined
+    : { place: `${place}.${field}`.slice(1), type: textOf(own.type) };
+}
+
+/** The same call where it has no such field, or may not be changed. */
+function fit<Call extends Omit<UpstreamCall, 'stream'>>(
+  call: Call,
+  { place, type, words }: Refusal,
+  rules: FieldRules,
+): Call {
+  const { body, receipt } = call;
+  if (receipt === undefined || !rules.places.test(place)) return call;
+  const otherName = rules.otherNames.get(place);
+  if (otherName !== undefined) {
+    const { [place]: value, ...rest } = body;
+    return value === undefined ? call : { ...call, body: { [otherName]: value, ...rest } };
+  }
+  const steps = place.replaceAll('[]', '.[]').split('.');
+  const field = steps.pop() ?? '';
+  let approximated: Sentence | undefined;
+  const fitted = mapHolders(body, steps, (holder) => {
+    const { [field]: value, ...rest } = holder;
+    const isMeant = value !== undefined && textOf(holder.type) === type;
+    if (!isMeant || words.includes(textOf(value) ?? '') || rules.isNeeded(field, holder)) {
+      return holder;
+    }
+    if (words.length === 0 || rules.nearest === undefined) return rest;
+    const nearest = rules.nearest(place, value, words);
+    if (nearest === undefined) return holder;
+    if (nearest === 'refused') return rest;
+    approximated = nearest.reason;
+    return { ...holder, [field]: nearest.word };
+  });
+  if (fitted === body || !isJsonObject(fitted)) return call;
+  note(call, place, { approximated, rules });
+  return { ...call, body: fitted };
+}
+
+/** The same value where `change` changes nothing in it. */
+function mapHolders(
+  value: JsonValue,
+  [step, ...rest]: readonly string[],
+  change: (holder: JsonObject) => JsonObject,
+): JsonValue {
+  if (step === undefined) return isJsonObject(value) ? change(value) : value;
+  if (Array.isArray(value)) {
+    const items = value.map((item) => mapHolders(item, rest, change));
+    return items.every((item, at) => item === value[at]) ? value : items;
+  }
+  const inner = isJsonObject(value) ? value[step] : undefined;
+  if (!isJsonObject(value) || inner === undefined) return value;
+  const changed = mapHolders(inner, rest, change);
+  return changed === inner ? value : { ...value, [step]: changed };
+}
+
+interface Noting {
+  readonly approximated: Sentence | undefined;
+  readonly rules: FieldRules;
+}
+
+const DROPPED = { action: 'dropped', reason: told`The upstream has no such field.` } as const;
+
+/** A translated request is told of in the words of the rules. */
+function note(
+  { receipt, clientHeaders }: Omit<UpstreamCall, 'stream'>,
+  place: string,
+  { approximated, rules }: Noting,
+): void {
+  const isRelayed = clientHeaders !== undefined;
+  const path = isRelayed ? place : (rules.ruleWord?.(place) ?? place.split(/\W/)[0] ?? place);
+  const lost = (isRelayed ? undefined : rules.tellDropped?.(place)) ?? DROPPED;
+  if (approximated === undefined) receipt?.add(lost.action, path, lost.reason);
+  else receipt?.add('approximated', path, approximated);
+}
