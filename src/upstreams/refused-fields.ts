@@ -25,11 +25,16 @@ export interface FieldRules {
   readonly places: RegExp;
   /** What an answer cannot do without, or is another one without. */
   isNeeded(field: string, holder: JsonObject): boolean;
+  /** Fields that say nothing without another one. */
+  readonly besides?: ReadonlyMap<string, readonly string[]> | undefined;
+  /** Fields that another account may have: nothing is remembered of them. */
+  readonly ofAccounts?: ReadonlySet<string> | undefined;
   /** The word that goes in place of a refused one; `refused` where none is near, undefined where the client has to know. */
   nearest?(place: string, value: JsonValue, words: readonly string[]): Nearest | undefined;
-  /** What is told of a field that a translated request goes without; the usual where it is undefined. */
+  /** What is told of a field that a request goes without; the usual where it is undefined. */
   tellDropped?(
     place: string,
+    isRelayed: boolean,
   ): { readonly action: ReceiptAction; readonly reason: Sentence } | undefined;
   /** The rules' word for it, in receipts of translated requests; the first name of the place where it is undefined. */
   ruleWord?(place: string): string | undefined;
@@ -94,6 +99,7 @@ export class RefusedFields {
   #learn(modelId: string, met: readonly Refusal[]): void {
     const refusals = new Map(this.#known.find(modelId));
     for (const refusal of met) {
+      if (this.#rules.ofAccounts?.has(refusal.place) === true) continue;
       refusals.set(`${refusal.place} ${refusal.type}`, refusal);
       // Of two names of one field the last one that was refused counts.
       refusals.delete(`${this.#rules.otherNames.get(refusal.place)} undefined`);
@@ -180,7 +186,9 @@ function fit<Call extends Omit<UpstreamCall, 'stream'>>(
   });
   if (fitted === body || !isJsonObject(fitted)) return call;
   note(call, place, { approximated, rules });
-  return { ...call, body: fitted };
+  const alone = rules.besides?.get(place) ?? [];
+  const left = Object.entries(fitted).filter(([name]) => !alone.includes(name));
+  return { ...call, body: alone.length === 0 ? fitted : Object.fromEntries(left) };
 }
 
 /** The same value where `change` changes nothing in it. */
@@ -215,7 +223,7 @@ function note(
 ): void {
   const isRelayed = clientHeaders !== undefined;
   const path = isRelayed ? place : (rules.ruleWord?.(place) ?? place.split(/\W/)[0] ?? place);
-  const lost = (isRelayed ? undefined : rules.tellDropped?.(place)) ?? DROPPED;
+  const lost = rules.tellDropped?.(place, isRelayed) ?? DROPPED;
   if (approximated === undefined) receipt?.add(lost.action, path, lost.reason);
   else receipt?.add('approximated', path, approximated);
 }

@@ -628,6 +628,51 @@ test('stop sequences that the service refuses for the model still end translated
   }
 });
 
+test('an account that may not stream answers streams whole', async () => {
+  upstream.answer(({ stream, stream_options }) => {
+    if (stream === undefined && stream_options === undefined) {
+      return {
+        kind: 'message',
+        message: { content: 'Good.', tool_calls: [CALL] },
+        finish: 'tool_calls',
+      };
+    }
+    const message = 'Your organization must be verified to stream this model.';
+    const error = { message, param: 'stream', code: 'unsupported_value' };
+    return { kind: 'status', status: 400, body: { error } };
+  });
+  const messages = [{ role: 'user' as const, content: 'hi' }];
+  const { name, description, schema } = WEATHER;
+  for (const calls of [2, 4]) {
+    const { choices, usage } = await openai()
+      .chat.completions.stream({
+        model: MODEL,
+        messages,
+        tools: [{ type: 'function', function: { name, description, parameters: schema } }],
+        stream_options: { include_usage: true },
+      })
+      .finalChatCompletion();
+    expect(choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { content: 'Good.', tool_calls: [{ id: 'call_7' }] },
+    });
+    expect(usage?.total_tokens).toBe(12);
+    // Another account may stream: it is asked to each time.
+    expect(upstream.calls).toHaveLength(calls);
+  }
+  const answer = await anthropic()
+    .messages.stream({
+      ...{ model: MODEL, max_tokens: 10, messages },
+      tools: [{ name, description, input_schema: schema }],
+    })
+    .finalMessage();
+  expect(answer).toMatchObject({
+    stop_reason: 'tool_use',
+    content: [{ text: 'Good.' }, { type: 'tool_use', input: { city: 'Oslo' } }],
+    usage: { output_tokens: 5 },
+  });
+});
+
 describe('several answers of an upstream that gives one a request', () => {
   const ask = { model: THINKER, n: 3, messages: [{ role: 'user' as const, content: 'Hello' }] };
 

@@ -31,7 +31,7 @@ const REFUSALS = [
 ];
 
 const NEEDED: ReadonlySet<string> = new Set([
-  ...['model', 'messages', 'tools', 'tool_choice', 'functions', 'function_call', 'n', 'stream'],
+  ...['model', 'messages', 'tools', 'tool_choice', 'functions', 'function_call', 'n'],
   ...['response_format', 'modalities', 'audio', 'role', 'content', 'refusal', 'prefix'],
   ...['tool_calls', 'tool_call_id', 'id', 'type'],
   // Where a service looks things up, and who may see the request.
@@ -49,6 +49,9 @@ export const CHAT_FIELDS: FieldRules = {
     ['max_tokens', 'max_completion_tokens'],
     ['max_completion_tokens', 'max_tokens'],
   ]),
+  // "Your organization must be verified to stream this model." (OpenAI): an answer may come whole.
+  besides: new Map([['stream', ['stream_options', 'tool_stream']]]),
+  ofAccounts: new Set(['stream']),
   places:
     /^(?:(?:messages\[\](?:\.(?:content|tool_calls)\[\])?|tools\[\]|stream_options|reasoning)\.)?\w+$/,
   // A part and a tool hold what they are in the field that is called like their type.
@@ -61,12 +64,20 @@ export const CHAT_FIELDS: FieldRules = {
     const word = nearestWord(wanted, effortsAmong(words));
     return word === undefined ? 'refused' : { word, reason: whyNearest(wanted, word) };
   },
-  // Translated answers are cut at stop sequences here.
-  tellDropped: (place) => (place === 'stop' ? STOPS_HERE : undefined),
+  tellDropped(place, isRelayed) {
+    if (place === 'stream') return WHOLE;
+    // Translated answers are cut at stop sequences here.
+    return place === 'stop' && !isRelayed ? STOPS_HERE : undefined;
+  },
   ruleWord: (place) => (EFFORT.test(place) ? 'thinking' : undefined),
 };
 
 const STOPS_HERE = {
   action: 'approximated',
   reason: told`The upstream takes ${0} stop sequences; the gateway cuts the answer at the others.`,
+} as const;
+
+const WHOLE = {
+  action: 'approximated',
+  reason: told`The upstream does not stream this answer: it comes whole.`,
 } as const;

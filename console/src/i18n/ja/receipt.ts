@@ -204,6 +204,8 @@ export const receipt: SentenceTexts = {
     'アップストリームは、1 つのリクエストに 1 つの応答を返します。',
   'The upstream has no counterpart for this option.':
     'アップストリームにこのオプションに対応するものはありません。',
+  'The upstream does not stream this answer: it comes whole.':
+    'アップストリームはこの応答をストリーミングしません。応答は一括で届きます。',
   'The upstream has no such field.': 'アップストリームにこのフィールドはありません。',
   'The upstream has no such format: the model is told it in words.':
     'アップストリームにこの形式はないため、モデルに文章で伝えました。',

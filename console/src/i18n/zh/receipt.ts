@@ -157,6 +157,8 @@ export const receipt: SentenceTexts = {
   'The upstream gave {} of {} answers.': '上游给出了 {2} 个回答中的 {1} 个。',
   'The upstream gives one answer per request.': '上游每个请求只给一个回答。',
   'The upstream has no counterpart for this option.': '上游没有与此选项对应的内容。',
+  'The upstream does not stream this answer: it comes whole.':
+    '上游不以流式返回此回答：它将一次性完整返回。',
   'The upstream has no such field.': '上游没有这个字段。',
   'The upstream has no such format: the model is told it in words.':
     '上游没有这种格式：已用文字告知模型。',
