@@ -20,6 +20,7 @@ type Refuse = (body: JsonObject) => string | undefined;
 function service(
   refused: Readonly<Record<string, string>> | Refuse,
   rules: FieldRules = CHAT_FIELDS,
+  details?: JsonObject,
 ) {
   let time = 0;
   const sent: JsonObject[] = [];
@@ -32,7 +33,9 @@ function service(
         : Object.entries(refused).find(([field]) => body[field] !== undefined)?.[1];
     if (detail === undefined) return body;
     const failure = { kind: 'rejected', detail } as const;
-    throw new GatewayError({ kind: 'internal', source: 'upstream', message: detail, failure });
+    const wireDetails = details && { wire: rules.wire, members: details };
+    const fault = { kind: 'internal', source: 'upstream', message: detail } as const;
+    throw new GatewayError({ ...fault, failure, wireDetails });
   };
   const ask = async (body: JsonObject, clientHeaders?: UpstreamCall['clientHeaders']) => {
     const receipt = createReceipt();
@@ -241,6 +244,12 @@ test.each([
     'reasoning_effort',
     "Invalid value: 'x'. Unsupported value: 'reasoning_effort' does not support 'x' with this model. Supported values are: 'low'.",
   ],
+  [
+    'a word that no model takes',
+    'verbosity',
+    "Invalid value: 'x'. Supported values are: 'low', 'medium', and 'high'.",
+  ],
+  ['a tier that is none', 'service_tier', '`service_tier` must be one of `auto`, `flex`'],
   ['what nobody sent', 'n', isUnsupported('temperature')],
   ['something else', 'n', 'No.'],
 ])('a refusal of %s stays one', async (_what, field, words) => {
@@ -352,4 +361,40 @@ test.each([
   const { ask, sent } = service(() => extra(path), MESSAGES_FIELDS);
   await expect(ask(body, {})).rejects.toThrow(path);
   expect(sent).toHaveLength(1);
+});
+
+const INVALID = "Invalid value: 'xhigh'. Supported values are: 'low', and 'medium'.";
+
+test.each<readonly [string, JsonObject, string, JsonObject | undefined]>([
+  [
+    'an effort with words',
+    { param: 'reasoning_effort', code: 'invalid_value' },
+    INVALID,
+    { reasoning_effort: 'medium' },
+  ],
+  [
+    'an effort without words',
+    { param: 'reasoning_effort', code: 'invalid_type' },
+    'Invalid type.',
+    undefined,
+  ],
+  [
+    'a hint by its code',
+    { param: 'verbosity', code: 'unsupported_value' },
+    'No.',
+    { reasoning_effort: 'xhigh' },
+  ],
+  ['a hint with a wrong word', { param: 'verbosity', code: 'invalid_value' }, INVALID, undefined],
+])('a refusal may name the field apart from its words: %s', async (_what, details, words, left) => {
+  const body = {
+    reasoning_effort: 'xhigh',
+    ...(details.param === 'verbosity' && { verbosity: 'x' }),
+  };
+  const { ask } = service(
+    (now) => (isDeepStrictEqual(now, left) ? undefined : words),
+    CHAT_FIELDS,
+    details,
+  );
+  if (left === undefined) await expect(ask(body)).rejects.toThrow(words);
+  else expect((await ask(body)).body).toEqual(left);
 });

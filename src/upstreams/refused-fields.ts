@@ -17,8 +17,8 @@ export interface FieldRules {
   readonly codes: readonly string[];
   /** What names a field, as the group `path`. */
   readonly refusals: readonly RegExp[];
-  /** The words that are taken, in the first group. */
-  readonly taken?: RegExp | undefined;
+  /** The words that are taken, in the first group: of fields at these places, whose others are words as well. */
+  readonly taken?: { readonly places: RegExp; readonly words: RegExp } | undefined;
   /** Two names of one field each. */
   readonly otherNames: ReadonlyMap<string, string>;
   /** Places of fields that may be left out; what is deeper is part of something that is said. */
@@ -30,7 +30,7 @@ export interface FieldRules {
   /** Fields that another account may have: nothing is remembered of them. */
   readonly ofAccounts?: ReadonlySet<string> | undefined;
   /** The word that goes in place of a refused one; `refused` where none is near, undefined where the client has to know. */
-  nearest?(place: string, value: JsonValue, words: readonly string[]): Nearest | undefined;
+  nearest?(value: JsonValue, words: readonly string[]): Nearest | undefined;
   /** What is told of a field that a request goes without; the usual where it is undefined. */
   tellDropped?(
     place: string,
@@ -120,14 +120,18 @@ function readRefusal(
 ): Refusal | undefined {
   const said = complaintOf(error);
   if (said === undefined || !(error instanceof GatewayError)) return undefined;
-  const listed = taken?.exec(said)?.[1] ?? '';
-  const words = Array.from(listed.matchAll(/['"`](\w+)['"`]/g), ([, word = '']) => word);
   const { param, code } = detailsOn(error, wire);
-  const isNamed = words.length > 0 || codes.includes(textOf(code) ?? '');
+  const named = textOf(param);
+  const saysWords = taken?.places.test(named ?? '') === true && taken.words.test(said);
+  const isNamed = saysWords || codes.includes(textOf(code) ?? '');
   const paths = refusals.map((pattern) => pattern.exec(said)?.groups?.path);
-  const path = (isNamed ? textOf(param) : undefined) ?? paths.find((one) => one !== undefined);
+  const path = (isNamed ? named : undefined) ?? paths.find((one) => one !== undefined);
   const found = path === undefined ? undefined : findField(path, body);
-  return found && { ...found, words };
+  if (found === undefined) return undefined;
+  const listed =
+    taken?.places.test(found.place) === true ? (taken.words.exec(said)?.[1] ?? '') : '';
+  const words = Array.from(listed.matchAll(/['"`](\w+)['"`]/g), ([, word = '']) => word);
+  return { ...found, words };
 }
 
 /** Undefined where the body has no such field. Paths of validators name the kinds of things as well, which no body has. */
@@ -178,7 +182,7 @@ function fit<Call extends Omit<UpstreamCall, 'stream'>>(
       return holder;
     }
     if (words.length === 0 || rules.nearest === undefined) return rest;
-    const nearest = rules.nearest(place, value, words);
+    const nearest = rules.nearest(value, words);
     if (nearest === undefined) return holder;
     if (nearest === 'refused') return rest;
     approximated = nearest.reason;

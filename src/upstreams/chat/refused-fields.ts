@@ -25,9 +25,9 @@ const REFUSALS = [
   /\bproperty '(?<path>[\w.]+)' is unsupported/,
   /\b(?<path>[\w.]+): Extra inputs are not permitted/,
   /["']loc["']: ?[[(](?<path>[^)\]]*)[)\]], ?["']msg["']: ?["']Extra inputs/,
-  /(?<path>\w+)[`'"]? (?:is not supported with this model|must be one of)\b/,
+  /(?<path>\w+)[`'"]? is not supported with this model\b/,
+  /\b(?<path>reasoning_effort)(?:[`'"]? must be one of|: unknown variant)\b/,
   /\b(?:Argument not supported on this model:|does not support parameter) (?<path>\w+)/,
-  /\b(?<path>\w+): unknown variant\b/,
 ];
 
 const NEEDED: ReadonlySet<string> = new Set([
@@ -44,7 +44,10 @@ export const CHAT_FIELDS: FieldRules = {
   wire: CHAT_WIRE,
   codes: ['unsupported_parameter', 'unsupported_value', 'unknown_parameter'],
   refusals: REFUSALS,
-  taken: /(?:Supported values are|must be one of|expected(?: one of)?|Input should be):? (.+)/,
+  taken: {
+    places: EFFORT,
+    words: /(?:Supported values are|must be one of|expected(?: one of)?|Input should be):? (.+)/,
+  },
   otherNames: new Map([
     ['max_tokens', 'max_completion_tokens'],
     ['max_completion_tokens', 'max_tokens'],
@@ -56,8 +59,7 @@ export const CHAT_FIELDS: FieldRules = {
     /^(?:(?:messages\[\](?:\.(?:content|tool_calls)\[\])?|tools\[\]|stream_options|reasoning)\.)?\w+$/,
   // A part and a tool hold what they are in the field that is called like their type.
   isNeeded: (field: string, holder: JsonObject) => NEEDED.has(field) || holder.type === field,
-  nearest(place, value, words) {
-    if (!EFFORT.test(place)) return 'refused';
+  nearest(value, words) {
     const [wanted] = effortsAmong([value]);
     // A word nobody knows is the client's mistake.
     if (wanted === undefined) return undefined;
