@@ -15,26 +15,27 @@ export interface Proof {
 
 export const PROOFS: readonly Proof[] = [
   {
-    promise: 'Bodies of any kind are refused in the shape of the protocol or carried validly.',
+    promise:
+      'Any body is either refused in the format of the protocol or translated to a valid request.',
     tried: '10,000 mutated bodies for each surface',
     everyday: '300 to 600',
     file: 'test/fuzz/fuzz.test.ts',
     test: '%s bodies are refused properly or carried validly',
   },
   {
-    promise: 'A request that could be read in two ways is refused.',
+    promise: 'An ambiguous request is refused.',
     tried: 'more than 30 raw requests',
     file: 'src/server/edge-raw.test.ts',
     test: '%s gets one 400 in JSON',
   },
   {
-    promise: 'Pipelined requests keep their own identity.',
+    promise: 'Pipelined requests are not confused with each other.',
     tried: 'several on one connection',
     file: 'src/server/edge-raw.test.ts',
     test: 'pipelined requests are answered in their order',
   },
   {
-    promise: 'Bodies made to be dear cost half a second of processor time at most.',
+    promise: 'Bodies built to be expensive cost at most half a second of CPU time.',
     tried: '6 shapes of JSON of 99 MB',
     everyday: '8 MB, three times as long',
     file: 'test/security/bombs.test.ts',
@@ -48,13 +49,14 @@ export const PROOFS: readonly Proof[] = [
     test: 'a body in %s is refused unread',
   },
   {
-    promise: 'Large bodies hold a part of the memory together, and strangers send next to nothing.',
-    tried: 'bodies beyond the room, of known and unknown size',
+    promise:
+      'All large bodies together are limited to a part of the memory; without a credential bodies are tiny.',
+    tried: 'bodies beyond the limit, of known and unknown size',
     file: 'src/server/edge-bodies.test.ts',
     test: 'large bodies beyond the room for all of them are refused with a wait',
   },
   {
-    promise: 'An answer without end is cut off, in memory and in time.',
+    promise: 'An endless upstream response is cut off, by size and by time.',
     tried: 'events, comments and interim answers',
     file: 'src/upstreams/transport/response.test.ts',
     test: 'an answer without end is cut off at a byte cap',
@@ -68,7 +70,7 @@ export const PROOFS: readonly Proof[] = [
     test: 'arguments of a call reach every client as they are',
   },
   {
-    promise: 'No web page of elsewhere reaches a model or a setting, from whatever name or port.',
+    promise: 'No foreign web page reaches a model or a setting, from any host name or port.',
     tried:
       'fetch, forms, images, beacons, event streams, WebSockets, links, rebinding, in Chromium',
     everyday: 'with `npm test`',
@@ -76,50 +78,51 @@ export const PROOFS: readonly Proof[] = [
     test: 'from %s reaches no model and no setting',
   },
   {
-    promise: 'Local is only what a program of this machine sends itself.',
+    promise: 'Only requests sent by a program on this machine are local.',
     tried: '90 rows of peers, hosts and headers',
     file: 'src/server/gates/locality.test.ts',
     test: 'remote: %j',
   },
   {
-    promise: 'A forwarded address counts only from a trusted proxy, read from the right.',
+    promise: '`X-Forwarded-For` is used only from a trusted proxy, and read from the right.',
     tried: '30 forged chains',
     file: 'src/server/edge-access.test.ts',
     test: 'an address that only a header names changes nothing',
   },
   {
-    promise: 'Every spelling of an address meets the rules of its bits.',
+    promise: 'IP rules apply to every notation of an address.',
     tried: '800 comparisons',
     file: 'src/access/ip-rules.address-filter.test.ts',
     test: 'two hundred spellings meet the rules',
   },
   {
-    promise: 'Many address rules cost a request next to nothing.',
-    tried: '10,000 rules, at most 50 µs of processor time',
+    promise: 'Many IP rules cost a request next to nothing.',
+    tried: '10,000 rules, at most 50 µs of CPU time',
     file: 'test/security/address-rules.test.ts',
     test: 'of ten thousand rules of every prefix length',
   },
   {
-    promise: 'Of guesses of the password 20 a minute and 100 an hour are looked at.',
+    promise: 'At most 20 password guesses a minute and 100 an hour are checked.',
     tried: '10,000 guesses over the network',
     everyday: '360',
     file: 'test/security/guessing.test.ts',
     test: 'of many guesses twenty a minute',
   },
   {
-    promise: 'Of guesses of the gateway key 20 an hour are looked at for each address.',
+    promise: 'At most 20 guesses of the gateway key an hour are checked for each address.',
     tried: 'each protocol, with honest clients behind the same address',
     file: 'src/server/edge-access.test.ts',
     test: 'whoever guesses at the key is told to wait',
   },
   {
-    promise: 'Guessing takes nothing from model requests.',
-    tried: 'processor time of a refused guess beside any refused request; files read while hashing',
+    promise: 'Guesses do not slow down model requests.',
+    tried:
+      'CPU time of a refused guess compared with any refused request; files read while hashing',
     file: 'test/security/guessing.test.ts',
     test: 'a refused guess costs hardly more',
   },
   {
-    promise: 'The time of a check does not tell how much of a guess was right.',
+    promise: 'The time of a check does not reveal how much of a guess was right.',
     tried: 'Welch’s t over 100,000 samples, below 4.5',
     everyday: 'slow',
     file: 'test/slow/timing.test.ts',
@@ -145,7 +148,7 @@ export const PROOFS: readonly Proof[] = [
     test: 'a few named paths are public',
   },
   {
-    promise: 'No change is taken from a page of elsewhere, whatever cookie comes with it.',
+    promise: 'No change is accepted from a foreign web page, whatever cookie it sends.',
     tried: 'every changing route, 6 kinds of pages',
     file: 'test/security/routes.test.ts',
     test: 'no change and no sign-in is taken from a page of elsewhere',
@@ -157,7 +160,7 @@ export const PROOFS: readonly Proof[] = [
     test: 'the key of a client opens no route of the console',
   },
   {
-    promise: 'Asking for an account does not tell whether there is one.',
+    promise: 'Asking for an account does not reveal whether it exists.',
     tried: 'a disabled one beside an unknown one, in each protocol',
     file: 'test/security/account-probe.test.ts',
     test: 'an account that cannot be used and one that is not there',
@@ -170,37 +173,38 @@ export const PROOFS: readonly Proof[] = [
     test: 'model names and errors in the list of requests',
   },
   {
-    promise: 'No credential of an account is in a store, log, answer or export in clear.',
+    promise: 'No credential of an account is stored, logged, returned or exported in plain text.',
     tried: '30 marked secrets through every flow',
     file: 'test/pool/canaries.test.ts',
     test: 'canaries in every flow: none in clear anywhere',
   },
   {
-    promise: 'No client hears what an upstream says of the credential it was shown.',
+    promise: 'No client sees what an upstream says about the credential it got.',
     tried: 'refusals, answers and streams, in 3 spellings, in each protocol',
     file: 'test/security/upstream-errors.test.ts',
     test: 'the credential %s',
   },
   {
-    promise: 'No credential of the gateway is in records, events, metrics or logs.',
+    promise: 'No credential of the gateway is in request logs, events, metrics or log files.',
     tried: '30 marked secrets, in several spellings',
     file: 'test/monitor/secrets.test.ts',
     test: 'no credential gets into the store, the feed, the metrics',
   },
   {
-    promise: 'Nor is one printed or left behind by a program that is killed or cannot start.',
+    promise: 'None is printed or left behind by a process that is killed or cannot start.',
     tried: 'the running program, with an upstream that repeats everything',
     file: 'test/security/process-secrets.test.ts',
     test: 'a program that is killed in the middle of everything',
   },
   {
-    promise: 'Secrets told to the console are sealed or hashed before anything is written.',
+    promise: 'Secrets entered in the console are encrypted or hashed before anything is written.',
     tried: 'every state of the config file',
     file: 'test/security/secrets-at-rest.test.ts',
     test: 'a client secret sent to the settings is sealed before it is written',
   },
   {
-    promise: 'What was sealed opens in its own place only, and any change of it is noticed.',
+    promise:
+      'An encrypted value can be decrypted only in its own place, and any change of it is detected.',
     tried: 'every character',
     file: 'src/sealing/sealing.test.ts',
     test: 'a change of any character is noticed',
@@ -213,13 +217,13 @@ export const PROOFS: readonly Proof[] = [
     test: 'the gateway is built from no more than 21 packages',
   },
   {
-    promise: 'Addresses in requests lead to public hosts only.',
+    promise: 'URLs in requests can reach public hosts only.',
     tried: '100 spellings, redirects, rebinding',
     file: 'src/lib/net.test.ts',
     test: 'https://%s is neither asked for nor connected to',
   },
   {
-    promise: 'A forged answer to a sign-in adds no account.',
+    promise: 'A forged response to a sign-in adds no account.',
     tried: 'more than 20 attacks',
     file: 'test/oauth/sign-ins.test.ts',
     test: '%s adds no account',
@@ -232,71 +236,71 @@ export const PROOFS: readonly Proof[] = [
     test: 'of random header sets an upstream sees nothing',
   },
   {
-    promise: 'Slow connections keep no good client waiting and are cut off.',
+    promise: 'Slow connections do not delay other clients and are closed.',
     tried: '4,000 connections',
     everyday: 'slow',
     file: 'test/slow/slow-connections.test.ts',
     test: 'while 4,000 connections trickle',
   },
   {
-    promise: 'One address takes no more connections than its share.',
+    promise: 'One IP address gets no more connections than its share.',
     tried: 'addresses of both kinds, proxies, this machine',
     file: 'src/server/connections.limit-connections.test.ts',
     test: 'T15: an address has no more connections',
   },
   {
-    promise: 'Broken forms are refused and leave no file behind.',
+    promise: 'Invalid multipart forms are refused and leave no file behind.',
     tried: 'more than 50 forms',
     file: 'test/e2e/forms.test.ts',
     test: 'uploads that break off end as gone clients',
   },
   {
     promise: 'Patterns of model names are matched in linear time.',
-    tried: '1,000 patterns, 256 characters, 5 ms of processor time in all',
+    tried: '1,000 patterns, 256 characters, 5 ms of CPU time in all',
     file: 'src/lib/names.wildcard.test.ts',
     test: '1,000 hostile patterns over a 256-character name',
   },
   {
-    promise: 'No path leads out of the folder of the console.',
+    promise: 'No path leads outside the folder of the console.',
     tried: '200 paths, links included',
     file: 'src/server/console.test.ts',
     test: 'two hundred ways out of the folder',
   },
   {
-    promise: 'A text keeps every character and makes no frame more.',
+    promise: 'A text keeps every character and cannot add a frame to a stream.',
     tried: '10,000 texts, 5 kinds of clients',
     everyday: '300',
     file: 'test/security/round-trips.test.ts',
     test: 'a text reaches every client as it is',
   },
   {
-    promise: 'A text in the log is one line of JSON and steers no terminal.',
+    promise: 'A text in the log is one line of JSON without terminal escape sequences.',
     tried: '10,000 texts',
     everyday: '300',
     file: 'test/security/round-trips.test.ts',
     test: 'a text in the log is one line',
   },
   {
-    promise: 'No client hears another’s words, and no session of one key moves another’s.',
+    promise: 'No client gets another’s data, and no session of one key affects another’s.',
     tried: '100,000 interleaved requests with retries and broken-off ones',
     everyday: '600',
     file: 'test/security/cross-talk.test.ts',
     test: 'of interleaved requests with retries',
   },
   {
-    promise: 'No more requests and images pass at once than a budget has left.',
+    promise: 'Concurrent requests and images never exceed a budget.',
     tried: '200 calls at the same moment',
     file: 'src/access/budgets.test.ts',
     test: 'of two hundred requests and pictures at once exactly as many pass',
   },
   {
-    promise: 'A store of access control that hangs or fails touches no model request.',
+    promise: 'A hanging or failing access-control store does not affect model requests.',
     tried: 'both, for half a minute',
     file: 'test/security/stalled-stores.test.ts',
     test: 'model requests do not notice a store that %s',
   },
   {
-    promise: 'A store of records that hangs or fails touches no model request.',
+    promise: 'A hanging or failing request-log store does not affect model requests.',
     tried: 'both',
     file: 'test/monitor/live.test.ts',
     test: 'a %s store touches no request',
@@ -323,7 +327,7 @@ export const CLUSTER_PROOFS: readonly Proof[] = [
   },
   {
     promise: 'A connection on its way to a worker that is killed is served by another.',
-    tried: 'six connections, one of them with a worker that stands still',
+    tried: 'six connections, one of them with a worker that hangs',
     file: 'test/e2e/workers.test.ts',
     test: 'a connection on its way to a worker that is killed',
   },
@@ -343,21 +347,21 @@ export const CLUSTER_PROOFS: readonly Proof[] = [
     test: 'a cooldown is known to every replica at once',
   },
   {
-    promise: 'Clocks that differ by a minute harm no limit, no budget and no request.',
+    promise: 'Clocks that differ by a minute break no limit, no budget and no request.',
     tried: 'three replicas, one a minute ahead and one behind, through kills',
     everyday: 'slow',
     file: 'test/slow/cluster.test.ts',
     test: 'the requests of a key are limited exactly over all of them',
   },
   {
-    promise: 'A full disk costs no request and no record, and is over without a restart.',
+    promise: 'A full disk loses no request and no request log, and needs no restart.',
     tried: 'the disk of the database, filled under a gateway',
     everyday: 'slow',
     file: 'test/slow/full-disk.test.ts',
     test: 'a disk that fills up while the gateway serves costs no request and no record',
   },
   {
-    promise: 'Output that takes nothing, as a file on a full disk, harms no request.',
+    promise: 'Blocked output, such as a file on a full disk, affects no request.',
     tried: 'standard output and error, one process and two workers',
     file: 'test/e2e/deaf-output.test.ts',
     test: 'a full disk of standard output and error harms no request',
@@ -370,7 +374,7 @@ export const CLUSTER_PROOFS: readonly Proof[] = [
     test: 'requests of a minute and pictures of a day are exact over all replicas',
   },
   {
-    promise: 'What several processes cost a request is bounded, and workers share the load evenly.',
+    promise: 'The overhead of several processes is bounded, and workers share the load evenly.',
     tried: 'one process, two gateways, two workers and Valkey in turns',
     everyday: 'slow',
     file: 'test/slow/cluster-cost.test.ts',
@@ -385,7 +389,7 @@ export const CLUSTER_PROOFS: readonly Proof[] = [
     test: 'a page of the records %s comes in time',
   },
   {
-    promise: 'Usage of all groups of all days holds nothing else up for longer than 50 ms.',
+    promise: 'Reading usage of all groups and days delays nothing else for longer than 50 ms.',
     tried: 'SQLite and PostgreSQL, 1,000,000 records, 1,000 keys, 30 days',
     everyday: 'slow',
     file: 'test/slow/large-database.test.ts',
@@ -487,7 +491,7 @@ function tableOf(proofs: readonly Proof[]): readonly string[] {
     const count = everyday === 'slow' ? 'not run' : everyday;
     return `| ${promise} | ${tried} | ${count} | \`${file}\`: “${test} …” |`;
   });
-  return ['| Promise | What is tried | Everyday | Test |', '| --- | --- | --- | --- |', ...rows];
+  return ['| Promise | What is tested | Everyday | Test |', '| --- | --- | --- | --- |', ...rows];
 }
 
 function describeProofs(proofs: readonly Proof[]): string {
@@ -497,8 +501,8 @@ function describeProofs(proofs: readonly Proof[]): string {
     '<!-- Written by test/docs/proofs.ts; run "UPDATE_DOCS=1 npx vitest run test/docs" after a change. -->',
     '',
     'What [security.md](security.md) promises, with the test that would fail if it did not hold. Everyday',
-    'counts run with `npm run check`, full ones with `npx node scripts/test.mjs slow`. Costs are processor time',
-    'of the thread at work, never the clock on the wall.',
+    'counts run with `npm run check`, full ones with `npx node scripts/test.mjs slow`. Costs are CPU time of the',
+    'working thread, never wall-clock time.',
     '',
     ...tableOf(proofs),
     '',
