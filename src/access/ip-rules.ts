@@ -1,4 +1,4 @@
-// The address filter: who is let in by address, and who is told to stay out.
+// IP rules: which client addresses are let in and which are refused.
 
 import { StoreError } from '../accounts/account-store.ts';
 import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';

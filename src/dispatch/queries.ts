@@ -1,6 +1,4 @@
-// Calls that are no answer of a model: token counts and embeddings.
-
-// Token counts: the upstream's own where it can count, else a marked estimate.
+// Calls that generate nothing: token counts (the upstream's own where it can count, else a marked estimate) and embeddings.
 
 import { noteCommit, type ServedBy } from '../canonical/call-record.ts';
 import type { EmbedAnswer, Embedding } from '../canonical/embedding.ts';
@@ -89,7 +87,7 @@ function uncountable(error: unknown): unknown {
   });
 }
 
-// Embeddings: attempts that keep what is done, as long as the next one goes on with the same model.
+// Embeddings: an attempt keeps the vectors of the one before, as long as it is of the same model.
 
 interface EmbedSetup {
   readonly routes: RoutedCall;

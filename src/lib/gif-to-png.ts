@@ -1,4 +1,4 @@
-// Reads the first picture of a GIF (CompuServe, Graphics Interchange Format, version 89a).
+// Writes the first frame of a GIF as PNG (CompuServe, Graphics Interchange Format, version 89a).
 
 import { crc32, deflateSync } from 'node:zlib';
 

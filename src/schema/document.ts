@@ -1,4 +1,5 @@
-// One client's schema as a document: where each part of it stands and what its references point to.
+// One client's schema as a document: where each part of it is and what its references point to; its depth limit and type
+// words.
 
 import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from '../lib/json.ts';
 

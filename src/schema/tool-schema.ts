@@ -1,4 +1,5 @@
-// Converts the JSON Schema of a tool's input or of a structured answer into what the upstream takes; remembers each.
+// Converts the JSON Schema of a tool's input or of a structured answer into what the upstream takes, remembers each, and
+// wraps the arguments of tools with free argument names.
 
 import type { Receipt, ReceiptEntry } from '../canonical/receipt.ts';
 import { LruCache } from '../lib/collections.ts';

@@ -1,4 +1,5 @@
-// Reads the gateway's own request headers: session, account and tier wishes, strictness.
+// What surrounds a call: the gateway's own request headers, its deadline, its report to the monitor, and what it takes of
+// the limits and budgets of its key.
 
 import type { BudgetUnit } from '../access/budgets.ts';
 import type { CallCost, CallUse, MostUse } from '../access/usage-window.ts';

@@ -1,4 +1,5 @@
-// Splits the bytes of an upstream body into JSON frames, wherever the chunks were cut.
+// Server-sent events (WHATWG HTML, "Server-sent events"): splits the bytes of an upstream body into JSON frames, wherever
+// the chunks were cut, and writes frames of an answer.
 
 import { StringDecoder } from 'node:string_decoder';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, tryParse } from '../lib/json.ts';
@@ -314,8 +315,6 @@ function rewrittenFrame(value: JsonObject): Frame {
     },
   };
 }
-
-// The framing of Server-Sent Events (WHATWG HTML, "Server-sent events"): one line of data a frame.
 
 export const EVENT_STREAM_TYPE = 'text/event-stream; charset=utf-8';
 

@@ -1,4 +1,5 @@
-// Leaves out the tools that the choice of tools rules out and upstreams would run all the same.
+// Rules about tools: which of them the client's choice leaves, which combinations the model accepts, and names the upstream
+// accepts.
 
 import { invalidRequest } from '../canonical/error.ts';
 import type { ModelCapabilities } from '../canonical/model.ts';

@@ -1,4 +1,5 @@
-// Drops parts that say nothing: empty texts, empty thoughts, thinking only its issuer can read.
+// Rules about turns: empty parts are dropped, turns of one role merged, the conversation starts and ends with the user, and
+// the oldest turns go where it is too long.
 
 import { promptSize, turnSize } from '../canonical/prompt-size.ts';
 import type { CanonicalRequest, Part, TextPart, Turn } from '../canonical/request.ts';
@@ -12,6 +13,7 @@ import {
   withParts,
 } from './transform.ts';
 
+/** Drops parts that say nothing: empty texts, empty thoughts, thinking only its issuer can read. */
 export const dropEmptyParts: Transform = (request, context) => {
   const system = request.system.filter((part) => part.text !== '');
   return mapTurns({ ...request, system }, (turn) => {

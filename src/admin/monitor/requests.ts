@@ -1,5 +1,5 @@
-// Requests: their records, what records of a filter add up to, those under way, the calls of one session, and how long
-// bodies are kept.
+// `/api/requests` and its neighbours: request logs, histogram and errors of a filter, running requests, the calls of one
+// session, and how long payloads are recorded.
 
 import { includesRole } from '../../access/people.ts';
 import { namesOfRecorded } from '../../canonical/call-record.ts';

@@ -1,5 +1,5 @@
-// Decides what a refusal of a Messages upstream means: one failure kind for the retry table, one error for the client.
-// Reads the limits that its answers name.
+// Decides what a refusal of a Messages upstream means: one failure kind for the retry table, one error for the client;
+// and the rate limits in its headers.
 
 import {
   changed,
