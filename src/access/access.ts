@@ -11,7 +11,7 @@ import { type AuditStore, createAuditLog } from './audit-log.ts';
 import {
   type BudgetStore,
   Budgets,
-  MOST_PERIOD_MS,
+  MAX_PERIOD_MS,
   type NewBudget,
   type StoredBudgets,
 } from './budgets.ts';
@@ -81,7 +81,7 @@ export async function loadAccessControl(options: AccessControlOptions) {
   const [rules, storedKeys, storedBudgets, storedSessions, storedPeople] = await Promise.all([
     stores.addressRules.list(),
     stores.clientKeys.list(),
-    stores.budgets.list(clock.now() - MOST_PERIOD_MS),
+    stores.budgets.list(clock.now() - MAX_PERIOD_MS),
     stores.consoleSessions.list(),
     stores.people.list(),
   ]);

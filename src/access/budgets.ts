@@ -213,7 +213,7 @@ const OWN = '';
 /** What calls that run hold is given back within moments. */
 const HELD_RETRY_MS = 3000;
 /** The longest period, and a day for zones. */
-export const MOST_PERIOD_MS = 32 * 86_400_000;
+export const MAX_PERIOD_MS = 32 * 86_400_000;
 
 export class Budgets {
   readonly #options: BudgetsOptions;
@@ -242,7 +242,7 @@ export class Budgets {
     });
     this.#copy = new StoredCopy({
       ...{ what: 'Budgets', log },
-      read: () => store.list(clock.now() - MOST_PERIOD_MS),
+      read: () => store.list(clock.now() - MAX_PERIOD_MS),
       take: (all) => this.#takeAll(all),
     });
     this.#endings = [
@@ -517,7 +517,7 @@ export class Budgets {
   }
 
   #takeAll({ budgets, uses }: StoredBudgets): void {
-    const since = this.#options.clock.now() - MOST_PERIOD_MS;
+    const since = this.#options.clock.now() - MAX_PERIOD_MS;
     for (const [name, { at }] of this.#stored) if (at < since) this.#stored.delete(name);
     uses.forEach(this.#learnStored);
     const ids = new Set(budgets.map(({ id }) => id));

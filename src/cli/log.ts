@@ -33,7 +33,7 @@ const MAX_CAUSES = 3;
 
 const STANDARD_ERROR = 2;
 /** Of lines that wait for a full disk or a reader that stands still; what comes then is in the files alone. */
-const MOST_WAITING = 4_194_304;
+const MAX_WAITING = 4_194_304;
 const AGAIN_MS = 100;
 
 /**
@@ -71,7 +71,7 @@ function openOutput(clock: Pick<Clock, 'startTimer'>): { write(text: string): vo
   });
   return {
     write(text) {
-      if (waiting.length + text.length > MOST_WAITING) return;
+      if (waiting.length + text.length > MAX_WAITING) return;
       waiting += text;
       if (state !== 'idle') return;
       // A process that ends in this turn writes it itself.

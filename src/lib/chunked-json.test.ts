@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countTurns } from '../../test/support/turns.ts';
 import { parseInSteps, type StepwiseSyntaxError, stringifyInSteps } from './chunked-json.ts';
-import { JSON_LIMITS, JsonSurvey, parseJson } from './json.ts';
+import { JSON_LIMITS, JsonLimitScanner, parseJson } from './json.ts';
 
 const PIECE_BYTES = 65_536;
 
 /** Looks over the text as it would arrive, then parses it. */
 async function parse(text: string) {
   const bytes = Buffer.from(text);
-  const survey = new JsonSurvey(JSON_LIMITS);
+  const survey = new JsonLimitScanner(JSON_LIMITS);
   for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
     expect(survey.read(bytes.subarray(start, start + PIECE_BYTES))).toBeUndefined();
   }

@@ -29,7 +29,7 @@ const MAX_DEPTH_LOOKED_THROUGH = 100;
  * Parses JSON text within `JSON_LIMITS`. Numbers that would change (`12345678901234567890`, `1e999`, `-0`) become
  * raw JSON values which `JSON.stringify` writes back byte for byte; everything else is plain.
  * @param budget what this and other texts may have together; the text alone counts without it
- * @throws SyntaxError when the text is not JSON; JsonExcessError, which is one, when it goes over a limit.
+ * @throws SyntaxError when the text is not JSON; JsonLimitError, which is one, when it goes over a limit.
  */
 export function parseJson(text: string, budget?: JsonBudget): JsonValue {
   // What is as short as this can go over no limit.
@@ -293,7 +293,7 @@ class KeyWays {
   }
 }
 
-export type JsonExcess = 'depth' | 'tokens' | 'keys' | 'key';
+export type JsonLimit = 'depth' | 'tokens' | 'keys' | 'key';
 
 /** What the JSON texts within one request may have together: many small ones are as dear as a large one. */
 export interface JsonBudget {
@@ -306,18 +306,18 @@ export function createJsonBudget(): JsonBudget {
 }
 
 /** JSON that goes over a limit; for whoever takes no JSON just as well, it is none. */
-export class JsonExcessError extends SyntaxError {
-  readonly excess: JsonExcess;
+export class JsonLimitError extends SyntaxError {
+  readonly excess: JsonLimit;
 
-  constructor(excess: JsonExcess) {
+  constructor(excess: JsonLimit) {
     super(`The JSON ${EXCESS_WORDS[excess]}.`);
-    this.name = 'JsonExcessError';
+    this.name = 'JsonLimitError';
     this.excess = excess;
   }
 }
 
 /** What is to be said of the text that goes over each limit. */
-export const EXCESS_WORDS: Readonly<Record<JsonExcess, string>> = {
+export const EXCESS_WORDS: Readonly<Record<JsonLimit, string>> = {
   depth: `is nested deeper than ${JSON_LIMITS.maxDepth} levels`,
   tokens: `has more than ${JSON_LIMITS.maxTokens} JSON tokens`,
   keys: `has more than ${JSON_LIMITS.maxKeyWays} different keys, or orders of keys, in its objects`,
@@ -327,13 +327,13 @@ export const EXCESS_WORDS: Readonly<Record<JsonExcess, string>> = {
 /** Of a text that is looked over at a time: its bytes are no second copy of the whole. */
 const PIECE_LENGTH = 65_536;
 
-/** Looks a whole text over, at the cost of its budget. @throws JsonExcessError */
-function surveyText(text: string, budget?: JsonBudget): JsonSurvey {
+/** Looks a whole text over, at the cost of its budget. @throws JsonLimitError */
+function surveyText(text: string, budget?: JsonBudget): JsonLimitScanner {
   const limits = budget === undefined ? JSON_LIMITS : { ...JSON_LIMITS, maxTokens: budget.tokens };
-  const survey = new JsonSurvey(limits, budget?.ways);
+  const survey = new JsonLimitScanner(limits, budget?.ways);
   for (let start = 0; start < text.length; start += PIECE_LENGTH) {
     const excess = survey.read(Buffer.from(text.slice(start, start + PIECE_LENGTH)));
-    if (excess !== undefined) throw new JsonExcessError(excess);
+    if (excess !== undefined) throw new JsonLimitError(excess);
   }
   if (budget !== undefined) budget.tokens -= survey.tokens;
   return survey;
@@ -360,7 +360,7 @@ const BYTES_BEFORE_LEAP = 48;
 const LONG_TEXT_BYTES = 16_384;
 
 /** Looks at a text piece by piece as it arrives. Text that is not JSON gives any answer: the parser refuses it afterwards. */
-export class JsonSurvey {
+export class JsonLimitScanner {
   /** False when every number outside strings so far surely fits a double. */
   mayHoldRiskyNumber = false;
   /** False when no key so far is written with an escape. */
@@ -404,7 +404,7 @@ export class JsonSurvey {
   }
 
   /** The first limit that the text goes over with this piece; undefined while it keeps all of them. */
-  read(bytes: Buffer): JsonExcess | undefined {
+  read(bytes: Buffer): JsonLimit | undefined {
     const { maxDepth, maxTokens, maxKeyWays, maxKeyBytes } = this.#limits;
     const levels = this.#levels;
     let depth = this.#depth;

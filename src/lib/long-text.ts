@@ -117,7 +117,7 @@ export class TextDigest {
  * tree walks it each time; `JSON.stringify` takes its slow way through all that stands beside it. `join`
  * gives one piece. For what stands in every event of a stream, and for ids.
  */
-export function joinFlat(pieces: readonly string[]): string {
+export function flattenString(pieces: readonly string[]): string {
   return pieces.join('');
 }
 

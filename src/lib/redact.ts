@@ -130,7 +130,7 @@ const SECRET_FIELD =
   /^(?:authorization|proxy-authorization|cookie|set-cookie|password|passwd|secret|(?:[\w-]*[-_])?api[-_]?key|(?:access|refresh|id|auth|authorization)[-_]?token|client[-_]?secret|private[-_]?key)$/i;
 
 /** Base64 of more than this many characters is media. */
-const MOST_BASE64 = 1024;
+const MAX_BASE64 = 1024;
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const DATA_URL = /data:([\w.+-]+\/[\w.+-]+)((?:;[\w=.+-]+)*);base64,([A-Za-z0-9+/_=-]{256,})/g;
 
@@ -245,7 +245,7 @@ class Copy {
 
 /** Media as their type and size. */
 function shorten(text: string): string {
-  if (text.length <= MOST_BASE64) return text;
+  if (text.length <= MAX_BASE64) return text;
   if (BASE64.test(text)) return `[base64 of ${text.length} characters]`;
   if (!text.includes(';base64,')) return text;
   return text.replace(

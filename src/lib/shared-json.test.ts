@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sharedList } from '../../test/support/shared-list.ts';
-import { isJsonObject, JSON_LIMITS, JsonSurvey, parseJson } from './json.ts';
+import { isJsonObject, JSON_LIMITS, JsonLimitScanner, parseJson } from './json.ts';
 import { isShared, parseWithSharedTools, SharedMemo } from './shared-json.ts';
 
 function read(text: string, pieceLength = Number.POSITIVE_INFINITY) {
   const bytes = Buffer.from(text);
-  const survey = new JsonSurvey(JSON_LIMITS);
+  const survey = new JsonLimitScanner(JSON_LIMITS);
   for (let start = 0; start < bytes.length; start += pieceLength) {
     survey.read(bytes.subarray(start, start + pieceLength));
   }

@@ -3,7 +3,7 @@
 import type { RequestRow } from './record.ts';
 
 const FINEST_MS = 64;
-const LONGEST_MS = 370_728;
+const MAX_MS = 370_728;
 
 /**
  * Upper ends of the buckets: powers of two, and from 64 ms on of the square root of two, so that a percentile read from
@@ -12,7 +12,7 @@ const LONGEST_MS = 370_728;
 export const BOUNDS_MS: readonly number[] = (() => {
   const bounds = [];
   for (let bound = 1; bound < FINEST_MS; bound *= 2) bounds.push(bound);
-  for (let step = 0; FINEST_MS * 2 ** (step / 2) <= LONGEST_MS; step += 1) {
+  for (let step = 0; FINEST_MS * 2 ** (step / 2) <= MAX_MS; step += 1) {
     bounds.push(Math.round(FINEST_MS * 2 ** (step / 2)));
   }
   return bounds;

@@ -66,10 +66,10 @@ export function sendText(exchange: Exchange, answer: TextAnswer): void {
   if (isStillSending(request)) {
     if (!edge.activity.closesConnections) headers.push('connection', 'close');
     response.writeHead(status, headers);
-    endLater(exchange, { text, clock: edge.clock });
+    lingeringClose(exchange, { text, clock: edge.clock });
     return;
   }
-  if (!request.complete) forgetRest(request, edge.clock);
+  if (!request.complete) drainBody(request, edge.clock);
   response.writeHead(status, headers);
   endAnswer(response, text, edge.clock);
 }
@@ -139,7 +139,7 @@ function isStillSending(request: IncomingMessage): boolean {
 }
 
 /** Reads what is left of a body for a while, so that a sender who never ends holds no connection. */
-function forgetRest(request: IncomingMessage, clock: Clock): void {
+function drainBody(request: IncomingMessage, clock: Clock): void {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared === 0) return;
   const timer = clock.startTimer(REST_MS, () => request.socket.destroySoon());
@@ -151,7 +151,7 @@ function forgetRest(request: IncomingMessage, clock: Clock): void {
  * Sends the answer at once but closes only when the client has stopped sending or a moment has
  * passed: closing a socket with unread bytes resets it, and the client would lose the answer.
  */
-function endLater(
+function lingeringClose(
   exchange: Exchange,
   { text, clock }: { readonly text: string | Buffer | undefined; readonly clock: Clock },
 ): void {

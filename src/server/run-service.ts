@@ -1,7 +1,7 @@
 // Runs a service route: the limits of the key, the body, then an answer that is written as it comes.
 
 import { asGatewayError, clientError, type GatewayError } from '../canonical/error.ts';
-import { JSON_LIMITS, type JsonObject, JsonSurvey } from '../lib/json.ts';
+import { JSON_LIMITS, JsonLimitScanner, type JsonObject } from '../lib/json.ts';
 import {
   answerInTime,
   bodyInput,
@@ -60,7 +60,7 @@ function readText(exchange: Exchange): Promise<Buffer> {
   checkJson(request);
   const input = bodyInput(exchange);
   wantBody(input);
-  return readBytes(request, input, new JsonSurvey(JSON_LIMITS));
+  return readBytes(request, input, new JsonLimitScanner(JSON_LIMITS));
 }
 
 interface Question {

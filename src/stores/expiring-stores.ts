@@ -150,7 +150,7 @@ interface Gathered {
   written: Promise<void>;
 }
 
-const MOST_GATHERED = { rows: 64, chars: 4_194_304 };
+const MAX_GATHERED = { rows: 64, chars: 4_194_304 };
 
 /** Sealed: stored responses hold prompts and answers. */
 export function createDurableResponseStore(
@@ -188,7 +188,7 @@ export function createDurableResponseStore(
     return own.written;
   };
   const gather = (row: KeptRow): Promise<void> => {
-    const { rows, chars } = MOST_GATHERED;
+    const { rows, chars } = MAX_GATHERED;
     const isFull = (one: Gathered): boolean =>
       one.rows.length >= rows || one.chars + row.json.length > chars;
     if (gathered === undefined || isFull(gathered)) return begin(row);

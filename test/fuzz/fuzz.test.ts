@@ -15,7 +15,7 @@ const runsOf = (isFirst: boolean): number =>
   countOf({ slow: 10_000, everyday: isFirst ? 300 : 150 });
 /** Another start gives other bodies; the number in a finding is added to it. */
 const SEED = Number(process.env.ISTHMUS_FUZZ_SEED ?? 20_260_101);
-const LONGEST_MS = 1000;
+const MAX_MS = 1000;
 const MOST_SHOWN = 10;
 /** Below this the mutations would say nothing about what is accepted. */
 const LEAST_ACCEPTED_SHARE = 0.2;
@@ -59,7 +59,7 @@ function examine(request: RequestCase, lane: Lane): string {
   const verdict = judge(request, lane);
   const { user, system } = process.threadCpuUsage(before);
   const tookMs = (user + system) / 1000;
-  if (tookMs > LONGEST_MS) return `took ${Math.round(tookMs)} ms`;
+  if (tookMs > MAX_MS) return `took ${Math.round(tookMs)} ms`;
   switch (verdict.kind) {
     case 'accepted':
     case 'refused':

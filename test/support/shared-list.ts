@@ -1,6 +1,6 @@
 // A list as it is where many requests brought the same one.
 
-import { JSON_LIMITS, JsonSurvey } from '../../src/lib/json.ts';
+import { JSON_LIMITS, JsonLimitScanner } from '../../src/lib/json.ts';
 import { parseWithSharedTools, shareAs } from '../../src/lib/shared-json.ts';
 
 const origin = readTwice(
@@ -14,7 +14,7 @@ export function sharedList<List extends object>(list: List): List {
 
 function readTwice(body: Buffer): object {
   for (let nth = 0; nth < 2; nth += 1) {
-    const survey = new JsonSurvey(JSON_LIMITS);
+    const survey = new JsonLimitScanner(JSON_LIMITS);
     survey.read(body);
     const { toolsPlace } = survey;
     const tools = toolsPlace && parseWithSharedTools(body, toolsPlace, survey)?.tools;

@@ -245,7 +245,7 @@ function usageOf(prompt: string, inputs: readonly Blob[], count: number): JsonOb
 
 /** Sides of other models are multiples of this. */
 const GRID = 16;
-const MOST_PIXELS = 3840 * 2160;
+const MAX_PIXELS = 3840 * 2160;
 
 /** @throws WireError 400 for a size in which the model does not draw. */
 function drawnAs({ sizes }: ChatModel, size: string): { width: number; height: number } {
@@ -256,7 +256,7 @@ function drawnAs({ sizes }: ChatModel, size: string): { width: number; height: n
   const ratio = area.width / area.height;
   const isGood = isFree
     ? [area.width, area.height].every((side) => side > 0 && side % GRID === 0) &&
-      area.width * area.height <= MOST_PIXELS &&
+      area.width * area.height <= MAX_PIXELS &&
       ratio >= 1 / 3 &&
       ratio <= 3
     : sizes.includes(size);

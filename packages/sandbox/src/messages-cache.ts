@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from './json.ts';
 import { partsOfBlock } from './messages-read.ts';
 import { type Block, blocksOf, type MessagesRequest } from './messages-wire.ts';
-import { type SandboxClock, setLast } from './state.ts';
+import { type SandboxClock, touchLru } from './state.ts';
 import { countContentTokens, countJsonTokens, identifyContent } from './tokens.ts';
 
 export interface CachedPrompt {
@@ -55,7 +55,7 @@ export function createMarkedCache(clock: SandboxClock) {
       let reached = read;
       for (const { digest, upTo, mark } of marks) {
         const isLong = mark?.ttl === '1h';
-        setLast(kept, [digest, clock.now() + (isLong ? LONG_MS : SHORT_MS)], MAX_KEPT);
+        touchLru(kept, [digest, clock.now() + (isLong ? LONG_MS : SHORT_MS)], MAX_KEPT);
         written[isLong ? 'long' : 'short'] += Math.max(0, upTo - reached);
         reached = Math.max(reached, upTo);
       }

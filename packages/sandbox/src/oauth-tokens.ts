@@ -18,7 +18,7 @@ import {
   projectOf,
   type SandboxClock,
   type SandboxTier,
-  setLast,
+  touchLru,
 } from './state.ts';
 
 export class OAuthError extends Error {
@@ -199,7 +199,7 @@ export function createCodes(clock: SandboxClock) {
     issue(request: CodeRequest): string {
       const code = createId('sandbox-code-');
       const entry = { ...request, expiresAt: clock.now() + LIFETIME_MS, isUsed: false };
-      setLast(codes, [code, entry], MAX_CODES);
+      touchLru(codes, [code, entry], MAX_CODES);
       return code;
     },
     /** Whose code it is, without using it; undefined for unknown codes. */
@@ -250,7 +250,7 @@ export function createGrants() {
   /** When all grants of an account were revoked: holds for grants not seen yet. */
   const revokedAt = new Map<string, number>();
   const closed = new Set<string>();
-  const put = (id: string, family: Family): void => setLast(families, [id, family], MAX_FAMILIES);
+  const put = (id: string, family: Family): void => touchLru(families, [id, family], MAX_FAMILIES);
   const isRevoked = ({ familyId, email, grantedAt }: Grant): boolean =>
     families.get(familyId)?.isRevoked ?? grantedAt <= (revokedAt.get(email) ?? -1);
   const revoke = ({ familyId, email }: Pick<Grant, 'familyId' | 'email'>): void => {
@@ -320,7 +320,7 @@ export function createServiceAccountKeys(seed: string) {
       const known = keys.get(email);
       if (known !== undefined) return known;
       const key = deriveKey(`${seed}\nservice-account\n${email}`);
-      setLast(keys, [email, key], MAX_REMEMBERED);
+      touchLru(keys, [email, key], MAX_REMEMBERED);
       return key;
     },
   };

@@ -35,7 +35,7 @@ export function createId(prefix: string): string {
 }
 
 /** Makes an entry the youngest of its map; the oldest goes where there are more than `most`. */
-export function setLast<Key, Value>(
+export function touchLru<Key, Value>(
   map: Map<Key, Value>,
   [key, value]: readonly [Key, Value],
   most: number,
@@ -505,7 +505,7 @@ export function createPrefixCache() {
         ({ tokens }) => tokens >= MIN_CACHED_TOKENS,
       );
       const hit = prefixes.findLast(({ digest }) => seen.has(digest));
-      for (const { digest } of prefixes) setLast(seen, [digest, true], MAX_REMEMBERED);
+      for (const { digest } of prefixes) touchLru(seen, [digest, true], MAX_REMEMBERED);
       return hit?.tokens ?? 0;
     },
   };

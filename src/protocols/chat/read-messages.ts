@@ -27,7 +27,7 @@ import { tidyBase64 } from '../../lib/base64.ts';
 import {
   EXCESS_WORDS,
   isJsonObject,
-  JsonExcessError,
+  JsonLimitError,
   type JsonObject,
   type JsonValue,
   parseJson,
@@ -534,7 +534,7 @@ export function readArguments(
 }
 
 function faultOf(error: unknown): string {
-  if (!(error instanceof JsonExcessError)) return 'is not valid JSON';
+  if (!(error instanceof JsonLimitError)) return 'is not valid JSON';
   const words = EXCESS_WORDS[error.excess];
   return error.excess === 'tokens' ? `${words}, with the arguments before it` : words;
 }

@@ -13,7 +13,7 @@ import {
 import { blockMessage } from '../../canonical/text-forms.ts';
 import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { joinFlat } from '../../lib/long-text.ts';
+import { flattenString } from '../../lib/long-text.ts';
 import { DATA_START, dataFrame, FRAME_END } from '../../stream/sse.ts';
 import type { ChatToolCall } from '../../wire/chat.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
@@ -34,9 +34,9 @@ import {
 import { writeErrorBody } from './errors.ts';
 
 /** Everything of a chunk after its delta. */
-const TAIL = joinFlat([',"logprobs":null,"finish_reason":null}]}', FRAME_END]);
+const TAIL = flattenString([',"logprobs":null,"finish_reason":null}]}', FRAME_END]);
 /** The same behind a delta of one text. */
-const TEXT_TAIL = joinFlat(['}', TAIL]);
+const TEXT_TAIL = flattenString(['}', TAIL]);
 
 interface Choice {
   /** Everything of a chunk before its delta. */
@@ -116,7 +116,7 @@ export class ChatWriter implements StreamWriter {
   #choiceAt(index: number): Choice {
     let choice = this.#choices.get(index);
     if (choice === undefined) {
-      const head = joinFlat([this.#head, `{"index":${index},"delta":`]);
+      const head = flattenString([this.#head, `{"index":${index},"delta":`]);
       const content = new ContentText();
       choice = {
         head,

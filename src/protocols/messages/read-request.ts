@@ -8,7 +8,7 @@ import type { CanonicalRequest, Part, Turn } from '../../canonical/request.ts';
 import {
   EXCESS_WORDS,
   isJsonObject,
-  JsonExcessError,
+  JsonLimitError,
   type JsonObject,
   parseJson,
   readNumber,
@@ -186,7 +186,7 @@ function sessionOf(userId: string): string | undefined {
     const session = isJsonObject(value) ? value.session_id : undefined;
     return typeof session === 'string' && session !== '' ? session : undefined;
   } catch (error) {
-    if (!(error instanceof JsonExcessError)) return undefined;
+    if (!(error instanceof JsonLimitError)) return undefined;
     throw fieldError('metadata.user_id', `The JSON in it ${EXCESS_WORDS[error.excess]}`);
   }
 }

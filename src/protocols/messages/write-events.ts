@@ -22,7 +22,7 @@ import {
   type Usage,
 } from '../../canonical/usage.ts';
 import type { JsonValue } from '../../lib/json.ts';
-import { joinFlat } from '../../lib/long-text.ts';
+import { flattenString } from '../../lib/long-text.ts';
 import { EVENT_STREAM_TYPE, eventFrame, eventStart, FRAME_END } from '../../stream/sse.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import { writeStreamError } from './errors.ts';
@@ -403,7 +403,7 @@ export function writeMessageStart(context: ReplyContext, usage: Usage): string {
 
 /** An event of one block up to the block's index. */
 function blockEvent(name: string): string {
-  return joinFlat([eventStart(name), `{"type":"${name}","index":`]);
+  return flattenString([eventStart(name), `{"type":"${name}","index":`]);
 }
 
 /** Everything of a whole block but its end; texts go into a delta, where all clients look for them. */

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
-import { JSON_LIMITS, JsonSurvey } from '../../lib/json.ts';
+import { JSON_LIMITS, JsonLimitScanner } from '../../lib/json.ts';
 import { readBytes } from './body.ts';
 
 type BodyRoom = Parameters<typeof readBytes>[1]['bodies'];
@@ -22,7 +22,7 @@ async function read(pieces: readonly Buffer[]) {
     check: () => undefined,
     take: (_holder, { bytes }) => void taken.push(bytes),
   };
-  const survey = new JsonSurvey(JSON_LIMITS);
+  const survey = new JsonLimitScanner(JSON_LIMITS);
   const readPiece = survey.read.bind(survey);
   survey.read = (piece) => {
     inspected.push(piece);

@@ -21,10 +21,10 @@ import {
   findJsonError,
   isJsonObject,
   JSON_LIMITS,
-  type JsonExcess,
   type JsonHints,
+  type JsonLimit,
+  JsonLimitScanner,
   type JsonObject,
-  JsonSurvey,
   type JsonValue,
   parseSurveyed,
 } from '../../lib/json.ts';
@@ -50,7 +50,7 @@ export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
   const { request } = input;
   checkJson(request);
   if (request.headers.expect !== undefined) wantBody(input);
-  const survey = new JsonSurvey(JSON_LIMITS);
+  const survey = new JsonLimitScanner(JSON_LIMITS);
   const received = await readBytes(request, input, survey);
   const { toolsPlace } = survey;
   if (received.length >= STEPWISE_FROM_BYTES) {
@@ -81,7 +81,7 @@ const { MAX_STRING_LENGTH: MAX_TEXT } = constants;
 const TEXT_LIMIT = { maxBytes: MAX_TEXT, limitOf: told`a JSON text` };
 
 /** The position of an error is looked for in the whole text. */
-async function parseLarge(received: Buffer, survey: JsonSurvey): Promise<JsonValue> {
+async function parseLarge(received: Buffer, survey: JsonLimitScanner): Promise<JsonValue> {
   if (!isUtf8(received)) throw invalidJson(NOT_UTF8);
   await nextTurn();
   try {
@@ -156,7 +156,7 @@ function withoutMark(bytes: Buffer): Buffer {
 
 const NOT_UTF8 = told`The request body is not UTF-8 text.`;
 
-const EXCESS_MESSAGES: Readonly<Record<JsonExcess, Sentence>> = {
+const EXCESS_MESSAGES: Readonly<Record<JsonLimit, Sentence>> = {
   depth: told`The request body is nested deeper than ${JSON_LIMITS.maxDepth} levels.`,
   tokens: told`The request body has more than ${JSON_LIMITS.maxTokens} JSON tokens.`,
   keys: told`The request body has more than ${JSON_LIMITS.maxKeyWays} different keys, or orders of keys, in its objects.`,
@@ -202,7 +202,7 @@ const MAX_GATHERED_BYTES = 16_384;
 export async function readBytes(
   request: IncomingMessage,
   limits: ByteLimits,
-  survey?: JsonSurvey,
+  survey?: JsonLimitScanner,
 ): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > limits.maxBytes) throw tooLarge(limits);
@@ -220,7 +220,7 @@ export async function readBytes(
 function collectBytes(
   request: IncomingMessage,
   limits: ByteLimits,
-  survey: JsonSurvey | undefined,
+  survey: JsonLimitScanner | undefined,
 ): Promise<Buffer> {
   const { clock, bodies, holder, maxBytes } = limits;
   const declared = Number(request.headers['content-length'] ?? 0);

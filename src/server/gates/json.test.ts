@@ -2,14 +2,14 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findJsonError, JSON_LIMITS, JsonSurvey } from '../../lib/json.ts';
+import { findJsonError, JSON_LIMITS, JsonLimitScanner } from '../../lib/json.ts';
 import { checkJson } from './body.ts';
 
 /** What is said of the text, whole or in pieces of `most` bytes. */
 function survey(text: string, { limits = JSON_LIMITS, most = Number.POSITIVE_INFINITY } = {}) {
   const bytes = Buffer.from(text);
-  const reader = new JsonSurvey(limits);
-  let excess: ReturnType<JsonSurvey['read']>;
+  const reader = new JsonLimitScanner(limits);
+  let excess: ReturnType<JsonLimitScanner['read']>;
   for (let start = 0; start < bytes.length && excess === undefined; start += most) {
     excess = reader.read(bytes.subarray(start, start + most));
   }
@@ -55,7 +55,7 @@ test.each([
   ['behind another', '{"a":[{}],"'],
   ['of an object in a list', '[1,{"'],
 ])('T16: a key %s is too long before its end has come', (_where, start) => {
-  const reader = new JsonSurvey(JSON_LIMITS);
+  const reader = new JsonLimitScanner(JSON_LIMITS);
   expect(reader.read(Buffer.from(start))).toBeUndefined();
   expect(reader.read(Buffer.alloc(1024, 'k'))).toBeUndefined();
   expect(reader.read(Buffer.from('k'))).toBe('key');
@@ -67,7 +67,7 @@ test.each([
   ['an item behind an object', '[{"a":1},"'],
   ['a text alone', '"'],
 ])('%s may be as long as it likes', (_what, start) => {
-  const reader = new JsonSurvey(JSON_LIMITS);
+  const reader = new JsonLimitScanner(JSON_LIMITS);
   expect(reader.read(Buffer.from(start))).toBeUndefined();
   expect(reader.read(Buffer.alloc(100_000, 'v'))).toBeUndefined();
   expect(reader.read(Buffer.from('v'))).toBeUndefined();

@@ -34,7 +34,7 @@ export function outputLimit({ max_tokens: limit }: JsonObject): number | undefin
 }
 
 /** The least that the wire takes for thinking. */
-const LEAST_THINKING = 1024;
+const MIN_THINKING = 1024;
 
 /** Thinking has to end before the answer does. */
 export function limitOutput(body: JsonObject, most: number): JsonObject {
@@ -43,8 +43,8 @@ export function limitOutput(body: JsonObject, most: number): JsonObject {
   const limited: JsonObject = { ...body, max_tokens: most };
   const { thinking } = body;
   if (!isJsonObject(thinking) || (readNumber(thinking.budget_tokens) ?? 0) < most) return limited;
-  if (most > LEAST_THINKING) {
-    const budget_tokens = Math.max(LEAST_THINKING, Math.floor(most / 2));
+  if (most > MIN_THINKING) {
+    const budget_tokens = Math.max(MIN_THINKING, Math.floor(most / 2));
     return { ...limited, thinking: { ...thinking, budget_tokens } };
   }
   delete limited.thinking;

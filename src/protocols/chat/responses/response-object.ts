@@ -11,7 +11,7 @@ import {
   type Usage,
 } from '../../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
-import { joinFlat } from '../../../lib/long-text.ts';
+import { flattenString } from '../../../lib/long-text.ts';
 import { eventFrame, eventStart, FRAME_END } from '../../../stream/sse.ts';
 import type { ChatErrorType } from '../../../wire/chat.ts';
 import { writeErrorBody } from '../errors.ts';
@@ -204,7 +204,7 @@ export class Frames {
   /** A writer for many events that differ in one text only. */
   deltas(type: string, fields: JsonObject): (delta: string) => string {
     const rest = JSON.stringify({ type, ...fields }).slice(1, -1);
-    const head = joinFlat([eventStart(type), `{${rest},"sequence_number":`]);
+    const head = flattenString([eventStart(type), `{${rest},"sequence_number":`]);
     return (delta) => {
       const frame = `${head}${this.#next},"delta":${JSON.stringify(delta)}}${FRAME_END}`;
       this.#next += 1;
