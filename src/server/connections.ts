@@ -73,7 +73,7 @@ const listenerLists: Readonly<Record<SocketEvent, WeakMap<Socket, IndexedList<Wa
   end: new WeakMap(),
 };
 
-/** Calls `listener` at every such event; the answer ends that. */
+/** Calls `listener` at every such event. @returns what stops that */
 export function onSocket(socket: Socket, event: SocketEvent, listener: () => void): () => void {
   const waiting: Waiting = { listener, listIndex: -1 };
   const list = listenerLists[event].get(socket) ?? listenTo(socket, event);

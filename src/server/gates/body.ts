@@ -501,7 +501,7 @@ function ownersOf({ clientKeyId, clientAddress }: BodyHolder): readonly string[]
   return isLocal(clientAddress) ? [key] : [key, visitor];
 }
 
-/** Each piece of a body asks. */
+/** Remembered, because it is asked for each piece of a body. */
 const isLocal = remember(MAX_KNOWN_ADDRESSES, (text) => {
   const address = readAddress(text);
   return address === undefined || isLoopback(address);

@@ -227,7 +227,7 @@ class ModelTurn {
       case 'text':
       case 'media': {
         const plain = encodePlainPart(part, this.#context);
-        this.#addSigned(plain, this.#sign(part, part.kind) ?? this.#drawnStandIn(plain));
+        this.#addSigned(plain, this.#sign(part, part.kind) ?? this.#imagePlaceholder(plain));
         break;
       }
       case 'code':
@@ -282,16 +282,16 @@ class ModelTurn {
     const trace = this.#context.sendsTraces ? (part.trace?.parts ?? []) : [];
     this.#parts.push(...trace);
     const own = this.#sign(part, 'tool-call');
-    const signature = own ?? (isFirst ? this.#standIn(trace.length > 0) : undefined);
+    const signature = own ?? (isFirst ? this.#placeholder(trace.length > 0) : undefined);
     const { id, name, input } = part;
     this.#addSigned({ functionCall: { id, name, args: input } }, signature);
   }
 
   /**
-   * The documented stand-in, for upstreams that want a signature and were never given one. A call behind
+   * The documented placeholder, for upstreams that want a signature and were never given one. A call behind
    * a trace goes back as it came: the signature of its step may stand on the trace.
    */
-  #standIn(isTraced: boolean): string | undefined {
+  #placeholder(isTraced: boolean): string | undefined {
     const { target } = this.#context;
     const isWanted =
       this.#isCurrent && !isTraced && target.capabilities.unsignedCalls === 'sentinel';
@@ -304,10 +304,10 @@ class ModelTurn {
   }
 
   /**
-   * The stand-in for what models that draw want signed: each picture, and the text before the first
+   * The placeholder for what models that draw want signed: each picture, and the text before the first
    * (ai.google.dev, "Image generation", thought signatures; vercel/ai#10441).
    */
-  #drawnStandIn(part: WirePart): string | undefined {
+  #imagePlaceholder(part: WirePart): string | undefined {
     const { target } = this.#context;
     const isFirstText =
       target.capabilities.drawsImages && part.text && this.#parts.every(({ thought }) => thought);

@@ -265,7 +265,7 @@ function readPart(native: JsonObject, place: string, target: PatchTarget): Part 
     const path = `${place}.functionResponse`;
     return { kind: 'tool-result', callId, name, content: [], isError: false, native, path };
   }
-  const isSilent = native.text === '' && !isStandIn(thoughtSignature, target);
+  const isSilent = native.text === '' && !isPlaceholder(thoughtSignature, target);
   return { kind: 'text', text: isSilent ? '' : '…', signature, native };
 }
 
@@ -275,7 +275,7 @@ function namesOf({ id, name }: JsonObject): { readonly id: string; readonly name
 }
 
 /** True for what its client put there in place of a signature, and the upstream takes for one. */
-function isStandIn(carried: JsonValue | undefined, { capabilities }: PatchTarget): boolean {
+function isPlaceholder(carried: JsonValue | undefined, { capabilities }: PatchTarget): boolean {
   if (typeof carried !== 'string' || carried === '') return false;
   return capabilities.unsignedCalls === 'sentinel' && readCarrier(carried) === undefined;
 }
@@ -297,7 +297,7 @@ function writeTurn(turn: Turn, isOpen: boolean, target: PatchTarget): JsonObject
   return { ...(native ?? { role: turn.role === 'assistant' ? 'model' : 'user' }), parts };
 }
 
-/** With stand-ins where the upstream wants a signature that nobody has: on the first call of a step alone. */
+/** With placeholders where the upstream wants a signature that nobody has: on the first call of a step alone. */
 function writeStep(parts: readonly Part[], isOpen: boolean, target: PatchTarget): JsonObject[] {
   let hasCalled = false;
   let hasSaid = false;
@@ -311,17 +311,17 @@ function writeStep(parts: readonly Part[], isOpen: boolean, target: PatchTarget)
     if (!isOpen || isIdle || written.thoughtSignature !== undefined) return written;
     if (isCall) {
       const reason = told`A function call without a signature was sent with the documented placeholder.`;
-      return withStandIn(written, reason, target);
+      return withPlaceholder(written, reason, target);
     }
     // ai.google.dev, "Image generation", thought signatures; vercel/ai#10441.
     const isDrawn = target.usesPlaceholders && (written.inlineData !== undefined || isFirstText);
     if (!isDrawn || written.thought === true) return written;
     const reason = told`A picture or a text without a signature was sent with the documented placeholder.`;
-    return withStandIn(written, reason, target);
+    return withPlaceholder(written, reason, target);
   });
 }
 
-function withStandIn(part: JsonObject, reason: Sentence, { receipt }: PatchTarget): JsonObject {
+function withPlaceholder(part: JsonObject, reason: Sentence, { receipt }: PatchTarget): JsonObject {
   receipt.add('repaired', 'contents', reason);
   return { ...part, thoughtSignature: SIGNATURE_SENTINEL };
 }
@@ -353,14 +353,14 @@ function withoutName(medium: JsonObject): JsonObject {
   return Object.fromEntries(unnamed);
 }
 
-/** The native part, with what a rule changed. An idle stand-in is on a call that nobody asks for a signature of. */
+/** The native part, with what a rule changed. An idle placeholder is on a call that nobody asks for a signature of. */
 function writePart(part: Part, target: PatchTarget, isIdle: boolean): JsonObject {
   if (part.kind === 'tool-result') return writeResponse(part);
   if (part.kind !== 'tool-call' && part.kind !== 'text') return {};
   const written = part.kind === 'text' ? (part.native ?? { text: part.text }) : writeCall(part);
   const carried = written.thoughtSignature;
-  const standIn = !isIdle && isStandIn(carried, target) ? carried : undefined;
-  return editFields(written, { thoughtSignature: part.signature?.value ?? standIn });
+  const placeholder = !isIdle && isPlaceholder(carried, target) ? carried : undefined;
+  return editFields(written, { thoughtSignature: part.signature?.value ?? placeholder });
 }
 
 function writeCall({ native = {}, id, input }: ToolCallPart): JsonObject {
