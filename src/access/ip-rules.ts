@@ -99,7 +99,7 @@ export class AddressFilter {
     this.#entries = this.#read(rules);
     this.#index = createRuleIndex(this.#entries.values());
     this.#listeners = createListeners((error) => {
-      log?.warn({ error }, 'A listener to changes of address rules failed.');
+      log?.warn({ error }, 'A listener to changes of IP rules failed.');
     });
     // A rule that was removed meanwhile loses its hits.
     this.#hits = new WriteBehind<RuleHits>({
@@ -219,11 +219,7 @@ export class AddressFilter {
     for (const rule of rules) {
       const reading = readIpRange(rule.range);
       if ('range' in reading) entries.set(rule.id, { rule, range: reading.range });
-      else
-        this.#options.log?.warn(
-          { rule: rule.id },
-          'A stored address rule is damaged and not used.',
-        );
+      else this.#options.log?.warn({ rule: rule.id }, 'A stored IP rule is damaged and not used.');
     }
     return entries;
   }

@@ -185,7 +185,7 @@ export function writeStatus(
         detail: writeDetail(status.detail),
         wayOut:
           'The upstream wants this account verified: sign in to it there and follow what it asks. ' +
-          'It is tried again by itself when the time is over; enable it to try at once.',
+          'The gateway retries automatically when this time is over; enable it to retry now.',
       };
     default:
       return status satisfies never;
@@ -209,7 +209,7 @@ function wayOutOf(
     case 'manual':
       return 'Somebody disabled it. Enable it to use it again.';
     case 'standing-by':
-      return 'It comes back by itself when the other accounts and upstreams are gone. Enable it to use it all the same.';
+      return 'It becomes active again when the other accounts and upstreams are removed. Enable it to use it anyway.';
     default:
       return reason satisfies never;
   }

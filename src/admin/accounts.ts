@@ -59,7 +59,8 @@ const REMOVE_QUERY = partial({
   revoke: {
     enum: ['true', 'false'],
     default: 'false',
-    description: 'Also takes the grant back at the provider, for whoever else uses it too.',
+    description:
+      'Also revokes access at the provider, for other apps that use the same sign-in too.',
   },
 });
 
@@ -162,7 +163,10 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
       parameter: ACCOUNT_PARAMETER,
       query: REMOVE_QUERY,
       answers: {
-        200: { description: 'It is gone; what became of its grant.', schema: REVOCATION_SCHEMA },
+        200: {
+          description: 'It was removed; whether access was revoked at the provider.',
+          schema: REVOCATION_SCHEMA,
+        },
         204: { description: 'It is gone.' },
       },
       run: async ({ parameter, query }) => {

@@ -30,7 +30,7 @@ export const TRY_SCHEMA = partial(
   {
     generate: {
       type: 'boolean',
-      description: 'Also asks a small model for a one-token answer, which costs that.',
+      description: 'Also requests a one-token response of a small model, which uses quota.',
     },
   },
   { title: 'TryAccount' },

@@ -9,7 +9,7 @@ const OUT: HeldCondition = {
   kind: 'account-out',
   about: 'ann',
   severity: 'warning',
-  message: 'The account ann is out of use <!here> with canary-secret.',
+  message: 'The account ann is unavailable <!here> with canary-secret.',
   wayOut: 'Sign in again.',
   link: '/accounts/ann',
 };
@@ -98,7 +98,7 @@ test('each channel hears what it asked for, in its own shape, without secrets', 
     alerts: [{ kind: 'account-out' }, { kind: 'no-accounts', wayOut: 'Sign in again.' }],
   });
   expect(bodyOf('night')).toEqual({
-    text: 'isthmus (http://127.0.0.1:8045)\n🔴 The account ann is out of use &lt;!here&gt; with [hidden]. Sign in again.',
+    text: 'isthmus (http://127.0.0.1:8045)\n🔴 The account ann is unavailable &lt;!here&gt; with [hidden]. Sign in again.',
   });
   expect(JSON.stringify(sent)).not.toContain('canary-secret');
   alerts.close();

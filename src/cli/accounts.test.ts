@@ -183,7 +183,7 @@ test('an account is found by its label, whatever its case, and switched, tested 
   const good = await isthmus('accounts test ada@example.com');
   expect([good.hasFailed(), good.notes.join()]).toEqual([
     false,
-    'Its credential is accepted. Whether it answers shows --generate, at the cost of one token.',
+    'Its credential is accepted. --generate shows whether it responds, at the cost of one token.',
   ]);
   admin.fakes.broken.add(record.id);
   const bad = await isthmus('accounts test ada@example.com --json');
@@ -193,7 +193,7 @@ test('an account is found by its label, whatever its case, and switched, tested 
   );
   await expect(isthmus('accounts remove ada@example.com', { input: '' })).rejects.toThrow('--yes');
   const removed = await isthmus('accounts remove ada@example.com --yes --revoke');
-  expect(removed.notes.join()).toContain('taken back');
+  expect(removed.notes.join()).toContain('revoked at the provider');
   expect(admin.options.book.list()).toEqual([]);
 });
 

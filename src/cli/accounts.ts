@@ -160,7 +160,7 @@ async function testAccount(
     terminal.print(writeTable(STEP_COLUMNS, objectsOf(body, 'steps')));
     const accepted = generate
       ? 'The account answers.'
-      : 'Its credential is accepted. Whether it answers shows --generate, at the cost of one token.';
+      : 'Its credential is accepted. --generate shows whether it responds, at the cost of one token.';
     terminal.note(body.isUsable === true ? accepted : 'The account cannot be used.');
   });
 }
@@ -190,7 +190,7 @@ async function removeAccount(
     if (!revoke) return;
     terminal.note(
       body.revocation === 'revoked'
-        ? 'Its grant was taken back at the provider.'
+        ? 'Access was revoked at the provider.'
         : plain(`Its grant still stands at the provider: ${textOf(body, 'reason')}`),
     );
   });

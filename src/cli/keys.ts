@@ -151,7 +151,7 @@ const COMMANDS: readonly AddCommand[] = [
       ['keys rotate ada', 'Both secrets work for a day: long enough to change the clients.'],
       [
         'keys rotate ada --overlap 0',
-        'Every secret before is refused at once, as when one leaked.',
+        'All earlier secrets are refused at once, for example after a leak.',
       ],
     ],
     load: async () => rotateKey,

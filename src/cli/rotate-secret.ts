@@ -92,7 +92,7 @@ function readKeys({ environment, oldKeyFile }: RotateSecretOptions, dataDir: str
     const old = oldKeyFile === undefined ? secretKeyOld : readSecretFile(oldKeyFile);
     if (old === undefined) {
       throw new Error(
-        'ISTHMUS_SECRET_KEY is taken for the next key. Name the one until now as ISTHMUS_SECRET_KEY_OLD, or its file with --old-key-file.',
+        'ISTHMUS_SECRET_KEY is used as the new key. Set the previous one as ISTHMUS_SECRET_KEY_OLD, or name its file with --old-key-file.',
       );
     }
     if (old === next)

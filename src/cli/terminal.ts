@@ -84,7 +84,8 @@ export async function confirm(
   { question, yes = false }: { readonly question: string; readonly yes?: boolean | undefined },
 ): Promise<void> {
   if (yes) return;
-  if (!terminal.isInteractive) throw new Error('Nobody can be asked here: say --yes to go on.');
+  if (!terminal.isInteractive)
+    throw new Error('There is no terminal to ask at: add --yes to continue.');
   const agreed = await terminal.ask(`${question} [y/N] `);
   if (!/^y(?:es)?$/i.test(agreed.trim())) throw new Error('Nothing was changed.');
 }

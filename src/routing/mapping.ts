@@ -120,7 +120,7 @@ interface Preset {
 export const PRESETS: readonly Preset[] = [
   {
     name: 'default',
-    description: 'Foreign names go to the model nearest in strength.',
+    description: 'Other vendors’ names map to the model of similar strength.',
     mapping: {
       'gpt-3.5*': 'alpha-3-flash',
       'gpt-4*': 'alpha-3-pro-low',
@@ -138,7 +138,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     name: 'performance',
-    description: 'Every known family goes to its strongest model.',
+    description: 'Every known family maps to its strongest model.',
     mapping: {
       'gpt-*': 'alpha-3-pro-high',
       'o1*': 'alpha-3-pro-high',
@@ -152,7 +152,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     name: 'cost-effective',
-    description: 'Every known family goes to its cheapest model that still does the work.',
+    description: 'Every known family maps to its cheapest suitable model.',
     mapping: {
       'gpt-*': 'alpha-3-flash',
       'o1*': 'alpha-3-pro-low',

@@ -51,7 +51,7 @@ export function makeOverview({ scene, now, accounts }: OverviewFacts): Overview 
       {
         kind: 'account-out',
         severity: 'warning',
-        message: 'The account old.laptop@example.org is out of use: invalid-grant.',
+        message: 'The account old.laptop@example.org is unavailable: invalid-grant.',
         wayOut: 'Sign in to this account again.',
         link: '/accounts/revoked',
         about: {
@@ -76,8 +76,8 @@ export function makeOverview({ scene, now, accounts }: OverviewFacts): Overview 
 const NO_ACCOUNT = {
   kind: 'no-usable-account',
   severity: 'error',
-  message: 'No account can be used now, so no request can be answered.',
-  wayOut: 'See why each is out of use, or add another.',
+  message: 'No account is available: requests cannot be served.',
+  wayOut: 'See why each account is unavailable, or add another.',
   link: '/accounts',
   about: {},
 } as const;
@@ -85,7 +85,7 @@ const NO_ACCOUNT = {
 const SANDBOX = {
   kind: 'sandbox',
   severity: 'info',
-  message: 'The answers come from the built-in sandbox, not from a real model.',
+  message: 'Responses come from the built-in sandbox, not from a real model.',
   wayOut: 'Add an account of a real upstream.',
   link: '/accounts?add=key',
   about: {},

@@ -359,7 +359,7 @@ function createAlertRoutes(scene: Scene, now: number): readonly FakeRoute[] {
       {
         kind: 'account-out',
         severity: 'warning',
-        message: 'The account old.laptop@example.org is out of use: invalid-grant.',
+        message: 'The account old.laptop@example.org is unavailable: invalid-grant.',
         since: at(90),
       },
     ],

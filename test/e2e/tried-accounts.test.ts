@@ -108,7 +108,7 @@ test('B3: while every request is refused the overview says why', async () => {
       expect.objectContaining({
         kind: 'all-refused',
         message: expect.stringMatching(
-          /^Every request of the last 5 minutes was refused: key-1@env: /,
+          /^Every request of the last 5 minutes was rejected: key-1@env: /,
         ),
       }),
     ]),

@@ -161,7 +161,7 @@ test('a config file that is not in force is told, with what is wrong in it', () 
       kind: 'config-refused',
       severity: 'warning',
       message:
-        'The config file cannot be used, so older settings stay in force: ' +
+        'The config file is invalid, so the previous settings stay in effect: ' +
         'proxy.pool.mode: must be one of balance; proxy.port: must be integer.',
       link: '/settings',
       about: { problems: { code: '{}; {}', params: configProblems } },

@@ -64,17 +64,17 @@ const CONDITIONS: readonly Condition[] = [
     wayOut: 'Add an account.',
     link: '/accounts?add=key',
     find: ({ accounts }) =>
-      when(accounts.length === 0, 'There is no account, so no request can be answered.'),
+      when(accounts.length === 0, 'There is no account: requests cannot be served.'),
   },
   {
     kind: 'no-usable-account',
     severity: 'error',
-    wayOut: 'See why each is out of use, or add another.',
+    wayOut: 'See why each account is unavailable, or add another.',
     link: '/accounts',
     find: ({ accounts }) =>
       when(
         accounts.length > 0 && !accounts.some(isUsable),
-        'No account can be used now, so no request can be answered.',
+        'No account is available: requests cannot be served.',
       ),
   },
   {
@@ -85,7 +85,7 @@ const CONDITIONS: readonly Condition[] = [
     find: ({ facts: { authMode, isLoopback } }) =>
       when(
         authMode === 'off' && !isLoopback,
-        'Everybody who reaches this address can use the accounts without a key.',
+        'Anyone who can reach this address can use the accounts without a key.',
       ),
   },
   {
@@ -96,19 +96,19 @@ const CONDITIONS: readonly Condition[] = [
     find: ({ facts: { consolePassword, isLoopback } }) =>
       when(
         consolePassword === 'gateway-key',
-        'Whoever has the gateway key can open this console and change everything.',
+        'Anyone with the gateway key can open this console and change everything.',
         isLoopback ? { severity: 'info' } : {},
       ),
   },
   {
     kind: 'no-console-password',
     severity: 'warning',
-    wayOut: 'Set WEB_PASSWORD or admin_password to use it from elsewhere.',
+    wayOut: 'Set WEB_PASSWORD or admin_password to use it from other machines.',
     link: '/settings',
     find: ({ facts: { consolePassword, isLoopback } }) =>
       when(
         consolePassword === 'none' && !isLoopback,
-        'The console has no password, so it opens on this machine only.',
+        'The console has no password, so it is available on this machine only.',
       ),
   },
   {
@@ -121,7 +121,7 @@ const CONDITIONS: readonly Condition[] = [
       const problems = listed(configProblems);
       return when(
         configProblems.length > 0,
-        `The config file cannot be used, so older settings stay in force: ${problems.text}.`,
+        `The config file is invalid, so the previous settings stay in effect: ${problems.text}.`,
         { about: { problems } },
       );
     },
@@ -129,53 +129,53 @@ const CONDITIONS: readonly Condition[] = [
   {
     kind: 'certificate-refused',
     severity: 'warning',
-    wayOut: 'Correct the files: they are read again by themselves.',
+    wayOut: 'Correct the files. They are read again automatically.',
     link: '/settings',
     find({ facts: { certificate } }) {
       const { problem } = certificate ?? {};
       if (problem === undefined) return [];
-      const message = `The new files of the certificate cannot be used, so the one before stays: ${problem.text}.`;
+      const message = `The new certificate files are invalid, so the previous certificate stays in use: ${problem.text}.`;
       return [{ message, about: { problems: problem } }];
     },
   },
   {
     kind: 'certificate-expires',
     severity: 'warning',
-    wayOut: 'Renew it and put the new files in place: they are read again by themselves.',
+    wayOut: 'Renew it and replace the files. They are read again automatically.',
     link: '/settings',
     find({ facts: { certificate }, now }) {
       const days = Math.floor(
         ((certificate?.expiresAt ?? Number.POSITIVE_INFINITY) - now) / DAY_MS,
       );
       if (days < 0) {
-        const message = 'The certificate of this gateway is over: clients refuse it.';
+        const message = 'The certificate of this gateway expired: clients reject it.';
         return [{ kind: 'certificate-expired', severity: 'error', message }];
       }
-      const message = `The certificate of this gateway is good for ${days} more days.`;
+      const message = `The certificate of this gateway expires in ${days} days.`;
       return when(days < EXPIRES_SOON_DAYS, message, { about: { count: days } });
     },
   },
   {
     kind: 'upstream-certificate-expires',
     severity: 'warning',
-    wayOut: 'Tell whoever runs the upstream to renew it: requests fail when it is over.',
+    wayOut: 'Ask whoever runs the upstream to renew it. Requests fail once it has expired.',
     link: '/settings?section=upstreams',
     find: ({ facts: { upstreamCertificates = [] }, now }) =>
       upstreamCertificates.flatMap(({ upstream, expiresAt }): readonly Finding[] => {
         const days = Math.floor((expiresAt - now) / DAY_MS);
         if (days < 0) {
-          const message = `The certificate of the upstream ${upstream} is over.`;
+          const message = `The certificate of the upstream ${upstream} expired.`;
           const kind = 'upstream-certificate-expired';
           return [{ kind, severity: 'error', message, about: { upstream } }];
         }
-        const message = `The certificate of the upstream ${upstream} is good for ${days} more days.`;
+        const message = `The certificate of the upstream ${upstream} expires in ${days} days.`;
         return when(days < UPSTREAM_EXPIRES_DAYS, message, { about: { upstream, count: days } });
       }),
   },
   {
     kind: 'disk-low',
     severity: 'warning',
-    wayOut: 'Free some room, or keep fewer request records and logs.',
+    wayOut: 'Free disk space, or keep fewer request logs.',
     link: '/settings?section=monitor',
     find({ facts: { disk } }) {
       if (disk === undefined) return [];
@@ -192,7 +192,7 @@ const CONDITIONS: readonly Condition[] = [
     kind: 'log-unwritten',
     severity: 'warning',
     wayOut:
-      'Make room or give back the right to write there. The error output has every line meanwhile.',
+      'Free disk space, or make the log folder writable again. Until then only the error output has the lines.',
     link: '/logs',
     find: ({ facts: { logFault } }) =>
       when(logFault !== undefined, `The log cannot be written to its files (${logFault}).`, {
@@ -202,7 +202,7 @@ const CONDITIONS: readonly Condition[] = [
   {
     kind: 'setting-unused',
     severity: 'warning',
-    wayOut: 'Correct it where the gateway is started or in gui_config.json, or take it out.',
+    wayOut: 'Correct or remove it where the gateway is started or in gui_config.json.',
     link: '/settings',
     find: ({ facts }) =>
       facts.warnings.map((problems) => ({ message: problems.text, about: { problems } })),
@@ -218,7 +218,7 @@ const CONDITIONS: readonly Condition[] = [
   {
     kind: 'many-errors',
     severity: 'warning',
-    wayOut: 'Look at what they say.',
+    wayOut: 'See the errors.',
     link: '/requests?status=error',
     find: findErrors,
   },
@@ -226,7 +226,7 @@ const CONDITIONS: readonly Condition[] = [
     kind: 'upstream-overloaded',
     severity: 'warning',
     wayOut:
-      'It is tried again by itself within a minute. Clear the cooldowns of an account to try at once.',
+      'The gateway retries automatically within a minute. Clear the cooldowns of an account to retry now.',
     link: '/accounts',
     find: findOverloads,
   },
@@ -242,7 +242,7 @@ const CONDITIONS: readonly Condition[] = [
         .map((account) => {
           const { name, status } = account;
           const reason = status.reason === null ? '' : `: ${status.reason}`;
-          return toFinding(account, `The account ${name} is out of use${reason}.`);
+          return toFinding(account, `The account ${name} is unavailable${reason}.`);
         }),
   },
   {
@@ -252,7 +252,7 @@ const CONDITIONS: readonly Condition[] = [
     link: '/accounts',
     find({ accounts }) {
       const count = accounts.filter(isOut).length - MAX_ACCOUNTS;
-      return when(count > 0, `${count} more accounts are out of use.`, { about: { count } });
+      return when(count > 0, `${count} more accounts are unavailable.`, { about: { count } });
     },
   },
   {
@@ -265,7 +265,7 @@ const CONDITIONS: readonly Condition[] = [
         .filter(({ status }) => status.kind === 'active' && status.reason !== null)
         .slice(0, MAX_ACCOUNTS)
         .map((account) =>
-          toFinding(account, `What the account ${account.name} signs in with was refused.`),
+          toFinding(account, `The credential of the account ${account.name} was refused.`),
         ),
   },
   {
@@ -298,60 +298,58 @@ const CONDITIONS: readonly Condition[] = [
   {
     kind: 'not-lasting',
     severity: 'warning',
-    wayOut: 'Free some room and start the gateway again.',
+    wayOut: 'Free disk space and restart the gateway.',
     link: '/logs?level=warn',
     find: ({ facts }) =>
       when(
         !facts.isLasting,
-        'The disk had no room for the database: what is added is kept in memory and lost when the gateway stops.',
+        'The disk had no space for the database: new data is kept in memory and lost when the gateway stops.',
       ),
   },
   {
     kind: 'database-lost',
     severity: 'error',
     wayOut:
-      'Check PostgreSQL and the way to it: it is tried again by itself. A restart before would lose the records that wait.',
+      'Check PostgreSQL and the network. The gateway retries automatically. A restart now loses the request logs waiting in memory.',
     link: '/logs?level=warn',
     find: ({ facts: { database } }) =>
       when(
         database?.isReachable === false,
-        'PostgreSQL cannot be reached: requests go on with what is in memory, and nothing can be changed.',
+        'PostgreSQL cannot be reached: requests are served from memory, changes are refused.',
       ),
   },
   {
     kind: 'valkey-lost',
     severity: 'warning',
-    wayOut: 'Check Valkey and the way to it: it is tried again by itself.',
+    wayOut: 'Check Valkey and the network. The gateway retries automatically.',
     link: '/logs?level=warn',
     find: ({ facts: { isClusterLost } }) =>
       when(
         isClusterLost === true,
-        'Valkey cannot be reached: this replica decides by itself, and holds each limit of a key alone.',
+        'Valkey cannot be reached: this replica works on its own and enforces key limits alone.',
       ),
   },
   {
     kind: 'records-unsaved',
     severity: 'warning',
-    wayOut: 'See the log for the reason: a full disk, mostly. A restart before would lose them.',
+    wayOut: 'See the log for the reason, usually a full disk. A restart now loses them.',
     link: '/logs?level=warn',
     find: ({ records: { unsaved } }) =>
       when(
         unsaved > 0,
-        `The database takes nothing: ${unsaved} request records wait in memory. Requests themselves go on.`,
+        `The database is not writable: ${unsaved} request logs wait in memory. Requests are still served.`,
         { about: { count: unsaved } },
       ),
   },
   {
     kind: 'records-dropped',
     severity: 'warning',
-    wayOut: 'See the log for the reason: a full disk, mostly.',
+    wayOut: 'See the log for the reason, usually a full disk.',
     link: '/logs?level=warn',
     find: ({ records: { dropped } }) =>
-      when(
-        dropped > 0,
-        `${dropped} request records could not be stored; requests themselves go on.`,
-        { about: { count: dropped } },
-      ),
+      when(dropped > 0, `${dropped} request logs could not be stored. Requests are still served.`, {
+        about: { count: dropped },
+      }),
   },
   {
     kind: 'newer-version',
@@ -370,7 +368,7 @@ const CONDITIONS: readonly Condition[] = [
     // Most people have a key; a sign-in wants an OAuth client first.
     link: '/accounts?add=key',
     find: ({ facts }) =>
-      when(facts.isSandbox, 'The answers come from the built-in sandbox, not from a real model.'),
+      when(facts.isSandbox, 'Responses come from the built-in sandbox, not from a real model.'),
   },
 ];
 
@@ -424,8 +422,8 @@ function findFailingAccounts({ recent, accounts }: AttentionSources): readonly F
   return [
     {
       message: isAll
-        ? `Every request of the last ${RECENT_MINUTES} minutes was refused: ${problems.text}`
-        : `Accounts that fail: ${problems.text}`,
+        ? `Every request of the last ${RECENT_MINUTES} minutes was rejected: ${problems.text}`
+        : `Failing accounts: ${problems.text}`,
       ...(isAll && { kind: 'all-refused' }),
       ...((isAll || failing.length === inUse.length) && { severity: 'error' }),
       ...(more.length === 0 && { link: `/accounts/${encodeURIComponent(first.id)}` }),
@@ -478,7 +476,7 @@ function findBudgets(
       message:
         level === 'spent'
           ? `Budgets are used up: ${problems.text}`
-          : `Budgets are nearly used up: ${problems.text}`,
+          : `Budgets are almost used up: ${problems.text}`,
       ...(stopsAll && { severity: 'error' }),
       about: { problems, count: found.length },
     },

@@ -57,7 +57,7 @@ describe.each(IDS)('%s', (id) => {
 test('asks first; without a terminal it wants to be told', async () => {
   const before = at.snapshot();
   await expect(at.connect('codex', {}, { answers: ['n'] })).rejects.toThrow('Nothing was changed.');
-  await expect(at.connect('codex', {}, { input: '' })).rejects.toThrow('say --yes');
+  await expect(at.connect('codex', {}, { input: '' })).rejects.toThrow('add --yes');
   expect(at.snapshot()).toEqual(before);
   const { asked } = await at.connect('codex', {}, { answers: ['y'] });
   expect(asked).toEqual(['Write this for Codex CLI? [y/N] ']);

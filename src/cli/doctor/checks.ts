@@ -120,7 +120,7 @@ export async function checkDisk(
   if (!existsSync(dataDir)) return [];
   const free = await readFree(dataDir);
   const words = `${Math.floor(free / MEBIBYTE)} MB are free for ${dataDir}.`;
-  const wayOut = 'Free some room, or lower proxy.monitor.max_bytes, which bounds records and logs.';
+  const wayOut = 'Free disk space, or lower proxy.monitor.max_bytes, which limits request logs.';
   if (free < VERY_LITTLE) return [error(words, wayOut)];
   return [free < LITTLE ? warning(words, wayOut) : ok(words)];
 }
@@ -139,10 +139,7 @@ export function checkSettings(settings: Settings, problems: readonly string[]): 
       error(`${path}: ${problem}. The last good copy is in force.`, 'Correct the file.'),
     ),
     ...settings.warnings.map(({ text }) =>
-      warning(
-        text,
-        'Correct it where the gateway is started or in gui_config.json, or take it out.',
-      ),
+      warning(text, 'Correct or remove it where the gateway is started or in gui_config.json.'),
     ),
   ];
   return findings.length === 0
@@ -166,7 +163,7 @@ export function checkExposure(settings: Settings): readonly Finding[] {
   }
   if (authMode === 'strict' && apiKey === undefined) {
     findings.push(
-      info('AUTH_MODE is strict and API_KEY is not set: keys of persons alone are taken.'),
+      info('AUTH_MODE is strict and API_KEY is not set: only per-user keys are accepted.'),
     );
   }
   if (!isLocal && apiKey !== undefined && apiKey.length < SHORT_KEY) {
@@ -366,7 +363,7 @@ export async function checkAccounts(
     findings.push(
       info(
         'Whether they answer was not tried.',
-        'Add --generate, which asks each for one token and costs that.',
+        'Add --generate, which requests a one-token response of each and uses quota.',
       ),
     );
   }
