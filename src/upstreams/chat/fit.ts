@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { OutputFormat, ReasoningAmount } from '../../canonical/request.ts';
 import { formatInWords } from '../../canonical/text-forms.ts';
+import { mapItems } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
@@ -49,8 +50,8 @@ function fitLimit(body: JsonObject, { limitField }: ModelTraits, { target }: Fit
 function fitRoles(body: JsonObject, { reasons }: ModelTraits, context: FitContext): void {
   const isDeveloper = context.profile.quirks.instructionsRole === 'developer';
   const role = isDeveloper && reasons === true ? 'developer' : 'system';
-  body.messages = itemsOf(body.messages).map((message) => {
-    if (!isJsonObject(message) || message.role === role) return message;
+  mapMessages(body, (message) => {
+    if (message.role === role) return message;
     const isOther = message.role === 'developer' || message.role === 'system';
     // A client's own word stays where both are taken.
     return isOther && !(isDeveloper && context.isRelayed) ? { ...message, role } : message;
@@ -61,8 +62,8 @@ function fitRoles(body: JsonObject, { reasons }: ModelTraits, context: FitContex
 function fitThoughts(body: JsonObject, { target, profile: { quirks } }: FitContext): void {
   const { sendsReasoning: field, wantsReasoning } = quirks;
   if (wantsReasoning === undefined || field === undefined || field === 'as-told') return;
-  body.messages = itemsOf(body.messages).map((message) => {
-    if (!isJsonObject(message) || !Array.isArray(message.tool_calls)) return message;
+  mapMessages(body, (message) => {
+    if (!Array.isArray(message.tool_calls)) return message;
     const kept = message[field];
     if (kept !== undefined && (kept !== '' || wantsReasoning === '')) return message;
     const reason = told`A tool call without the thoughts before it was sent with empty ones.`;
@@ -73,8 +74,8 @@ function fitThoughts(body: JsonObject, { target, profile: { quirks } }: FitConte
 
 function fitContents(body: JsonObject, { profile }: FitContext): void {
   if (profile.quirks.takesNullContent) return;
-  body.messages = itemsOf(body.messages).map((message) =>
-    isJsonObject(message) && message.content === null ? { ...message, content: '' } : message,
+  mapMessages(body, (message) =>
+    message.content === null ? { ...message, content: '' } : message,
   );
 }
 
@@ -318,9 +319,8 @@ export function limitOutput(
   return limit !== undefined && limit <= most ? body : { ...body, [limitField]: most };
 }
 
-/** The messages of a body that are objects. */
-export function messagesOf(body: JsonObject): readonly JsonObject[] {
-  return objectsOf(body.messages);
+export function mapMessages(body: JsonObject, map: (message: JsonObject) => JsonObject): void {
+  body.messages = itemsOf(body.messages).map((one) => (isJsonObject(one) ? map(one) : one));
 }
 
 const MAX_ID_LENGTH = 40;
@@ -334,8 +334,7 @@ function fitCallIds(body: JsonObject, form: ChatQuirks['callIds']): void {
   const used = new Set<string>();
   /** Several where calls of one message share an id: their results are in the order of these. */
   let sent = new Map<string, string[]>();
-  body.messages = itemsOf(body.messages).map((message) => {
-    if (!isJsonObject(message)) return message;
+  mapMessages(body, (message) => {
     if (message.role === 'tool') {
       const id = textOf(message.tool_call_id) ?? '';
       const [own = takenId(id, form), ...others] = sent.get(id) ?? [];
@@ -343,18 +342,16 @@ function fitCallIds(body: JsonObject, form: ChatQuirks['callIds']): void {
       return own === id ? message : { ...message, tool_call_id: own };
     }
     if (!Array.isArray(message.tool_calls)) return message;
-    let isChanged = false;
     sent = new Map();
-    const calls = message.tool_calls.map((call) => {
+    const calls = mapItems(message.tool_calls, (call) => {
       const id = isJsonObject(call) ? textOf(call.id) : undefined;
       if (!isJsonObject(call) || id === undefined) return call;
       const own = freeId(id, form, used);
       used.add(own);
       sent.set(id, [...(sent.get(id) ?? []), own]);
-      isChanged ||= own !== id;
       return own === id ? call : { ...call, id: own };
     });
-    return isChanged ? { ...message, tool_calls: calls } : message;
+    return calls === message.tool_calls ? message : { ...message, tool_calls: calls };
   });
 }
 

@@ -20,7 +20,7 @@ import { ChatDecoder, findTextChunk } from './decode.ts';
 import { encode } from './encode.ts';
 import { typedValues } from './encode-tools.ts';
 import { classifyFailure, readRateLimit } from './errors.ts';
-import { limitOutput, messagesOf, outputLimit } from './fit.ts';
+import { limitOutput, outputLimit } from './fit.ts';
 import { encodeMedia, isForEndpoint, MediaDecoder, mediaRequest } from './media.ts';
 import { capabilitiesOf, traitsOf } from './models.ts';
 import { patch } from './native-body.ts';
@@ -111,7 +111,7 @@ function sentBody(
 
 /** The wire has no such call: all of it is text to estimate. */
 async function countTokens({ body }: Omit<UpstreamCall, 'stream'>): Promise<TokenCount> {
-  const said = messagesOf(body).map(({ content, tool_calls }) => {
+  const said = objectsOf(body.messages).map(({ content, tool_calls }) => {
     const text = typeof content === 'string' ? content : textsIn(content);
     return tool_calls === undefined ? text : `${text}${JSON.stringify(tool_calls)}`;
   });

@@ -15,7 +15,7 @@ import { OpenResults } from '../encoding.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { EncodeTarget, PatchTarget } from '../upstream.ts';
 import { toParameters } from './encode-tools.ts';
-import { fitBody } from './fit.ts';
+import { fitBody, mapMessages } from './fit.ts';
 import type { FitContext } from './models.ts';
 import {
   type ChatProfile,
@@ -248,8 +248,8 @@ function patchNames(body: JsonObject, receipt: Receipt): void {
   };
   if (body.tools !== undefined) body.tools = itemsOf(body.tools).map(rename);
   if (isJsonObject(body.tool_choice)) body.tool_choice = rename(body.tool_choice);
-  body.messages = itemsOf(body.messages).map((message) =>
-    isJsonObject(message) && Array.isArray(message.tool_calls)
+  mapMessages(body, (message) =>
+    Array.isArray(message.tool_calls)
       ? { ...message, tool_calls: callsOf(message).map(rename) }
       : message,
   );
