@@ -357,6 +357,10 @@ test.each([
     { messages: [{ content: [{ type: 'tool_use', input: { a: 1 } }] }] },
   ],
   ['tools.0.custom.input_schema', { tools: [{ input_schema: {} }] }],
+  [
+    'tools.0.web_search_20250305.allowed_domains',
+    { tools: [{ type: 'web_search_20250305', allowed_domains: ['a.example'] }] },
+  ],
 ])('%s is never left out of a Messages request', async (path, body) => {
   const { ask, sent } = service(() => extra(path), MESSAGES_FIELDS);
   await expect(ask(body, {})).rejects.toThrow(path);

@@ -16,7 +16,9 @@ const NEEDED: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'system', 'max_tokens', 'stream', 'tools', 'tool_choice', 'thread'],
   ...['output_format', 'mcp_servers', 'container', 'inference_geo', 'role', 'content', 'type'],
   ...['id', 'name', 'input', 'input_schema', 'tool_use_id', 'is_error', 'source', 'signature'],
-  ...['data', 'title', 'context', 'url', 'description'],
+  ...['data', 'title', 'context', 'url', 'description', 'citations'],
+  // Where a tool of the service may look, and how often.
+  ...['allowed_domains', 'blocked_domains', 'max_uses'],
 ]);
 
 /** Services know less than the newest clients say: hints on caching and editing of context, settings of sampling. */
