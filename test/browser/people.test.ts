@@ -33,7 +33,7 @@ describe.skipIf(isWithoutBrowser)('people of the console', () => {
     const owner = await console.open('/security?tab=people');
     await owner.getByText('Nobody signs in by name yet').waitFor();
     await owner.getByRole('button', { name: 'Invite' }).click();
-    const form = owner.getByRole('dialog', { name: 'Invite somebody to the console' });
+    const form = owner.getByRole('dialog', { name: 'Invite someone to the console' });
     await form.getByLabel('Name').fill('Ann');
     await form.getByRole('button', { name: 'Make link' }).click();
     // An invitation decides about who comes in: the password is asked for once more.
@@ -65,7 +65,7 @@ describe.skipIf(isWithoutBrowser)('people of the console', () => {
     expect(await enable.isDisabled()).toBe(true);
     console.app.book.apply(account?.record.id ?? '', { kind: 'enable' });
     await ann.goto(`${console.url}/settings?section=pool`);
-    await ann.getByText('Changes here need the role Operator.').waitFor();
+    await ann.getByText('Changes here require the role Operator.').waitFor();
     expect(await ann.locator('.setting input').first().isDisabled()).toBe(true);
 
     const other = await console.openPage();
@@ -80,7 +80,7 @@ describe.skipIf(isWithoutBrowser)('people of the console', () => {
     await ann.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
     await ann.getByRole('button', { name: 'I have copied it' }).click();
     await ann.goto(`${console.url}/settings`);
-    await ann.getByText('Changes here need the role Owner.').waitFor();
+    await ann.getByText('Changes here require the role Owner.').waitFor();
 
     await owner.goto(`${console.url}/security?tab=audit`);
     await owner.getByRole('cell', { name: 'Ann' }).first().waitFor();
@@ -119,7 +119,7 @@ describe.skipIf(isWithoutBrowser)('people of the console', () => {
   test('the holder of a key gets it by a link, once, with what clients need', async () => {
     const page = await console.open('/keys');
     await page.getByRole('button', { name: 'Invite by link' }).click();
-    const form = page.getByRole('dialog', { name: 'Invite somebody to get a key' });
+    const form = page.getByRole('dialog', { name: 'Invite someone to get a key' });
     await form.getByLabel('Name', { exact: true }).fill('Zoe');
     await form.getByRole('button', { name: 'Create key' }).click();
     const shown = page.getByRole('dialog', { name: 'Link for Zoe' });

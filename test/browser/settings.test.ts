@@ -335,7 +335,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
       ['Exact mapping', 'client-name = provider-name'],
       ['URL of its MCP service for web search', 'https://provider.example/mcp/search'],
       ['URL of its MCP service that reads web pages', 'https://provider.example/mcp/reader'],
-      ['Model that looks at pictures', 'model-v'],
+      ['Vision model', 'model-v'],
     ] as const;
     const switches = ['Offer MCP endpoints to clients', 'Web search', 'Web reader', 'Vision'];
     for (const [name, text] of texts) await page.getByLabel(name, { exact: true }).fill(text);

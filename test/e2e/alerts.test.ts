@@ -56,7 +56,7 @@ test('a webhook is tried, told what holds, and its address never shown again', a
   // Whoever looks has it looked at.
   await api('GET', '/api/alerts');
   await expect.poll(() => hook.bodies.length).toBe(2);
-  expect(hook.bodies[1]).toContain('No account can be used now');
+  expect(hook.bodies[1]).toContain('No account is available');
   const shown = await api('GET', '/api/alerts');
   expect(shown.json).toMatchObject({
     channels: [{ name: 'ops', host: new URL(hook.url).host, format: 'slack' }],
@@ -68,7 +68,7 @@ test('a webhook is tried, told what holds, and its address never shown again', a
   for (const { id } of accounts) await api('POST', `/api/accounts/${id}/enable`);
   await api('GET', '/api/alerts');
   await expect.poll(() => hook.bodies.length).toBe(3);
-  expect(hook.bodies[2]).toContain('Resolved: No account can be used now');
+  expect(hook.bodies[2]).toContain('Resolved: No account is available');
 });
 
 test.each([

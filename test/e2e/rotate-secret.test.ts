@@ -119,7 +119,7 @@ test('a key of the environment is changed with the one before at hand, twice wit
   const [old, next] = ['the-key-until-now-long-enough', 'the-key-that-comes-next-long-enough'];
   const contents = await fillFolder(createSecretKey(old, 'here'));
   await expect(rotateSecretKey(options({ secretKey: next }))).rejects.toThrow(
-    /Name the one until now as ISTHMUS_SECRET_KEY_OLD/,
+    /Set the previous one as ISTHMUS_SECRET_KEY_OLD/,
   );
   const environment = readEnvironment({
     variables: { ISTHMUS_SECRET_KEY: next, ISTHMUS_SECRET_KEY_OLD: old },
