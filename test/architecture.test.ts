@@ -59,7 +59,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'upstreams/wire-parts.ts',
     'upstreams/refusals.ts',
     'upstreams/refused-fields.ts',
-    'upstreams/read-values.ts',
     'upstreams/transport/',
   ],
   upstreams: ['canonical/', 'wire/', 'lib/', 'stream/', 'upstreams/'],

@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib
 import { type Sentence, told } from '../lib/localized-message.ts';
 import type { TextDigest } from '../lib/long-text.ts';
 import { once } from '../lib/once.ts';
+import { objectOf } from '../lib/read-values.ts';
 import { readCallInput } from './event.ts';
 import type {
   Part,
@@ -134,8 +135,7 @@ export function inputBehindShown(
   if (text !== input.shown && !meansTheSame(returned, parseJson(input.shown), schema)) {
     return undefined;
   }
-  const issued = parseJson(input.issued);
-  return isJsonObject(issued) ? issued : undefined;
+  return objectOf(parseJson(input.issued));
 }
 
 /** The issued arguments, whatever the call `returned`; undefined where it returned them. */
@@ -294,7 +294,7 @@ export function meansTheSame(
     return hasDefaultsBeside(returned, written, propertiesOf(schema));
   }
   if (!Array.isArray(returned) || !Array.isArray(written)) return false;
-  const items = isJsonObject(schema) ? schema.items : undefined;
+  const items = objectOf(schema)?.items;
   return (
     returned.length === written.length &&
     returned.every((item, index) => meansTheSame(item, written[index] ?? null, items))
@@ -317,15 +317,11 @@ function hasDefaultsBeside(
   if (Object.keys(written).some((name) => !Object.hasOwn(returned, name))) return false;
   return Object.entries(returned).every(([name, value]) => {
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    const meant = Object.hasOwn(written, name) ? written[name] : defaultOf(schema);
+    const meant = Object.hasOwn(written, name) ? written[name] : objectOf(schema)?.default;
     return meant !== undefined && meansTheSame(value, meant, schema);
   });
 }
 
-function defaultOf(schema: JsonValue | undefined): JsonValue | undefined {
-  return isJsonObject(schema) ? schema.default : undefined;
-}
-
 function propertiesOf(schema: JsonValue | undefined): JsonObject {
-  return isJsonObject(schema) && isJsonObject(schema.properties) ? schema.properties : {};
+  return objectOf(objectOf(schema)?.properties) ?? {};
 }

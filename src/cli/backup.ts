@@ -23,6 +23,7 @@ import type { Environment } from '../config/env.ts';
 import { loadConfig } from '../config/file.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import { createPrivateFile, placeFile } from '../lib/private-file.ts';
+import { objectsOf } from '../lib/read-values.ts';
 import {
   createVault,
   openWithPassphrase,
@@ -518,7 +519,7 @@ function readManifest(text: string): Manifest {
     createdAt: String(createdAt),
     schema: Number(schema),
     secretKeyId: typeof secretKeyId === 'string' ? secretKeyId : undefined,
-    files: (Array.isArray(files) ? files.filter(isJsonObject) : []).map(readFile),
+    files: objectsOf(files).map(readFile),
   };
 }
 

@@ -5,7 +5,8 @@ import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotoc
 import { asGatewayError, invalidRequest, upstreamError } from '../canonical/error.ts';
 import { modalityOf, sniffMediaType, spellMediaType } from '../canonical/media.ts';
 import { tidyBase64 } from '../lib/base64.ts';
-import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { objectsOf } from '../lib/read-values.ts';
 import { type FetchedMedia, MediaFault, type MediaFetcher } from '../media/fetch-media.ts';
 import type { ServiceAnswer, ServiceInput } from '../server/service-route.ts';
 import { headersNamed, type McpOptions } from './relay.ts';
@@ -279,8 +280,7 @@ function imageBlock({ mediaType, base64 }: FetchedMedia): JsonObject {
 }
 
 function textOf({ content }: JsonObject): string {
-  const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
-  const texts = blocks.flatMap(({ type, text }) =>
+  const texts = objectsOf(content).flatMap(({ type, text }) =>
     type === 'text' && typeof text === 'string' ? [text] : [],
   );
   return texts.join('\n').trim();

@@ -22,6 +22,7 @@ import {
 } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { isSafeEndpoint } from '../lib/net.ts';
+import { objectOf } from '../lib/read-values.ts';
 import { BILLINGS } from '../pricing/charges.ts';
 
 const FORMAT = 'isthmus-accounts';
@@ -280,8 +281,7 @@ async function signJwt(
 export function readClaims(token: string): JsonObject | undefined {
   const parts = token.split('.');
   if (parts.length !== 3) return undefined;
-  const claims = tryParse(Buffer.from(parts[1] ?? '', 'base64url').toString());
-  return isJsonObject(claims) ? claims : undefined;
+  return objectOf(tryParse(Buffer.from(parts[1] ?? '', 'base64url').toString()));
 }
 
 function encode(value: JsonObject): string {

@@ -3,11 +3,12 @@
 import { Agent, type Dispatcher, request } from 'undici';
 import type { OAuthCredential, ServiceAccountCredential } from '../accounts/account.ts';
 import { type Clock, readWithin, withinLimit } from '../lib/clock.ts';
-import { isJsonObject, type JsonObject, parseJson, readNumber } from '../lib/json.ts';
+import { type JsonObject, parseJson, readNumber } from '../lib/json.ts';
 import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { NO_PROXY, type ProxyChoice } from '../lib/outbound-proxy.ts';
 import { ProxyDispatchers, ProxyError } from '../lib/proxy-agent.ts';
+import { objectOf } from '../lib/read-values.ts';
 import { scrub } from '../lib/redact.ts';
 import { signAssertion } from './account-file.ts';
 
@@ -200,8 +201,7 @@ async function readBody({ headers, body }: OAuthFetchReply): Promise<JsonObject 
   const bytes = await readWithin(body, MAX_BYTES);
   if (bytes === undefined) throw new OAuthFault('too-large');
   try {
-    const value = parseJson(bytes.toString('utf8'));
-    return isJsonObject(value) ? value : undefined;
+    return objectOf(parseJson(bytes.toString('utf8')));
   } catch {
     return undefined;
   }

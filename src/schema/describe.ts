@@ -1,6 +1,7 @@
 // Short plain words for what a schema says, where the upstream has no keyword for it.
 
 import { isJsonObject, type JsonObject, type JsonValue, writtenValue } from '../lib/json.ts';
+import { itemsOf } from '../lib/read-values.ts';
 import { isResolving, type Located, locateInside } from './document.ts';
 import type { SchemaConversion, SchemaSummary } from './summary.ts';
 
@@ -192,7 +193,7 @@ function valueWords({ schema }: Fragment): string {
 type Say = (located: Located) => string;
 
 function shapeWords(fragments: readonly Fragment[], say: Say): string {
-  const required = new Set(fragments.flatMap(({ schema }) => listIn(schema, 'required')));
+  const required = new Set(fragments.flatMap(({ schema }) => itemsOf(schema.required)));
   const members: string[] = [];
   const others: string[] = [];
   for (const fragment of fragments) {
@@ -246,17 +247,12 @@ function typeWords(fragments: readonly Fragment[]): string {
 
 function choiceWords(fragment: Fragment, say: Say): string[] {
   return ['anyOf', 'oneOf'].flatMap((keyword) => {
-    const branches = listIn(fragment.schema, keyword);
+    const branches = itemsOf(fragment.schema[keyword]);
     const shapes = branches.map((branch, index) =>
       say(locateInside(fragment, branch, [keyword, index])),
     );
     return shapes.length === 0 ? [] : [[...new Set(shapes)].join(' or ')];
   });
-}
-
-function listIn(schema: JsonObject, key: string): readonly JsonValue[] {
-  const list = schema[key];
-  return Array.isArray(list) ? list : [];
 }
 
 /** Apart from what stands beside it. */

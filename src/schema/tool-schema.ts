@@ -5,6 +5,7 @@ import type { Receipt, ReceiptEntry } from '../canonical/receipt.ts';
 import { LruCache } from '../lib/collections.ts';
 import { isJsonObject, type JsonBudget, type JsonObject, tryParse } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
+import { objectOf } from '../lib/read-values.ts';
 import {
   finishNode,
   freezeNode,
@@ -257,6 +258,5 @@ export function wrapMapArguments(input: JsonObject, budget: JsonBudget): JsonObj
 export function unwrapMapArguments(input: JsonObject, budget?: JsonBudget): JsonObject | undefined {
   const { [MAP_ARGUMENT]: held, ...others } = input;
   if (held === undefined || Object.keys(others).length > 0) return undefined;
-  const value = typeof held === 'string' ? tryParse(held, budget) : held;
-  return isJsonObject(value) ? value : undefined;
+  return objectOf(typeof held === 'string' ? tryParse(held, budget) : held);
 }

@@ -26,6 +26,7 @@ import {
   readNumber,
 } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
+import { objectsOf } from '../lib/read-values.ts';
 import { ANYTHING, BOOLEAN, numberIn, objectOf, STRING, wordOf } from '../protocols/body-schema.ts';
 import {
   check,
@@ -421,8 +422,7 @@ function timeOf(seconds: number, point: string): string {
 }
 
 function readPieces(value: JsonValue | undefined, key: 'text' | 'word'): readonly TimedPiece[] {
-  const pieces = Array.isArray(value) ? value.filter(isJsonObject) : [];
-  return pieces.flatMap((piece) => {
+  return objectsOf(value).flatMap((piece) => {
     const start = readNumber(piece.start);
     const end = readNumber(piece.end);
     const text = piece[key];

@@ -6,7 +6,7 @@ import type { ReceiptAction } from '../canonical/receipt.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
-import { textOf } from './read-values.ts';
+import { textOf } from '../lib/read-values.ts';
 import { complaintOf, ModelMemory } from './refusals.ts';
 import type { UpstreamCall } from './upstream.ts';
 

@@ -12,6 +12,7 @@ import {
   readNumber,
 } from '../lib/json.ts';
 import { KeptText } from '../lib/long-text.ts';
+import { textOf } from '../lib/read-values.ts';
 import { CHAT_EXTENSION_KEYS } from './vocabulary.ts';
 
 /** Name of the wire; upstreams that speak it get the bodies of its clients. */
@@ -312,11 +313,6 @@ export function withoutNoId(call: JsonObject): JsonObject {
   if (call.id !== NO_ID) return call;
   const { id: _none, ...rest } = call;
   return rest;
-}
-
-/** A text that is not empty. */
-function textOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /**

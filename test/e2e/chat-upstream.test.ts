@@ -5,9 +5,9 @@ import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
+import { objectsOf } from '../../src/lib/read-values.ts';
 import { createChatUpstream } from '../../src/upstreams/chat/index.ts';
 import { createCompatibleProfile, createOpenAiProfile } from '../../src/upstreams/chat/profiles.ts';
-import { objectsOf } from '../../src/upstreams/read-values.ts';
 import {
   type ChatUpstreamReply,
   type FakeChatUpstream,

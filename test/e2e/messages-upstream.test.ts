@@ -5,9 +5,9 @@ import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createSystemClock } from '../../src/lib/clock.ts';
+import { objectsOf } from '../../src/lib/read-values.ts';
 import { createMessagesUpstream } from '../../src/upstreams/messages/index.ts';
 import { createMessagesProfile } from '../../src/upstreams/messages/profiles.ts';
-import { objectsOf } from '../../src/upstreams/read-values.ts';
 import type { OwnedUpstream } from '../../src/upstreams/wire-parts.ts';
 import {
   type MessagesUpstreamServer,

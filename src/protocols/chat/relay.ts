@@ -5,6 +5,7 @@ import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/opening.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import { mapItems } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import {
   CHAT_WIRE,
@@ -41,7 +42,7 @@ export function createRelayCall(
     renameCalls: (frame, rename) => mapCalls(frame, (call) => renameCall(call, rename)),
     createStreamWriter: (context) => new ChunkRelay(askedOf(body), context),
     isPiece: ({ choices }) =>
-      Array.isArray(choices) && !objectsIn(choices).some(({ message }) => isJsonObject(message)),
+      Array.isArray(choices) && !objectsOf(choices).some(({ message }) => isJsonObject(message)),
     writeReply: ([reply = {}], context) => {
       const alone = mapChoices(reply, asWhole);
       const plain = mapMessages(inOneForm(alone), asRead);
@@ -80,7 +81,7 @@ function readOpeningText({ messages }: JsonObject): string | undefined {
     if (!isJsonObject(message) || message.role !== 'user') continue;
     for (const text of textsIn(message)) {
       if (text.length < MIN_OPENING_LENGTH) continue;
-      const said = objectsIn(messages);
+      const said = objectsOf(messages);
       const start = said.findIndex(({ role }) => !INSTRUCTING.has(role));
       return joinOpening(said.slice(0, start).flatMap(textsIn), text);
     }
@@ -92,11 +93,11 @@ const INSTRUCTING: ReadonlySet<unknown> = new Set(['system', 'developer']);
 
 function textsIn({ content }: JsonObject): readonly string[] {
   if (typeof content === 'string') return [content];
-  return objectsIn(content).flatMap(textIn);
+  return objectsOf(content).flatMap(textIn);
 }
 
 function declaredNames({ tools }: JsonObject): ReadonlySet<string> {
-  const names = objectsIn(tools).map((tool) => nameOf(tool) ?? tool.name);
+  const names = objectsOf(tools).map((tool) => nameOf(tool) ?? tool.name);
   return new Set(names.filter((name) => typeof name === 'string'));
 }
 
@@ -113,12 +114,8 @@ function demandsOne({ tool_choice: choice }: JsonObject): boolean {
   return isJsonObject(choice) && choice.type !== 'allowed_tools';
 }
 
-function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
 function isFinished({ finish_reason: reason }: JsonObject): boolean {
-  return typeof reason === 'string' && reason !== '';
+  return textOf(reason) !== undefined;
 }
 
 interface Asked {
@@ -221,7 +218,7 @@ class ChunkRelay implements RelayWriter {
   #withoutUsage(frame: JsonObject): JsonObject {
     const { includesUsage } = this.#asked;
     if (!isJsonObject(frame.usage)) return frame;
-    if (!includesUsage && objectsIn(frame.choices).some(isFinished)) return frame;
+    if (!includesUsage && objectsOf(frame.choices).some(isFinished)) return frame;
     const { usage, ...rest } = frame;
     this.#usage = includesUsage ? { ...rest, choices: [], usage } : undefined;
     return rest;
@@ -246,13 +243,13 @@ class ChunkRelay implements RelayWriter {
     if (bare === undefined || bare.length === 0) return choice;
     const missing = bare.map(({ place }) => ({ index: place, function: { arguments: '{}' } }));
     const said = isJsonObject(delta) ? delta : {};
-    const tool_calls = [...objectsIn(said.tool_calls), ...missing];
+    const tool_calls = [...objectsOf(said.tool_calls), ...missing];
     return { ...choice, delta: { ...said, tool_calls } };
   }
 
   #noteFinished(frame: JsonObject): void {
     this.#last = frame;
-    for (const choice of objectsIn(frame.choices)) {
+    for (const choice of objectsOf(frame.choices)) {
       if (isFinished(choice)) this.#unfinished.delete(choice.index ?? 0);
     }
   }
@@ -279,10 +276,9 @@ class ChunkRelay implements RelayWriter {
 function asBegun(given: JsonObject, { createId }: Pick<ReplyContext, 'createId'>): JsonObject {
   const call = withoutNoId(given);
   const { id, type, ...rest } = call;
-  const hasId = typeof id === 'string' && id !== '';
-  if (hasId && typeof type === 'string') return call;
+  if (textOf(id) !== undefined && typeof type === 'string') return call;
   const kind = isJsonObject(call.custom) ? 'custom' : 'function';
-  return { id: hasId ? id : createId('call_'), type: type ?? kind, ...rest };
+  return { id: textOf(id) ?? createId('call_'), type: type ?? kind, ...rest };
 }
 
 /** The same call when `write` gives no other arguments. */
@@ -324,7 +320,7 @@ function asRead(message: JsonObject, choice: JsonObject): JsonObject {
 function withoutParts(message: JsonObject, { message: whole }: JsonObject): JsonObject {
   const { content, ...rest } = message;
   if (!Array.isArray(content)) return message;
-  const parts = objectsIn(content);
+  const parts = objectsOf(content);
   const thoughts = parts.filter(({ type }) => type === 'thinking').map(thoughtIn);
   const texts = parts.filter(({ type }) => type !== 'thinking').flatMap(textIn);
   const images = parts.filter(({ type }) => type === 'image_url');
@@ -349,7 +345,7 @@ function inOneForm(frame: JsonObject): JsonObject {
   return mapMessages(frame, (message) => {
     if (!isJsonObject(message.function_call)) return message;
     const { function_call: _older, ...rest } = message;
-    const isAlone = objectsIn(rest.tool_calls).length === 0;
+    const isAlone = objectsOf(rest.tool_calls).length === 0;
     return isAlone && deprecatedCall(message) !== undefined ? message : rest;
   });
 }
@@ -399,7 +395,7 @@ function finishWithCalls(choice: JsonObject): JsonObject {
 }
 
 function hasCalls({ message }: JsonObject): boolean {
-  return isJsonObject(message) && objectsIn(message.tool_calls).length > 0;
+  return isJsonObject(message) && objectsOf(message.tool_calls).length > 0;
 }
 
 function mapChoices(frame: JsonObject, map: (choice: JsonObject) => JsonObject): JsonObject {
@@ -410,9 +406,7 @@ function mapChoices(frame: JsonObject, map: (choice: JsonObject) => JsonObject):
 }
 
 function nameOf(call: JsonObject): string | undefined {
-  const holder = call[isJsonObject(call.custom) ? 'custom' : 'function'];
-  const name = isJsonObject(holder) ? holder.name : undefined;
-  return typeof name === 'string' && name !== '' ? name : undefined;
+  return textOf(objectOf(call[isJsonObject(call.custom) ? 'custom' : 'function'])?.name);
 }
 
 function renameCall(call: JsonObject, rename: (name: string) => string): JsonObject {

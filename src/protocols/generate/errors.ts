@@ -7,8 +7,8 @@ import {
   errorStatus,
   type GatewayError,
 } from '../../canonical/error.ts';
-
-import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { objectsOf } from '../../lib/read-values.ts';
 import { GENERATE_WIRE } from '../../wire/generate.ts';
 import type { ErrorReply } from '../protocol.ts';
 
@@ -53,8 +53,7 @@ export function writeError(error: GatewayError): ErrorReply {
 }
 
 function writeDetails(error: GatewayError): JsonObject[] {
-  const { details: said } = detailsOn(error, GENERATE_WIRE);
-  const details = Array.isArray(said) ? said.filter(isJsonObject) : [];
+  const details = [...objectsOf(detailsOn(error, GENERATE_WIRE).details)];
   if (error.kind === 'unauthenticated') {
     details.push(writeDetail('ErrorInfo', { reason: 'API_KEY_INVALID', domain: 'googleapis.com' }));
   }

@@ -3,12 +3,12 @@
 import { type ErrorKind, upstreamError } from '../../canonical/error.ts';
 import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/opening.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { objectsOf } from '../../lib/read-values.ts';
 import { GENERATE_WIRE } from '../../wire/generate.ts';
 import type { LateReading } from '../late-reading.ts';
 import type { RelayCall, RelayWriter } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import type { GenerateBody } from './normalize-body.ts';
-import { objectsIn } from './schema.ts';
 import { Framing, type FramingKind } from './write-events.ts';
 
 interface Joined {
@@ -23,7 +23,7 @@ function joinAnswers(answers: readonly JsonObject[]): JsonObject {
   if (rest.length === 0) return first;
   const joined = new Map<number, Joined>();
   for (const answer of answers) {
-    for (const candidate of objectsIn(answer.candidates)) addCandidate(joined, candidate);
+    for (const candidate of objectsOf(answer.candidates)) addCandidate(joined, candidate);
   }
   const candidates = [...joined]
     .sort(([left], [right]) => left - right)
@@ -40,7 +40,7 @@ function addCandidate(joined: Map<number, Joined>, added: JsonObject): void {
   const known = joined.get(index) ?? { candidate: {}, parts: [] };
   joined.set(index, known);
   known.candidate = { ...known.candidate, ...added };
-  for (const part of objectsIn(contentOf(added).parts)) addPart(known.parts, part);
+  for (const part of objectsOf(contentOf(added).parts)) addPart(known.parts, part);
 }
 
 /** Text that goes on is one part with the signature of any of its pieces (decision 018); two signed ones stay two. */
@@ -121,7 +121,7 @@ function declaredNames({ tools = [] }: GenerateBody): ReadonlySet<string> {
 
 /** Frames share values with those before them: what changes is copied. */
 function renameCalls(frame: JsonObject, rename: (name: string) => string): JsonObject {
-  const candidates = objectsIn(frame.candidates);
+  const candidates = objectsOf(frame.candidates);
   if (!candidates.some(hasCall)) return frame;
   let isChanged = false;
   const renamePart = (part: JsonObject): JsonObject => {
@@ -134,14 +134,14 @@ function renameCalls(frame: JsonObject, rename: (name: string) => string): JsonO
   };
   const renamed = candidates.map((candidate) => {
     const content = contentOf(candidate);
-    const parts = objectsIn(content.parts).map(renamePart);
+    const parts = objectsOf(content.parts).map(renamePart);
     return hasCall(candidate) ? { ...candidate, content: { ...content, parts } } : candidate;
   });
   return isChanged ? { ...frame, candidates: renamed } : frame;
 }
 
 function hasCall(candidate: JsonObject): boolean {
-  return objectsIn(contentOf(candidate).parts).some((part) => part.functionCall !== undefined);
+  return objectsOf(contentOf(candidate).parts).some((part) => part.functionCall !== undefined);
 }
 
 /** What clients take for the end of a good answer; every other reason says itself that something is wrong. */
@@ -194,17 +194,17 @@ function writeFrame(frame: JsonObject, text: string): string {
 }
 
 function hasGoodEnd({ candidates }: JsonObject): boolean {
-  return objectsIn(candidates).some(({ finishReason }) => GOOD_ENDS.has(finishReason));
+  return objectsOf(candidates).some(({ finishReason }) => GOOD_ENDS.has(finishReason));
 }
 
 /** True when an answer still says something: another one of several may have ended. */
 function goesOn({ candidates }: JsonObject): boolean {
-  return objectsIn(candidates).some(hasParts);
+  return objectsOf(candidates).some(hasParts);
 }
 
 function withoutGoodEnd(frame: JsonObject): JsonObject {
   if (!hasGoodEnd(frame)) return frame;
-  const candidates = objectsIn(frame.candidates).map((candidate) => {
+  const candidates = objectsOf(frame.candidates).map((candidate) => {
     if (!GOOD_ENDS.has(candidate.finishReason)) return candidate;
     const { finishReason: _reason, finishMessage: _message, ...rest } = candidate;
     return rest;

@@ -263,10 +263,6 @@ function wrongType(place: Place, expected: string): GatewayError {
 }
 
 /** The objects of a list; anything else holds none. */
-export function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
 /** Client field names that receipts and errors use. */
 const NAMES: ClientNames = {
   system: 'systemInstruction',

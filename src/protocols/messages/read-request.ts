@@ -14,6 +14,7 @@ import {
   readNumber,
 } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { objectOf, textOf } from '../../lib/read-values.ts';
 import type { Checked } from '../body-schema.ts';
 import { readConversation } from './read-messages.ts';
 import { readOutputFormat, readReasoning, readSummaryWish } from './read-reasoning.ts';
@@ -182,9 +183,7 @@ function noteUnsupported(body: Body, receipt: Receipt): void {
 function sessionOf(userId: string): string | undefined {
   if (!userId.startsWith('{')) return /session_([A-Za-z0-9-]+)/.exec(userId)?.[1];
   try {
-    const value = parseJson(userId);
-    const session = isJsonObject(value) ? value.session_id : undefined;
-    return typeof session === 'string' && session !== '' ? session : undefined;
+    return textOf(objectOf(parseJson(userId))?.session_id);
   } catch (error) {
     if (!(error instanceof JsonLimitError)) return undefined;
     throw fieldError('metadata.user_id', `The JSON in it ${EXCESS_WORDS[error.excess]}`);

@@ -10,6 +10,7 @@ import {
 } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { objectsOf } from '../../lib/read-values.ts';
 import { shareAs } from '../../lib/shared-json.ts';
 import type { ValueOf } from '../body-schema.ts';
 import {
@@ -460,8 +461,7 @@ function renderResult(content: JsonValue | undefined): string {
 function renderExecution(content: JsonObject): string {
   const { type, tool_references: found, return_code, stdout, stderr } = content;
   if (type === 'tool_search_tool_search_result') {
-    const references = Array.isArray(found) ? found.filter(isJsonObject) : [];
-    return lines(references.map(({ tool_name }) => toolAvailable(renderResult(tool_name))));
+    return lines(objectsOf(found).map(({ tool_name }) => toolAvailable(renderResult(tool_name))));
   }
   if (typeof return_code === 'number') {
     return lines([renderResult(stdout), renderResult(stderr), `exit code ${return_code}`]);

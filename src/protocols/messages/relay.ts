@@ -4,6 +4,7 @@ import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/opening.ts';
 import { NO_USAGE } from '../../canonical/usage.ts';
 import { mapItems } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { objectsOf } from '../../lib/read-values.ts';
 import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
@@ -77,8 +78,8 @@ function textIn(block: object): string {
 }
 
 function declaredNames(tools: JsonValue | undefined): ReadonlySet<string> {
-  const declared = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
-  return new Set(declared.map(({ name }) => name).filter((name) => typeof name === 'string'));
+  const names = objectsOf(tools).map(({ name }) => name);
+  return new Set(names.filter((name) => typeof name === 'string'));
 }
 
 /** Calls stand in the opening of a block, or in a whole answer. */

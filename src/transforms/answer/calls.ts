@@ -15,6 +15,7 @@ import { declaredArguments, mayComeBackChanged } from '../../canonical/signature
 import { acceptedToolNames, type NameForm } from '../../canonical/tool-names.ts';
 import { isJsonObject, type JsonObject, tryParse } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { objectOf } from '../../lib/read-values.ts';
 import { closedRule, repairValue, type SchemaNode, SchemaReader } from '../../schema/coerce.ts';
 import { unwrapMapArguments } from '../../schema/tool-schema.ts';
 
@@ -437,6 +438,5 @@ function repairJson(json: string, plan: RepairPlan): string {
 }
 
 function readArguments(json: string): JsonObject | undefined {
-  const value = tryParse(json);
-  return isJsonObject(value) ? value : undefined;
+  return objectOf(tryParse(json));
 }

@@ -17,6 +17,7 @@ import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { KeptText } from '../../lib/long-text.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
 import {
@@ -28,7 +29,6 @@ import {
   thoughtIn,
 } from '../../wire/chat.ts';
 import { answerFault, endedRefusal, pathFault } from '../errors.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { TextEvent } from '../transport/repeated-texts.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import { classifyErrorFrame } from './errors.ts';

@@ -8,6 +8,7 @@ import {
   parseJson,
   readNumber,
 } from '../../lib/json.ts';
+import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { CHAT_WIRE } from '../../wire/chat.ts';
 import {
@@ -21,7 +22,6 @@ import {
   WRONG_PLACE,
   withServiceHeaders,
 } from '../errors.ts';
-import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import {
   headerOf,
   MAX_RETRY_DELAY_MS,

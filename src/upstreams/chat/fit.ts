@@ -6,7 +6,7 @@ import { formatInWords } from '../../canonical/text-forms.ts';
 import { mapItems } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { isStrictSchema } from './encode-tools.ts';
 import { type FitContext, type ModelTraits, traitsOf } from './models.ts';
 import type { ChatQuirks } from './profiles.ts';

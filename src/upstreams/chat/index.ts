@@ -1,9 +1,9 @@
 // The Chat Completions upstream: profile, encoder, decoder and transport put together.
 
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { CHAT_WIRE, DONE, isUsageAlone } from '../../wire/chat.ts';
 import { realModelName } from '../../wire/vocabulary.ts';
-import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import { OutputLimits } from '../refusals.ts';
 import { RefusedFields } from '../refused-fields.ts';
 import type { WireRules } from '../transport/client.ts';

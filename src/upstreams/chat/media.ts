@@ -25,9 +25,9 @@ import {
   writtenValue,
 } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { countOf, itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { DONE } from '../../wire/chat.ts';
 import { answerFault, pathFault } from '../errors.ts';
-import { countOf, itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { ClientRequest } from '../transport/client.ts';
 import type { DecodeContext, Decoder, EncodeTarget, UpstreamCall } from '../upstream.ts';
 import { addressOf } from './encode.ts';

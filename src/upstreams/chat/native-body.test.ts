@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SignatureSource } from '../../canonical/signatures.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
-import { objectsOf } from '../read-values.ts';
+import { objectsOf } from '../../lib/read-values.ts';
 import { patched } from './encode.test-support.ts';
 import { createCompatibleProfile, type QuirkPreset } from './profiles.ts';
 

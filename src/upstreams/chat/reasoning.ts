@@ -23,7 +23,7 @@ import {
   readNumber,
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
-import { objectsOf, textOf } from '../read-values.ts';
+import { objectsOf, textOf } from '../../lib/read-values.ts';
 import type { FitContext, ModelTraits } from './models.ts';
 import type { ChatQuirks, EffortWord, ReasoningField } from './profiles.ts';
 

@@ -5,7 +5,7 @@ import type { Signature, ToolCallPart } from '../../canonical/request.ts';
 import { linkAddress } from '../../canonical/text-forms.ts';
 import { isJsonObject, type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
 import { KeptText, TextDigest } from '../../lib/long-text.ts';
-import { objectOf, textOf } from '../read-values.ts';
+import { objectOf, textOf } from '../../lib/read-values.ts';
 import type { DecodeContext } from '../upstream.ts';
 import type { GatheredLogprobs } from './endings.ts';
 import type { GroundedChoice } from './grounding.ts';

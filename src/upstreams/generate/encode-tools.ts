@@ -12,6 +12,7 @@ import {
 } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, writtenValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { objectsOf } from '../../lib/read-values.ts';
 import { shareAs } from '../../lib/shared-json.ts';
 import { createUnfolding, toToolInput, type Unfolding } from '../../schema/tool-schema.ts';
 import type {
@@ -21,7 +22,6 @@ import type {
 } from '../../wire/generate.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
 import { describeFreeform, FREEFORM_INPUT } from '../encoding.ts';
-import { objectsOf } from '../read-values.ts';
 import type { EncodeContext } from './encode-config.ts';
 import { traitsOf } from './models.ts';
 

@@ -3,7 +3,7 @@
 import type { FinishReason, Logprobs, RatedToken, TokenLogprob } from '../../canonical/event.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
-import { itemsOf, objectOf } from '../read-values.ts';
+import { itemsOf, objectOf } from '../../lib/read-values.ts';
 
 type Ending =
   /** `isOdd` where the reason is none of a natural end, though what was said can be used. */
@@ -76,9 +76,7 @@ export function readEnding(
 }
 
 function hasStops(body: JsonObject | undefined): boolean {
-  const config = body?.generationConfig;
-  const stops = isJsonObject(config) ? config.stopSequences : undefined;
-  return Array.isArray(stops) && stops.length > 0;
+  return itemsOf(objectOf(body?.generationConfig)?.stopSequences).length > 0;
 }
 
 /** Grows with the frames of one candidate. */

@@ -9,6 +9,7 @@ import {
   tryParse,
 } from '../../lib/json.ts';
 import type { Sentence } from '../../lib/localized-message.ts';
+import { countOf, itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { GENERATE_WIRE } from '../../wire/generate.ts';
 import {
@@ -19,7 +20,6 @@ import {
   type UpstreamRefusal,
   WRONG_PLACE,
 } from '../errors.ts';
-import { countOf, itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import {
   headerOf,
   readDelay,

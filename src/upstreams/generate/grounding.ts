@@ -8,7 +8,7 @@ import {
   MAX_EARLY_SEARCHES,
 } from '../../canonical/event.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 
 type Grounding = Pick<GroundingEvent, 'queries' | 'sources' | 'citations'>;
 

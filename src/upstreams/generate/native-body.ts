@@ -31,6 +31,7 @@ import {
   writtenValue,
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
+import { objectOf, objectsOf } from '../../lib/read-values.ts';
 import { shareAs } from '../../lib/shared-json.ts';
 import { isTooDeep } from '../../schema/document.ts';
 import {
@@ -48,7 +49,6 @@ import type { Conversation } from '../../transforms/transform.ts';
 import { lastPrompt } from '../../transforms/turns.ts';
 import { PART_DATA_FIELDS } from '../../wire/generate.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
-import { objectOf, objectsOf } from '../read-values.ts';
 import type { PatchTarget } from '../upstream.ts';
 import {
   type BudgetThinking,

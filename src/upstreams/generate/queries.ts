@@ -6,8 +6,8 @@ import type { ModelTask } from '../../canonical/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { definedFields, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { countOf, itemsOf, numberOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { isMissingCall, isMissingList, pathFault } from '../errors.ts';
-import { countOf, itemsOf, numberOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { UpstreamClient } from '../transport/client.ts';
 import type {
   AccountAccess,

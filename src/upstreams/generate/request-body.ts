@@ -10,8 +10,8 @@ import {
   PartMarks,
   writeParts,
 } from '../../lib/json-parts.ts';
+import { itemsOf } from '../../lib/read-values.ts';
 import { isShared } from '../../lib/shared-json.ts';
-import { itemsOf } from '../read-values.ts';
 
 /** Base64 as long as this is copied: `JSON.stringify` looks at each character for what it must escape. */
 const MIN_COPIED_LENGTH = 32_768;

@@ -1,7 +1,7 @@
 // The arguments of a call that come piece by piece.
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
-import { objectsOf } from '../read-values.ts';
+import { objectsOf } from '../../lib/read-values.ts';
 
 /** `.name`, `[0]`, `['name']` or `["name"]`. */
 const STEP = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y;

@@ -19,10 +19,10 @@ import {
 } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { KeptText } from '../../lib/long-text.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
 import { answerFault, pathFault } from '../errors.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { TextEvent } from '../transport/repeated-texts.ts';
 import type { AnswerEnding } from '../transport/response.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';

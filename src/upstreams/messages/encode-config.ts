@@ -14,7 +14,7 @@ import type {
 import { formatInWords } from '../../canonical/text-forms.ts';
 import { definedFields, isJsonObject, type JsonObject, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { MIN_BUDGET, type ModelTraits, traitsOf } from './models.ts';
 import { toClosedSchema } from './schema.ts';

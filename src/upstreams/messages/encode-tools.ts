@@ -15,10 +15,10 @@ import {
 import { createIds } from '../../canonical/tool-names.ts';
 import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { shareAs } from '../../lib/shared-json.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
 import { describeFreeform, FREEFORM_INPUT } from '../encoding.ts';
-import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { traitsOf } from './models.ts';
 import { isClosed, toInputSchema } from './schema.ts';

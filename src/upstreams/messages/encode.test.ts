@@ -8,7 +8,7 @@ import type {
   Part,
   ReasoningAmount,
 } from '../../canonical/request.ts';
-import { objectsOf } from '../read-values.ts';
+import { objectsOf } from '../../lib/read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { encode } from './encode.ts';
 import { capabilitiesOf } from './models.ts';

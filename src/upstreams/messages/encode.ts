@@ -13,8 +13,8 @@ import type {
 import { writeCodeText } from '../../canonical/text-forms.ts';
 import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
+import { objectsOf } from '../../lib/read-values.ts';
 import { encodeServiceTier } from '../encoding.ts';
-import { objectsOf } from '../read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import {
   encodeFormat,

@@ -9,6 +9,7 @@ import {
   type UpstreamFailureKind,
 } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { objectOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { ERROR_TYPE_STATUS, MESSAGES_WIRE } from '../../wire/messages.ts';
 import {
@@ -22,7 +23,6 @@ import {
   WRONG_PLACE,
   withServiceHeaders,
 } from '../errors.ts';
-import { objectOf, textOf } from '../read-values.ts';
 import {
   headerOf,
   readDelayFromMessage,

@@ -21,10 +21,10 @@ import {
   writtenValue,
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { withoutBillingLine } from '../../transforms/instructions.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
 import { OpenResults } from '../encoding.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { PatchTarget } from '../upstream.ts';
 import {
   dropBesideThinking,

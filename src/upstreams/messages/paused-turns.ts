@@ -1,8 +1,8 @@
 // Goes on with turns that the service paused among its own tools: clients of other protocols cannot.
 
 import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import type { Frame } from '../../stream/sse.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { UpstreamCall, UpstreamStream } from '../upstream.ts';
 
 /** Each time the service may have used its tools ten times (platform.claude.com, "Server tools", pause_turn). */

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../lib/json.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
-import { objectOf } from '../read-values.ts';
+import { objectOf } from '../../lib/read-values.ts';
 import type { FieldRules } from '../refused-fields.ts';
 
 /** "`temperature` is deprecated for this model.", "messages.65.content.1.tool_use.text: Extra inputs are not permitted". */

@@ -9,8 +9,8 @@ import {
   MAX_EARLY_SEARCHES,
 } from '../../canonical/event.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
-import { objectOf, objectsOf, textOf } from '../read-values.ts';
 
 /** Code that was run; undefined for calls that run none. Source: Messages API, "Code execution tool". */
 export function readServerCall(

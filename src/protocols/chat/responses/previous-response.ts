@@ -2,7 +2,8 @@
 
 import { clientError, type GatewayError, invalidRequest } from '../../../canonical/error.ts';
 import { memberPath } from '../../../canonical/receipt.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
+import type { JsonObject, JsonValue } from '../../../lib/json.ts';
+import { objectsOf } from '../../../lib/read-values.ts';
 import type {
   FoundResponse,
   KeptAnswers,
@@ -124,7 +125,7 @@ function itemsOf(chain: readonly StoredResponse[]): readonly JsonObject[] {
 }
 
 export function outputOf({ output }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(output) ? output.filter(isJsonObject) : [];
+  return objectsOf(output);
 }
 
 /** The type may be left out: an id alone is one too (`openai` resources/responses, `ItemReference`). */
@@ -162,8 +163,9 @@ function isBareDrawing({ type, result = null, status = null }: JsonObject): bool
 export async function findEarlier(body: JsonObject, responses: KeptAnswers): Promise<EarlierItems> {
   const found = await findHistory(body, responses);
   const { history, rootId } = found ?? NOTHING_EARLIER;
-  const input = Array.isArray(body.input) ? body.input.filter(isJsonObject) : [];
-  const references = [...input, ...history].flatMap((item) => referredId(item) ?? []);
+  const references = [...objectsOf(body.input), ...history].flatMap(
+    (item) => referredId(item) ?? [],
+  );
   const items = new Map<string, JsonObject>();
   const add = (known: readonly JsonObject[]): void => {
     for (const item of known) {

@@ -14,6 +14,7 @@ import { readCarrier } from '../../../canonical/signatures.ts';
 import { askForSummary, SUMMARY_INSTRUCTIONS, tellSummary } from '../../../canonical/text-forms.ts';
 import { isJsonObject, type JsonObject, type JsonValue, writtenValue } from '../../../lib/json.ts';
 import { told } from '../../../lib/localized-message.ts';
+import { objectsOf } from '../../../lib/read-values.ts';
 import { FILLED, FREE, openObjectOf, type Shape, STRING, type ValueOf } from '../../body-schema.ts';
 import {
   addTurn,
@@ -276,7 +277,7 @@ export function listInputItems(input: JsonValue | undefined): readonly JsonObjec
   if (typeof input === 'string') {
     return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
   }
-  return Array.isArray(input) ? input.filter(isJsonObject).map(writeOut) : [];
+  return objectsOf(input).map(writeOut);
 }
 
 /** Clients shorten messages: the type may be missing, and the content may be a text. */

@@ -1,6 +1,6 @@
-// Reads what an upstream wrote as far as it is what it should be; anything else is as if it were not there.
+// Reads JSON of others as far as it is what it should be; anything else is as if it were not there.
 
-import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from './json.ts';
 
 const NONE: readonly never[] = [];
 
