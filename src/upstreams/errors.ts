@@ -97,6 +97,12 @@ export function answerFault(message: string | Sentence, said: UnusableAnswer): G
   );
 }
 
+/** Of the faults of two choices that of the answer: cut off in one it is cut off, whatever the other says of itself. */
+export function graverFault(known: GatewayError | undefined, other: GatewayError): GatewayError {
+  const isGraver = other.failure?.kind === 'path' && known?.failure?.kind !== 'path';
+  return known === undefined || isGraver ? other : known;
+}
+
 /** What the upstream says by the way an answer ends, where others refuse the request with a status. */
 export function endedRefusal(
   kind: AccountOrPathFault,

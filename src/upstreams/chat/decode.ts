@@ -17,7 +17,7 @@ import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { KeptText } from '../../lib/long-text.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import { indexOf, itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
 import {
@@ -28,7 +28,7 @@ import {
   readArguments,
   thoughtIn,
 } from '../../wire/chat.ts';
-import { answerFault, endedRefusal, pathFault } from '../errors.ts';
+import { answerFault, endedRefusal, graverFault, pathFault } from '../errors.ts';
 import type { TextEvent } from '../transport/repeated-texts.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import { classifyErrorFrame } from './errors.ts';
@@ -119,7 +119,7 @@ export class ChatDecoder implements Decoder {
     const [choice] = objectsOf(repeats?.choices);
     if (this.#hasEnded || choice === undefined || said === undefined) return undefined;
     const events: CanonicalEvent[] = [];
-    this.#choiceAt(numberOf(choice)).say(said, events);
+    this.#choiceAt(indexOf(choice, MAX_CHOICES)).say(said, events);
     return events;
   }
 
@@ -135,8 +135,7 @@ export class ChatDecoder implements Decoder {
       choice.close(events);
       const end = this.#endOf(choice);
       if (!(end instanceof Error)) ends.push(end);
-      // An answer cut off in one choice is cut off, whatever the others say of themselves.
-      else if (fault === undefined || (isCut(end) && !isCut(fault))) fault = end;
+      else fault = graverFault(fault, end);
     }
     if (fault !== undefined) return this.#fail(fault, events);
     for (const choice of this.#choices) this.#addGrounding(choice, events);
@@ -153,7 +152,7 @@ export class ChatDecoder implements Decoder {
   }
 
   #readChoice(value: JsonObject, events: CanonicalEvent[]): void {
-    const choice = this.#choiceAt(numberOf(value));
+    const choice = this.#choiceAt(indexOf(value, MAX_CHOICES));
     const [piece, whole] = [objectOf(value.delta), objectOf(value.message)];
     // Perplexity has both: beside the piece all that was said so far, beside the whole an empty piece.
     const isStreamed = this.#context.stream === true;
@@ -286,16 +285,6 @@ function isListOf(
 ): boolean {
   if (!Array.isArray(value)) return value === undefined || value === null;
   return value.every((item) => isJsonObject(item) && isRight(item));
-}
-
-/** Absent for the first one. An index no request can have asked for is no index. */
-function numberOf({ index }: JsonObject): number {
-  const number = readNumber(index) ?? 0;
-  return Number.isInteger(number) && number >= 0 && number < MAX_CHOICES ? number : 0;
-}
-
-function isCut({ failure }: GatewayError): boolean {
-  return failure?.kind === 'path';
 }
 
 /** In the last chunk, in every one, beside the choices, within one (Moonshot), or in `x_groq`. */

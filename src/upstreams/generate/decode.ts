@@ -3,12 +3,12 @@
 import type { GatewayError } from '../../canonical/error.ts';
 import type { CanonicalEvent, ChoiceEnd } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { textOf } from '../../lib/read-values.ts';
+import { indexOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
-import { answerFault, endedRefusal, pathFault } from '../errors.ts';
+import { answerFault, endedRefusal, graverFault, pathFault } from '../errors.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import { ChoiceDecoder, type SharedState } from './decode-blocks.ts';
 import { addLogprobs, readEnding } from './endings.ts';
@@ -130,8 +130,7 @@ export class GenerateDecoder implements Decoder {
       isAnswered ||= choice.rawReason !== undefined;
       const end = this.#endOf(choice);
       if (!(end instanceof Error)) ends.push(end);
-      // An answer cut off in one choice is cut off, whatever the others say of themselves.
-      else if (fault === undefined || (isCut(end) && !isCut(fault))) fault = end;
+      else fault = graverFault(fault, end);
     }
     if (!isAnswered && (this.#choices.length === 0 || this.#blockReason !== undefined)) {
       return this.#endUnanswered(events);
@@ -157,7 +156,7 @@ export class GenerateDecoder implements Decoder {
     const { content } = candidate;
     const part = isJsonObject(content) ? onlyObject(content.parts, PLAIN_PART) : undefined;
     if (part === undefined || typeof part.text !== 'string') return undefined;
-    const choice = this.#choiceAt(numberOf(candidate));
+    const choice = this.#choiceAt(indexOf(candidate, MAX_CHOICES));
     return { choice, kind: part.thought === true ? 'thinking' : 'text' };
   }
 
@@ -175,7 +174,7 @@ export class GenerateDecoder implements Decoder {
   }
 
   #readCandidate(candidate: JsonObject, events: CanonicalEvent[]): void {
-    const choice = this.#choiceAt(numberOf(candidate));
+    const choice = this.#choiceAt(indexOf(candidate, MAX_CHOICES));
     const { content, groundingMetadata, urlContextMetadata } = candidate;
     const mayTellSearches = this.#isSearching || groundingMetadata !== undefined;
     if (mayTellSearches && this.#shared.mostCited > 0 && !choice.hasContent) {
@@ -264,10 +263,6 @@ export class GenerateDecoder implements Decoder {
   }
 }
 
-function isCut({ failure }: GatewayError): boolean {
-  return failure?.kind === 'path';
-}
-
 /** The longest answers models give are shorter. In UTF-16 units. */
 const MAX_CITED_LENGTH = 524_288;
 /** Some search unasked; for those who did not ask, long answers are not kept. */
@@ -306,11 +301,5 @@ function isReadable(candidates: JsonValue): boolean {
 
 function byNumber(candidates: readonly JsonValue[]): readonly JsonValue[] {
   const readable = candidates.filter(isJsonObject);
-  return readable.sort((left, right) => numberOf(left) - numberOf(right));
-}
-
-/** Absent for the first one: the JSON form of zero. An index no request can have asked for is no index. */
-function numberOf({ index }: JsonObject): number {
-  const number = readNumber(index) ?? 0;
-  return Number.isInteger(number) && number >= 0 && number < MAX_CHOICES ? number : 0;
+  return readable.sort((left, right) => indexOf(left, MAX_CHOICES) - indexOf(right, MAX_CHOICES));
 }
