@@ -199,6 +199,11 @@ export interface AccountHealth {
   readonly models: ReadonlyMap<string, ModelHealth>;
 }
 
+/** True for made-up accounts that rest while there are real ones. */
+export function isStandingBy({ health: { status } }: { readonly health: AccountHealth }): boolean {
+  return status.kind === 'disabled' && status.reason === 'standing-by';
+}
+
 /**
  * `startedAt` is when the attempt began, now when absent: what began before a cooldown neither ends
  * it nor counts as one refusal more.

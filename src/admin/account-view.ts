@@ -2,7 +2,7 @@
 
 import type { XStatic } from 'typebox/schema';
 import type { Account } from '../accounts/account.ts';
-import type { AccountStatus, Trial } from '../accounts/health.ts';
+import { type AccountStatus, isStandingBy, type Trial } from '../accounts/health.ts';
 import { asSentence, type Sentence } from '../lib/localized-message.ts';
 import { compareCodePoints } from '../lib/names.ts';
 import { bandOfShare } from '../pool/success-shares.ts';
@@ -122,10 +122,6 @@ export function inOrder(accounts: readonly Account[]): readonly Account[] {
       right.record.priority - left.record.priority ||
       left.record.createdAt - right.record.createdAt,
   );
-}
-
-function isStandingBy({ health: { status } }: Account): boolean {
-  return status.kind === 'disabled' && status.reason === 'standing-by';
 }
 
 const ACTIVE: StatusJson = {

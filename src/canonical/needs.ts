@@ -1,14 +1,8 @@
 // What a request needs of whoever answers it, and what of that a model has: as bits, so that a choice compares numbers.
 
 import type { ModelCapabilities, ModelVariant } from './model.ts';
-import type {
-  CanonicalRequest,
-  FreeformTool,
-  FunctionTool,
-  MediaPart,
-  Part,
-  Tool,
-} from './request.ts';
+import type { CanonicalRequest, MediaPart, Part } from './request.ts';
+import { isCallable } from './tool-names.ts';
 
 /** The worse its loss, the later: of two candidates the one whose loss is the smaller number loses less. */
 const NEEDS = [
@@ -161,10 +155,6 @@ function toolNeeds({ tools, toolChoice, parallelToolCalls }: CanonicalRequest): 
     if (hasFunctions) needs |= bitOf('server-tools-with-functions');
   }
   return needs;
-}
-
-function isCallable(tool: Tool): tool is FunctionTool | FreeformTool {
-  return tool.kind === 'function' || tool.kind === 'freeform';
 }
 
 function answerNeeds(request: CanonicalRequest): NeedSet {

@@ -1,7 +1,14 @@
-// Names that upstreams take for tools whose own names they refuse, and the way back.
+// Which tools a model calls by name; and names that upstreams take for those whose own they refuse, with the way back.
 
 import { createHash } from 'node:crypto';
-import type { CanonicalRequest } from './request.ts';
+import type { CanonicalRequest, FreeformTool, FunctionTool, Tool } from './request.ts';
+
+export type CallableTool = FunctionTool | FreeformTool;
+
+/** False for tools that the upstream runs itself. */
+export function isCallable(tool: Tool): tool is CallableTool {
+  return tool.kind === 'function' || tool.kind === 'freeform';
+}
 
 /** What upstreams take: generate-content takes dots and colons as well, the Messages and Chat APIs do not. */
 export type NameForm = 'dotted' | 'plain';

@@ -3,7 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import { type AccountBook, createAccountBook } from '../accounts/account-book.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
-import { AccountTrials } from '../accounts/health.ts';
+import { AccountTrials, isStandingBy } from '../accounts/health.ts';
 import { asGatewayError } from '../canonical/error.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { Counters } from '../cluster/counters.ts';
@@ -212,10 +212,6 @@ function restSandboxAccounts({ config, backend }: AccountsOptions, book: Account
 
 function isDisabled({ health: { status } }: Account): boolean {
   return status.kind === 'disabled';
-}
-
-function isStandingBy({ health: { status } }: Account): boolean {
-  return status.kind === 'disabled' && status.reason === 'standing-by';
 }
 
 function sayMissing(

@@ -45,3 +45,12 @@ export function itemsOf(list: JsonValue | undefined): readonly JsonValue[] {
 export function objectsOf(list: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(list) ? list.filter(isJsonObject) : NONE;
 }
+
+/** The first of a header that came several times; its name in lower case. */
+export function headerOf(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  name: string,
+): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -9,6 +9,7 @@ import { type Clock, readWithin } from '../lib/clock.ts';
 import { derived } from '../lib/once.ts';
 import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import { ProxyDispatchers } from '../lib/proxy-agent.ts';
+import { headerOf } from '../lib/read-values.ts';
 import { scrubText } from '../lib/redact.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { ServiceAnswer, ServiceInput, ServiceRoute } from '../server/service-route.ts';
@@ -95,7 +96,7 @@ export function createRelay(options: RelayOptions) {
         return refusalOf(response, { target, session, now: clock.now() });
       }
       const headers = returnedHeaders(response);
-      const issued = headerOf(response, SESSION);
+      const issued = headerOf(response.headers, SESSION);
       if (issued !== undefined) headers.push(SESSION, sessions.bind(issued, scope));
       if (!hasText(response)) {
         await drain(response);
@@ -127,23 +128,22 @@ export function headersNamed(
 
 function returnedHeaders(response: Dispatcher.ResponseData): string[] {
   return RETURNED.flatMap((name) => {
-    const value = headerOf(response, name);
+    const value = headerOf(response.headers, name);
     return value === undefined ? [] : [name, value];
   });
-}
-
-function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }
 
 /** @throws GatewayError where an answer has content that is neither JSON nor events */
 function hasText(response: Dispatcher.ResponseData): boolean {
   const { statusCode, body } = response;
-  if (statusCode === 202 || statusCode === 204 || headerOf(response, 'content-length') === '0') {
+  if (
+    statusCode === 202 ||
+    statusCode === 204 ||
+    headerOf(response.headers, 'content-length') === '0'
+  ) {
     return false;
   }
-  const type = headerOf(response, 'content-type') ?? '';
+  const type = headerOf(response.headers, 'content-type') ?? '';
   if (/^(?:application\/json|text\/event-stream)\b/i.test(type)) return true;
   if (type === '') return false;
   body.on('error', () => {}).destroy();
@@ -190,7 +190,7 @@ async function refusalOf(
 ): Promise<ServiceAnswer> {
   const { statusCode: status } = response;
   const bytes = await readWithin(response.body, MAX_REFUSAL_BYTES).catch(() => undefined);
-  const retryAfterMs = readRetryAfter(headerOf(response, 'retry-after') ?? '', now);
+  const retryAfterMs = readRetryAfter(headerOf(response.headers, 'retry-after') ?? '', now);
   if (status === 401 || status === 403) {
     const message = 'The provider of this MCP service refuses the key of the gateway.';
     throw upstreamError('upstream-auth', message);
@@ -203,7 +203,7 @@ async function refusalOf(
   if (status === 404 || status < 400) throw unavailable('has nothing at its address');
   if (status >= 500) throw unavailable(`failed with status ${status}`, retryAfterMs);
   const headers = returnedHeaders(response);
-  const isJson = /^application\/json\b/i.test(headerOf(response, 'content-type') ?? '');
+  const isJson = /^application\/json\b/i.test(headerOf(response.headers, 'content-type') ?? '');
   if (isJson && bytes !== undefined) {
     const text = scrubText(bytes.toString(), [key]);
     return { status, headers, body: [text] };

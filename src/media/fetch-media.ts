@@ -11,6 +11,7 @@ import { type Clock, readWithin, withinLimit } from '../lib/clock.ts';
 import { type AddressPolicy, literalAddress, PUBLIC_ONLY } from '../lib/net.ts';
 import { NO_PROXY, type ProxyChoice } from '../lib/outbound-proxy.ts';
 import { ProxyDispatchers } from '../lib/proxy-agent.ts';
+import { headerOf } from '../lib/read-values.ts';
 
 export interface FetchedMedia {
   readonly mediaType: string;
@@ -127,7 +128,7 @@ async function request(
 
 function locationOf(response: Dispatcher.ResponseData): string | undefined {
   if (![301, 302, 303, 307, 308].includes(response.statusCode)) return undefined;
-  return headerOf(response, 'location');
+  return headerOf(response.headers, 'location');
 }
 
 async function readMedia(response: Dispatcher.ResponseData): Promise<FetchedMedia> {
@@ -139,7 +140,7 @@ async function readMedia(response: Dispatcher.ResponseData): Promise<FetchedMedi
   const bytes = await readWithin(response.body, MAX_BYTES);
   if (bytes === undefined) throw new MediaFault('too-large');
   const base64 = bytes.toString('base64');
-  const [declared = ''] = (headerOf(response, 'content-type') ?? '').split(';');
+  const [declared = ''] = (headerOf(response.headers, 'content-type') ?? '').split(';');
   const mediaType = sniffMediaType(base64) ?? spellMediaType(declared);
   if (bytes.length === 0 || modalityOf(mediaType) === undefined) throw new MediaFault('wrong-type');
   return { mediaType, base64 };
@@ -147,13 +148,11 @@ async function readMedia(response: Dispatcher.ResponseData): Promise<FetchedMedi
 
 function faultOfHeaders(response: Dispatcher.ResponseData) {
   if (response.statusCode !== 200) return 'refused';
-  if ((headerOf(response, 'content-encoding') ?? 'identity') !== 'identity') return 'refused';
-  return Number(headerOf(response, 'content-length') ?? 0) > MAX_BYTES ? 'too-large' : undefined;
-}
-
-function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
+  if ((headerOf(response.headers, 'content-encoding') ?? 'identity') !== 'identity')
+    return 'refused';
+  return Number(headerOf(response.headers, 'content-length') ?? 0) > MAX_BYTES
+    ? 'too-large'
+    : undefined;
 }
 
 /** Closes the connection; what it still had to say is of no interest. */

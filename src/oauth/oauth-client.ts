@@ -8,7 +8,7 @@ import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { NO_PROXY, type ProxyChoice } from '../lib/outbound-proxy.ts';
 import { ProxyDispatchers, ProxyError } from '../lib/proxy-agent.ts';
-import { objectOf } from '../lib/read-values.ts';
+import { headerOf, objectOf } from '../lib/read-values.ts';
 import { scrub } from '../lib/redact.ts';
 import { signAssertion } from './account-file.ts';
 
@@ -276,11 +276,9 @@ export function createOAuthOutbound({ userAgent, proxyFor = NO_PROXY }: Outbound
       if (own === undefined || !(error instanceof ProxyError) || !error.isOfProxy) throw error;
       throw new OAuthFault('gateway-proxy', { code: error.code });
     });
-    const headerOf = (name: string): string | null => {
-      const value = reply.headers[name.toLowerCase()];
-      return (Array.isArray(value) ? value[0] : value) ?? null;
-    };
-    return { status: reply.statusCode, headers: { get: headerOf }, body: reply.body };
+    const get = (name: string): string | null =>
+      headerOf(reply.headers, name.toLowerCase()) ?? null;
+    return { status: reply.statusCode, headers: { get }, body: reply.body };
   };
 
   return {

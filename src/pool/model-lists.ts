@@ -1,6 +1,7 @@
 // The model lists of the accounts: read once before they are needed, then again in the background.
 
 import type { Account } from '../accounts/account.ts';
+import { isStandingBy } from '../accounts/health.ts';
 import { GatewayError, upstreamError } from '../canonical/error.ts';
 import { tally } from '../lib/collections.ts';
 import { told } from '../lib/localized-message.ts';
@@ -356,7 +357,6 @@ function isSame(before: Account, after: Account): boolean {
 const NOTHING: ModelList = new Map();
 
 /** Made-up accounts that stand by are not asked for their lists: what they do not say means nothing. */
-function listOf({ models, health: { status } }: Account): ModelList {
-  const isStandingBy = status.kind === 'disabled' && status.reason === 'standing-by';
-  return models ?? (isStandingBy ? NOTHING : undefined);
+function listOf(account: Account): ModelList {
+  return account.models ?? (isStandingBy(account) ? NOTHING : undefined);
 }

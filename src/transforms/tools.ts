@@ -5,9 +5,8 @@ import { invalidRequest } from '../canonical/error.ts';
 import type { ModelCapabilities } from '../canonical/model.ts';
 import type { CanonicalRequest, Part, TextPart, Tool, ToolChoice } from '../canonical/request.ts';
 import { formatInWords, refusedFormat } from '../canonical/text-forms.ts';
-import { acceptedToolNames } from '../canonical/tool-names.ts';
+import { acceptedToolNames, isCallable } from '../canonical/tool-names.ts';
 import { told } from '../lib/localized-message.ts';
-import { isCallable } from './answer/calls.ts';
 import { mapTurns, type Transform, type TransformContext, withParts } from './transform.ts';
 
 /**

@@ -12,6 +12,7 @@ import {
 import { type JsonValue, parseObject } from '../lib/json.ts';
 import { type Sentence, textOf, told } from '../lib/localized-message.ts';
 import { scrubText } from '../lib/redact.ts';
+import type { DecodeContext } from './upstream.ts';
 
 export interface UpstreamRefusal {
   readonly status: number;
@@ -95,6 +96,11 @@ export function answerFault(message: string | Sentence, said: UnusableAnswer): G
     words === '' ? message : `${textOf(message).replace(/\.$/, ':')} ${words}`,
     new Error(`Finish reason ${finishReason ?? 'of a plain stop'}`),
   );
+}
+
+/** What an answer's own words may not say: the credential that it was asked for with. */
+export function secretsIn({ access }: Pick<DecodeContext, 'access'>): readonly string[] {
+  return access === undefined ? [] : [access.credential];
 }
 
 /** Of the faults of two choices that of the answer: cut off in one it is cut off, whatever the other says of itself. */

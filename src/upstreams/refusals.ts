@@ -5,6 +5,7 @@ import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue, readNumber } from '../lib/json.ts';
 import { textOf, told } from '../lib/localized-message.ts';
+import { headerOf } from '../lib/read-values.ts';
 import type { RateLimit, Upstream, UpstreamCall } from './upstream.ts';
 
 interface ReportedLimit {
@@ -247,14 +248,6 @@ export function readRetryHeaders(
   const inMs = headerOf(headers, 'retry-after-ms') ?? '';
   if (/^\d+(\.\d+)?$/.test(inMs.trim())) return readDuration(`${inMs.trim()}ms`);
   return readRetryAfter(headerOf(headers, 'retry-after') ?? '', now);
-}
-
-export function headerOf(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-  name: string,
-): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

@@ -10,6 +10,7 @@ import {
   type ToolChoice,
   type UserLocation,
 } from '../../canonical/request.ts';
+import { isCallable } from '../../canonical/tool-names.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { shareAs } from '../../lib/shared-json.ts';
@@ -288,7 +289,7 @@ export function readToolChoice(
     }
     return choice;
   }
-  const callable = tools.filter((tool) => tool.kind === 'function' || tool.kind === 'freeform');
+  const callable = tools.filter(isCallable);
   const known = new Set(callable.map(({ name }) => name));
   const unknown = choice.names.find((name) => !known.has(name));
   if (unknown !== undefined) {

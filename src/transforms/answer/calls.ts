@@ -3,16 +3,14 @@
 
 import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import type {
-  CanonicalRequest,
-  FreeformTool,
-  FunctionTool,
-  Tool,
-  Turn,
-  TypedValues,
-} from '../../canonical/request.ts';
+import type { CanonicalRequest, FunctionTool, Turn, TypedValues } from '../../canonical/request.ts';
 import { declaredArguments, mayComeBackChanged } from '../../canonical/signatures.ts';
-import { acceptedToolNames, type NameForm } from '../../canonical/tool-names.ts';
+import {
+  acceptedToolNames,
+  type CallableTool,
+  isCallable,
+  type NameForm,
+} from '../../canonical/tool-names.ts';
 import { isJsonObject, type JsonObject, tryParse } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { objectOf } from '../../lib/read-values.ts';
@@ -40,10 +38,6 @@ interface CallRewriterOptions {
 
 /** Messages API: `tool_use.id` is `^[a-zA-Z0-9_-]+$`; Responses API: `call_id` has at most 64 characters. */
 const PORTABLE_ID = /^[A-Za-z0-9_-]{1,64}$/;
-
-export function isCallable(tool: Tool): tool is CallableTool {
-  return tool.kind === 'function' || tool.kind === 'freeform';
-}
 
 /** Which of them was sent depends on the upstream; no name of one form stands for another tool in the other. */
 const NAME_FORMS: readonly NameForm[] = ['dotted', 'plain'];
@@ -360,8 +354,6 @@ function wordsOf(name: string): readonly string[] {
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '');
 }
-
-export type CallableTool = FunctionTool | FreeformTool;
 
 /** The whole arguments of a call as the client is to see them. */
 export type Repair = (json: string) => string;

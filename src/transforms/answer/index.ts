@@ -13,10 +13,11 @@ import {
   type Tool,
   type TypedValues,
 } from '../../canonical/request.ts';
+import { isCallable } from '../../canonical/tool-names.ts';
 import { told } from '../../lib/localized-message.ts';
 import { TextLimit, type TextLimitOptions } from '../limit-text.ts';
 import { enforcedStops, StopCutter } from '../stop-sequences.ts';
-import { CallRewriter, isCallable } from './calls.ts';
+import { CallRewriter } from './calls.ts';
 import { createSourceFilter, leaveOutCode } from './sources.ts';
 import { answerRule, TextRewriter } from './structured-text.ts';
 

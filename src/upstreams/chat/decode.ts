@@ -28,7 +28,7 @@ import {
   readArguments,
   thoughtIn,
 } from '../../wire/chat.ts';
-import { answerFault, endedRefusal, graverFault, pathFault } from '../errors.ts';
+import { answerFault, endedRefusal, graverFault, pathFault, secretsIn } from '../errors.ts';
 import type { TextEvent } from '../transport/repeated-texts.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import { classifyErrorFrame } from './errors.ts';
@@ -98,7 +98,7 @@ export class ChatDecoder implements Decoder {
     if (this.#hasEnded || frame === DONE) return events;
     const error = errorIn(frame);
     if (error !== undefined) {
-      const secrets = this.#secrets();
+      const secrets = secretsIn(this.#context);
       return this.#fail(classifyErrorFrame(error, this.#options.now(), secrets), events);
     }
     if (!isReadable(frame.choices)) {
@@ -192,7 +192,7 @@ export class ChatDecoder implements Decoder {
     const ending = readEnding(rawReason, choice, this.#context.body);
     const hasStopped = STOPS.has(rawReason.toLowerCase());
     const finishReason = hasStopped ? undefined : choice.rawReason;
-    const fault = { finishReason, finishMessage: undefined, secrets: this.#secrets() };
+    const fault = { finishReason, finishMessage: undefined, secrets: secretsIn(this.#context) };
     switch (ending.kind) {
       case 'finished':
         return {
@@ -200,7 +200,7 @@ export class ChatDecoder implements Decoder {
           reason: ending.reason,
           rawReason,
           isOdd: ending.isOdd,
-          message: refusal === '' ? undefined : scrubText(refusal, this.#secrets()),
+          message: refusal === '' ? undefined : scrubText(refusal, secretsIn(this.#context)),
           ...(ending.reason === 'stop-sequence' ? { stopSequence } : {}),
           logprobs: logprobs === undefined ? undefined : { tokens: logprobs },
           unsupportedKinds,
@@ -238,11 +238,6 @@ export class ChatDecoder implements Decoder {
   #close(events: CanonicalEvent[]): void {
     this.#hasEnded = true;
     if (this.#usage !== undefined) events.push({ kind: 'usage', usage: this.#usage });
-  }
-
-  #secrets(): readonly string[] {
-    const { access } = this.#context;
-    return access === undefined ? [] : [access.credential];
   }
 }
 

@@ -10,6 +10,7 @@ import type {
   ToolChoice,
   TypedValues,
 } from '../../canonical/request.ts';
+import { isCallable } from '../../canonical/tool-names.ts';
 import { definedFields, isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
@@ -31,7 +32,7 @@ export function encodeTools(request: CanonicalRequest, context: FitContext): Jso
   for (const [index, tool] of request.tools.entries()) {
     const path = tool.path ?? `tools[${index}]`;
     if (tool.kind === 'web-search' && traits.searches) search = searchOptions(tool);
-    else if (tool.kind !== 'function' && tool.kind !== 'freeform') {
+    else if (!isCallable(tool)) {
       const reason = told`The upstream runs no ${tool.kind} itself.`;
       context.target.receipt.add('dropped', path, reason);
     } else if (functions.has(tool.name)) {

@@ -8,7 +8,7 @@ import {
   parseJson,
   readNumber,
 } from '../../lib/json.ts';
-import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import { headerOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { CHAT_WIRE } from '../../wire/chat.ts';
 import {
@@ -23,7 +23,6 @@ import {
   withServiceHeaders,
 } from '../errors.ts';
 import {
-  headerOf,
   MAX_RETRY_DELAY_MS,
   readDelayFromMessage,
   readDuration,

@@ -27,7 +27,7 @@ import {
 import { told } from '../../lib/localized-message.ts';
 import { countOf, itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { DONE } from '../../wire/chat.ts';
-import { answerFault, pathFault } from '../errors.ts';
+import { answerFault, pathFault, secretsIn } from '../errors.ts';
 import type { ClientRequest } from '../transport/client.ts';
 import type { DecodeContext, Decoder, EncodeTarget, UpstreamCall } from '../upstream.ts';
 import { addressOf } from './encode.ts';
@@ -527,7 +527,7 @@ export class MediaDecoder implements Decoder {
     const { type, error } = frame;
     if (type === 'error' || (error !== undefined && error !== null)) {
       this.#hasEnded = true;
-      const fault = classifyErrorFrame(error ?? frame, this.#now(), this.#secrets());
+      const fault = classifyErrorFrame(error ?? frame, this.#now(), secretsIn(this.#context));
       return [{ kind: 'error', error: fault }];
     }
     this.#hasArrived = true;
@@ -562,7 +562,11 @@ export class MediaDecoder implements Decoder {
       return [...events, { kind: 'error', error }];
     }
     if (!this.#hasAnswer) {
-      const said = { finishReason: undefined, finishMessage: undefined, secrets: this.#secrets() };
+      const said = {
+        finishReason: undefined,
+        finishMessage: undefined,
+        secrets: secretsIn(this.#context),
+      };
       const error = answerFault(told`The model gave an empty answer.`, said);
       return [...events, { kind: 'error', error }];
     }
@@ -671,11 +675,6 @@ export class MediaDecoder implements Decoder {
     if (this.#hasStarted) return;
     this.#hasStarted = true;
     events.push({ kind: 'start', usage: this.#usage });
-  }
-
-  #secrets(): readonly string[] {
-    const { access } = this.#context;
-    return access === undefined ? [] : [access.credential];
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type ToolChoice,
   type TypedValues,
 } from '../../canonical/request.ts';
+import { isCallable } from '../../canonical/tool-names.ts';
 import { isJsonObject, type JsonObject, writtenValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { objectsOf } from '../../lib/read-values.ts';
@@ -79,7 +80,7 @@ function encodeToolList(
   checkFunctionCount(countFunctions(tools, offered));
   for (const [index, tool] of tools.entries()) {
     const path = tool.path ?? `tools[${index}]`;
-    if (tool.kind !== 'function' && tool.kind !== 'freeform') {
+    if (!isCallable(tool)) {
       serverTools.push(encodeServerTool(tool, context));
     } else if (declarations.has(tool.name)) {
       const reason = told`A second tool named ${tool.name} was left out.`;
@@ -193,7 +194,7 @@ const MAX_FUNCTIONS = 512;
 function countFunctions(tools: readonly Tool[], offered: ReadonlySet<string>): number {
   const names = new Set<string>();
   for (const tool of tools) {
-    if (tool.kind !== 'function' && tool.kind !== 'freeform') continue;
+    if (!isCallable(tool)) continue;
     if (offered.size === 0 || offered.has(tool.name)) names.add(tool.name);
   }
   return names.size;

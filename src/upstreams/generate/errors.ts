@@ -9,7 +9,7 @@ import {
   tryParse,
 } from '../../lib/json.ts';
 import type { Sentence } from '../../lib/localized-message.ts';
-import { countOf, itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import { countOf, headerOf, itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { GENERATE_WIRE } from '../../wire/generate.ts';
 import {
@@ -21,7 +21,6 @@ import {
   WRONG_PLACE,
 } from '../errors.ts';
 import {
-  headerOf,
   readDelay,
   readDelayFromMessage,
   readDuration,

@@ -22,7 +22,7 @@ import { KeptText } from '../../lib/long-text.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
-import { answerFault, pathFault } from '../errors.ts';
+import { answerFault, pathFault, secretsIn } from '../errors.ts';
 import type { TextEvent } from '../transport/repeated-texts.ts';
 import type { AnswerEnding } from '../transport/response.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
@@ -150,12 +150,15 @@ export class MessagesDecoder implements Decoder {
         this.#readMessage(frame, events);
         break;
       case 'error':
-        this.#fail(classifyErrorFrame(frame.error, this.#now(), this.#secrets()), events);
+        this.#fail(classifyErrorFrame(frame.error, this.#now(), secretsIn(this.#context)), events);
         break;
       default:
         // `ping`, and events of later dates. Compatible upstreams leave the type of an error out.
         if (isJsonObject(frame.error)) {
-          this.#fail(classifyErrorFrame(frame.error, this.#now(), this.#secrets()), events);
+          this.#fail(
+            classifyErrorFrame(frame.error, this.#now(), secretsIn(this.#context)),
+            events,
+          );
         } else if (SAYING.some((name) => name in frame)) {
           const type = textOf(frame.type);
           if (type === undefined) this.#fail(unreadable(), events);
@@ -472,7 +475,7 @@ export class MessagesDecoder implements Decoder {
       return answerFault(told`The model made a tool call that cannot be used.`, {
         finishReason: isOdd ? rawReason : undefined,
         finishMessage: undefined,
-        secrets: this.#secrets(),
+        secrets: secretsIn(this.#context),
       });
     }
     return {
@@ -480,15 +483,10 @@ export class MessagesDecoder implements Decoder {
       reason,
       rawReason,
       isOdd,
-      message: message && scrubText(message, this.#secrets()),
+      message: message && scrubText(message, secretsIn(this.#context)),
       stopSequence: reason === 'stop-sequence' ? textOf(this.#stop?.stop_sequence) : undefined,
       unsupportedKinds: this.#unread && [...this.#unread],
     };
-  }
-
-  #secrets(): readonly string[] {
-    const { access } = this.#context;
-    return access === undefined ? [] : [access.credential];
   }
 
   #fail(error: GatewayError, events: CanonicalEvent[]): CanonicalEvent[] {

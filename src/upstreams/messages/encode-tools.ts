@@ -12,7 +12,7 @@ import {
   type Tool,
   type TypedValues,
 } from '../../canonical/request.ts';
-import { createIds } from '../../canonical/tool-names.ts';
+import { type CallableTool, createIds, isCallable } from '../../canonical/tool-names.ts';
 import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
@@ -65,12 +65,8 @@ function encodeList(tools: readonly Tool[], context: ListContext): JsonObject[] 
   return [...encoded.values()];
 }
 
-function isCallable(tool: Tool): tool is FunctionTool | FreeformTool {
-  return tool.kind === 'function' || tool.kind === 'freeform';
-}
-
 function encodeCallable(
-  tool: FunctionTool | FreeformTool,
+  tool: CallableTool,
   path: string,
   { takesStrict, receipt }: ListContext,
 ): JsonObject {

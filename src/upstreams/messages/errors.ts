@@ -9,7 +9,7 @@ import {
   type UpstreamFailureKind,
 } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import { objectOf, textOf } from '../../lib/read-values.ts';
+import { headerOf, objectOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { ERROR_TYPE_STATUS, MESSAGES_WIRE } from '../../wire/messages.ts';
 import {
@@ -24,7 +24,6 @@ import {
   withServiceHeaders,
 } from '../errors.ts';
 import {
-  headerOf,
   readDelayFromMessage,
   readRetryHeaders,
   readScarcestLimit,

@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../../canonical/error.ts';
 import { memberPath, NotedMemo, type Receipt } from '../../../canonical/receipt.ts';
 import type { FreeformTool, FunctionTool, Tool, ToolChoice } from '../../../canonical/request.ts';
+import { isCallable } from '../../../canonical/tool-names.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import { told } from '../../../lib/localized-message.ts';
 import { shareAs } from '../../../lib/shared-json.ts';
@@ -296,7 +297,7 @@ export function readToolChoice(
       ? readChoiceWord(value, 'tool_choice')
       : readChoiceObject(value, tools, context);
   if (choice.kind === 'none') return choice;
-  const callable = tools.filter((tool) => tool.kind === 'function' || tool.kind === 'freeform');
+  const callable = tools.filter(isCallable);
   const known = new Set(callable.map(({ name }) => name));
   const unknown = choice.names.find((name) => !known.has(name));
   if (unknown !== undefined) {
