@@ -1,8 +1,9 @@
 // The overview of the fixture server, and its live feed's events.
 
 import type { Account, Overview, RequestRow } from '../../src/admin/contract.ts';
+import { createRandom } from '../fuzz/random.ts';
 import { makeRow } from './fake-requests.ts';
-import { createRandom, HOSTILE, type Scene } from './fake-route.ts';
+import { HOSTILE, type Scene } from './fake-route.ts';
 
 const MINUTE = 60_000;
 const SHOWN_ERRORS = 6;
@@ -92,7 +93,7 @@ const SANDBOX = {
 } as const;
 
 function makeSeries(scene: Scene, now: number): Overview['series'] {
-  const random = createRandom(42);
+  const random = createRandom(42).next;
   return Array.from({ length: 60 }, (_, index) => {
     const requests =
       scene === 'empty' ? 0 : Math.round(18 + 22 * random() + 12 * Math.sin(index / 7));

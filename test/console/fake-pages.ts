@@ -17,7 +17,8 @@ import type {
   UsageBucket,
 } from '../../src/admin/contract.ts';
 import { asSentence } from '../../src/lib/localized-message.ts';
-import { createRandom, type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';
+import { createRandom } from '../fuzz/random.ts';
+import { type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -276,7 +277,7 @@ function createUsageRoutes(scene: Scene, now: number): readonly FakeRoute[] {
 
 function createLatencyRoutes(scene: Scene, now: number): readonly FakeRoute[] {
   const figures = (seed: number) => {
-    const p50 = Math.round(800 + createRandom(seed)() * 1500);
+    const p50 = Math.round(800 + createRandom(seed).next() * 1500);
     return {
       duration: { count: 60, p50, p95: p50 * 4, p99: p50 * 7 },
       firstToken: { count: 60, p50: p50 / 4, p95: p50 / 2, p99: p50 },
@@ -286,7 +287,7 @@ function createLatencyRoutes(scene: Scene, now: number): readonly FakeRoute[] {
   const halfHour = HOUR / 2;
   const from = Math.floor(now / halfHour) * halfHour - 47 * halfHour;
   const counts = (seed: number, most: number) => {
-    const random = createRandom(seed);
+    const random = createRandom(seed).next;
     return Array.from({ length: 48 }, () => Math.round(random() * most));
   };
   return [
@@ -399,7 +400,7 @@ interface BucketPlace {
 }
 
 function makeBucket({ at, group, stepMs }: BucketPlace, seed: number): UsageBucket {
-  const random = createRandom(seed + 7);
+  const random = createRandom(seed + 7).next;
   const weight = 1 / (1 + USAGE_GROUPS.indexOf(group));
   const requests = Math.round(random() * 60 * weight * (stepMs / HOUR));
   const inputTokens = requests * Math.round(2000 + random() * 9000);

@@ -11,7 +11,8 @@ import type {
 } from '../../src/admin/contract.ts';
 import { asSentence } from '../../src/lib/localized-message.ts';
 import { createWildcard, foldCase } from '../../src/lib/names.ts';
-import { createRandom, type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';
+import { createRandom } from '../fuzz/random.ts';
+import { type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';
 
 const COUNT = 10_000;
 const PAGE = 100;
@@ -37,7 +38,7 @@ const FAULTS = [
 ] as const;
 
 export function makeRow(index: number, now: number): RequestRow {
-  const random = createRandom(index + 1);
+  const random = createRandom(index + 1).next;
   const pick = <Item>(items: readonly Item[]): Item => {
     const item = items[Math.floor(random() * items.length)];
     if (item === undefined) throw new Error('There is nothing to pick from.');

@@ -38,17 +38,6 @@ export function refuse(status: number, message: string, field?: string): FakeAns
   };
 }
 
-/** The same numbers in the same order, from 0 to 1. */
-export function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** Texts that would run as script, or break the page, where they are not shown as text. */
 export const HOSTILE = [
   '<img src=x onerror=alert(1)>',

@@ -9,6 +9,7 @@ import type { GenerateCall } from '../../src/protocols/protocol.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import { classifyErrorFrame, classifyFailure } from '../../src/upstreams/generate/errors.ts';
 import type { Upstream, UpstreamCall } from '../../src/upstreams/upstream.ts';
+import { createRandom } from '../fuzz/random.ts';
 import { requestOf, user } from '../support/canonical.ts';
 import { createFakeUpstream, type Script } from '../support/fake-upstream.ts';
 import { createSeedPool } from '../support/seed-pool.ts';
@@ -99,7 +100,7 @@ function broken(kind: 'connection-lost' | 'path'): Fault {
 export async function simulate(scenario: Scenario): Promise<Outcome> {
   const { accounts, perSecond, seconds, seed = 1 } = scenario;
   const clock = createEventClock();
-  const random = createRandom(seed);
+  const random = createRandom(seed).next;
   const { pool } = createSeedPool({
     accounts: Array.from({ length: accounts }, (_, index) => ({ id: `a${index}` })),
     upstream: createFaultyUpstream(scenario, clock, random),
@@ -222,17 +223,6 @@ function callOf(model: string, prompt: string, stream: boolean): GenerateCall {
       write: (event) => event.kind,
     }),
     writeReply: () => ({}),
-  };
-}
-
-/** Mulberry32: numbers in [0, 1) that are the same in every run. */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
 

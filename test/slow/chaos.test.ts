@@ -4,6 +4,7 @@
 import { request as sendRequest } from 'node:http';
 import { setTimeout as last } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRandom } from '../fuzz/random.ts';
 import { type Balancer, hasBalancer, startBalancer } from '../support/balancer.ts';
 import { freePort } from '../support/free-port.ts';
 import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
@@ -201,7 +202,7 @@ describe.skipIf(!isWhole)(`three replicas behind nginx, ${REQUESTS} requests`, (
 
   test('nothing is lost but what a killed replica had in hand, and nothing at all with replay', async () => {
     await eachSeat((seat) => start(seat));
-    const random = createRandom(SEED);
+    const random = createRandom(SEED).next;
     const rounds = Math.ceil(REQUESTS / REQUESTS_OF_ROUND);
     const plans = Array.from({ length: rounds }, () => shuffle(faults(random), random));
     await run('breaking', plans.flat());
@@ -405,17 +406,6 @@ function report(what: string, outcomes: readonly Outcome[], since: number): void
       `${count(({ way, kind }) => way === 'once' && kind === 'cut')} streams cut; ` +
       `slowest ${(slowest / 1000).toFixed(1)} s`,
   );
-}
-
-/** Of a seed, so that a plan can be had again (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 function shuffle<Item>(items: readonly Item[], random: () => number): readonly Item[] {
