@@ -15,6 +15,7 @@ import { bodyRecordingQuery, useRecordBodies } from '../../api/queries/requests.
 import { useMay } from '../../api/queries/session.ts';
 import { CopyIcon } from '../../components/copy-button.tsx';
 import { EmptyNote } from '../../components/empty-note.tsx';
+import { formatJson } from '../../components/format-json.ts';
 import { LinkButton } from '../../components/link-button.tsx';
 import { useNow } from '../../components/now.tsx';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
@@ -23,7 +24,6 @@ import { useFormat } from '../../components/use-format.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { useSentences } from '../../i18n/use-sentences.ts';
 import { compareBodies, joinLines } from './compare-bodies.ts';
-import { formatJson } from './format-json.ts';
 
 export function Bodies({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();

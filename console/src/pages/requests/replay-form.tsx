@@ -13,11 +13,11 @@ import { useReplay } from '../../api/queries/requests.ts';
 import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { formatJson } from '../../components/format-json.ts';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { TextView } from '../../components/text-view.tsx';
 import { KeepBodies } from './bodies.tsx';
 import { PROTOCOLS } from './filters.ts';
-import { formatJson } from './format-json.ts';
 
 export function ReplayForm({ detail }: { readonly detail: RequestDetail }) {
   const { replay } = detail;

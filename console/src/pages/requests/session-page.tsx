@@ -11,6 +11,7 @@ import { requestSessionQuery, useReleaseSession } from '../../api/queries/reques
 import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { formatJson } from '../../components/format-json.ts';
 import { LinkButton } from '../../components/link-button.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
@@ -23,7 +24,6 @@ import { useFormat } from '../../components/use-format.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { Totals } from '../usage/totals.tsx';
-import { formatJson } from './format-json.ts';
 import { Outcome } from './outcome.tsx';
 import { shortSession } from './short-session.ts';
 import '../usage/page.css';

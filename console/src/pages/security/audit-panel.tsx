@@ -10,6 +10,7 @@ import type { AuditEntry } from '../../../../src/admin/contract.ts';
 import { type AuditFilter, auditQuery, useReadAudit } from '../../api/queries/audit.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { formatJson } from '../../components/format-json.ts';
 import { Panel } from '../../components/panel.tsx';
 import { saveFile } from '../../components/save-file.ts';
 import { StackingTable } from '../../components/stacking-table.tsx';
@@ -183,19 +184,11 @@ function BeforeAndAfter({ entry }: { readonly entry: AuditEntry }) {
         return (
           <section key={side}>
             <h3 className="audit-side">{label}</h3>
-            <TextView isPlain label={label} text={indent(text)} />
+            {/* What was too long is cut, and no JSON any more. */}
+            <TextView isPlain label={label} text={formatJson(text)} />
           </section>
         );
       })}
     </div>
   );
-}
-
-/** What was too long is cut, and no JSON any more. */
-function indent(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }
