@@ -2,7 +2,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { Option } from 'commander';
-import { definedFields, isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
+import { definedFields, isJsonObject, type JsonObject, tryParse } from '../lib/json.ts';
 import { codeOf } from '../lib/private-file.ts';
 import { encodePath } from './admin-client.ts';
 import { type AddCommand, type Context, gatewayCommand, readWholeNumber } from './command.ts';
@@ -343,10 +343,8 @@ async function readCredential(
 }
 
 function readKeyFile(text: string): JsonObject {
-  let value: unknown;
-  try {
-    value = parseJson(text);
-  } catch {
+  const value = tryParse(text);
+  if (value === undefined) {
     throw new Error('The service-account file is not JSON. Download the key again, as JSON.');
   }
   if (isJsonObject(value)) return value;

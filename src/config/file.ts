@@ -5,7 +5,7 @@ import { watch as watchPath } from 'node:fs';
 import { mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock, Timer } from '../lib/clock.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, tryParse } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { codeOf } from '../lib/private-file.ts';
 import type { CheckedConfig } from './check-config.ts';
@@ -122,10 +122,8 @@ export async function readConfig(path: string): Promise<ConfigRead> {
 
 /** Of the text of a whole config. */
 export async function checkText(text: string): Promise<ConfigRead> {
-  let raw: JsonValue;
-  try {
-    raw = parseJson(text.replace(/^\uFEFF/, ''));
-  } catch {
+  const raw = tryParse(text.replace(/^\uFEFF/, ''));
+  if (raw === undefined) {
     return { kind: 'bad', problems: [told`the file is not complete JSON`] };
   }
   const checked = await checkLazily(raw);

@@ -16,7 +16,6 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  parseJson,
   readNumber,
   tryParse,
 } from '../lib/json.ts';
@@ -184,11 +183,9 @@ const MAX_CHARACTERS = 4 * 1024 * 1024;
 export function readImportJson(text: string, field: string): JsonValue {
   if (text.length > MAX_CHARACTERS)
     throw invalidRequest(field, told`The import is larger than 4 MB.`);
-  try {
-    return parseJson(text);
-  } catch {
-    throw invalidRequest(field, told`This is no JSON.`, 'invalid-json');
-  }
+  const value = tryParse(text);
+  if (value === undefined) throw invalidRequest(field, told`This is no JSON.`, 'invalid-json');
+  return value;
 }
 
 /** @throws GatewayError when it is no object */

@@ -3,7 +3,7 @@
 import { Agent, type Dispatcher, request } from 'undici';
 import type { OAuthCredential, ServiceAccountCredential } from '../accounts/account.ts';
 import { type Clock, readWithin, withinLimit } from '../lib/clock.ts';
-import { type JsonObject, parseJson, readNumber } from '../lib/json.ts';
+import { type JsonObject, readNumber, tryParse } from '../lib/json.ts';
 import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { NO_PROXY, type ProxyChoice } from '../lib/outbound-proxy.ts';
@@ -200,11 +200,7 @@ async function readBody({ headers, body }: OAuthFetchReply): Promise<JsonObject 
   }
   const bytes = await readWithin(body, MAX_BYTES);
   if (bytes === undefined) throw new OAuthFault('too-large');
-  try {
-    return objectOf(parseJson(bytes.toString('utf8')));
-  } catch {
-    return undefined;
-  }
+  return objectOf(tryParse(bytes.toString('utf8')));
 }
 
 /** RFC 9110 §10.2.3: seconds or a date. */

@@ -22,8 +22,8 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  parseJson,
   readNumber,
+  tryParse,
 } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { objectsOf } from '../lib/read-values.ts';
@@ -359,12 +359,7 @@ interface TimedPiece {
 
 /** @throws GatewayError when the model's answer is not the JSON it was asked for */
 function readTimedText(text: string): TimedText {
-  let value: JsonValue = null;
-  try {
-    value = parseJson(withoutFence(text.trim()));
-  } catch {
-    // No JSON is no object either.
-  }
+  const value = tryParse(withoutFence(text.trim()));
   if (!isJsonObject(value)) {
     throw upstreamError(
       'upstream-unavailable',

@@ -8,8 +8,8 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  parseJson,
   readNumber,
+  tryParse,
 } from '../lib/json.ts';
 import { KeptText } from '../lib/long-text.ts';
 import { textOf } from '../lib/read-values.ts';
@@ -321,19 +321,10 @@ export function withoutNoId(call: JsonObject): JsonObject {
  */
 export function readArguments(json: string): string | undefined {
   if (json.trim() === '') return '{}';
-  const value = jsonIn(json);
+  const value = tryParse(json);
   if (value === undefined) return undefined;
   if (isJsonObject(value)) return json;
   if (value === null) return '{}';
-  const inner = typeof value === 'string' ? jsonIn(value) : undefined;
+  const inner = typeof value === 'string' ? tryParse(value) : undefined;
   return JSON.stringify(isJsonObject(inner) ? inner : { value });
-}
-
-/** Undefined for what is no JSON. */
-function jsonIn(text: string): JsonValue | undefined {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }

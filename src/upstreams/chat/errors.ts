@@ -5,8 +5,8 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  parseJson,
   readNumber,
+  tryParse,
 } from '../../lib/json.ts';
 import { headerOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
@@ -92,14 +92,9 @@ const NOTHING: ErrorBody = {
 };
 
 function readErrorText(text: string): ErrorBody {
-  try {
-    const value = parseJson(text);
-    const first = Array.isArray(value) ? value[0] : value;
-    if (!isJsonObject(first)) return NOTHING;
-    return readError(first.error ?? first);
-  } catch {
-    return NOTHING;
-  }
+  const value = tryParse(text);
+  const first = Array.isArray(value) ? value[0] : value;
+  return isJsonObject(first) ? readError(first.error ?? first) : NOTHING;
 }
 
 /**

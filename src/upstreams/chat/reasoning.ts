@@ -19,8 +19,8 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  parseJson,
   readNumber,
+  tryParse,
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { objectsOf, textOf } from '../../lib/read-values.ts';
@@ -131,12 +131,8 @@ export function readReasoning({ text, signature }: ThinkingPart): readonly Reaso
 }
 
 function detailsIn(json: string): readonly JsonObject[] | undefined {
-  try {
-    const details = parseJson(json);
-    return Array.isArray(details) && details.every(isJsonObject) ? details : undefined;
-  } catch {
-    return undefined;
-  }
+  const details = tryParse(json);
+  return Array.isArray(details) && details.every(isJsonObject) ? details : undefined;
 }
 
 /** In which field thoughts go back; undefined where they stay out. */

@@ -8,7 +8,7 @@ import {
   type QuotaLesson,
   type UpstreamFailureKind,
 } from '../../canonical/error.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
 import { headerOf, objectOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { ERROR_TYPE_STATUS, MESSAGES_WIRE } from '../../wire/messages.ts';
@@ -263,12 +263,8 @@ interface ErrorBody {
 
 /** The error in an answer's text: `{type: "error", error: {type, message}}`, or what others make of it. */
 function readErrorText(text: string): ErrorBody {
-  try {
-    const value = parseJson(text);
-    return readError(isJsonObject(value) ? (value.error ?? value) : undefined);
-  } catch {
-    return { type: undefined, message: '' };
-  }
+  const value = objectOf(tryParse(text));
+  return readError(value?.error ?? value);
 }
 
 /** Compatible upstreams write other types, or just a text. */

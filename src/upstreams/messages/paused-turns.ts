@@ -1,6 +1,6 @@
 // Goes on with turns that the service paused among its own tools: clients of other protocols cannot.
 
-import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
+import { type JsonObject, parseObject } from '../../lib/json.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import type { Frame } from '../../stream/sse.ts';
 import type { UpstreamCall, UpstreamStream } from '../upstream.ts';
@@ -127,7 +127,7 @@ class PausedAnswer {
 
   #endBlock(): void {
     const block = this.content.at(-1);
-    if (block !== undefined && this.#json !== '') block.input = inputOf(this.#json);
+    if (block !== undefined && this.#json !== '') block.input = parseObject(this.#json);
   }
 
   /** As the vendor's own accumulator does it (`@anthropic-ai/sdk` lib/MessageStream). */
@@ -152,15 +152,5 @@ class PausedAnswer {
         break;
       default:
     }
-  }
-}
-
-/** Empty where it is no object. */
-function inputOf(json: string): JsonObject {
-  try {
-    const value = parseJson(json);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
   }
 }

@@ -1,7 +1,8 @@
 // The Responses surface of the OpenAI-style protocol: how a request is read, answered and kept.
 
 import { invalidRequest } from '../../../canonical/error.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../../lib/json.ts';
+import { isJsonObject, type JsonObject, tryParse } from '../../../lib/json.ts';
+import { objectOf } from '../../../lib/read-values.ts';
 import { BOOLEAN, openObjectOf, STRING } from '../../body-schema.ts';
 import type {
   CountTokensCall,
@@ -134,13 +135,8 @@ export const RESPONSES_WEB_SOCKET: WebSocketRoute<GenerateCall> = {
 /** Codex tells when it has worked on a response (codex-rs, `ResponseProcessedWsRequest`). */
 function isNotice(text: string): boolean {
   if (!text.includes('response.processed')) return false;
-  try {
-    const message = parseJson(text);
-    return isJsonObject(message) && message.type === 'response.processed';
-  } catch {
-    // Whoever reads it as a request says what is wrong with it.
-    return false;
-  }
+  // Of what is no JSON whoever reads it as a request says what is wrong with it.
+  return objectOf(tryParse(text))?.type === 'response.processed';
 }
 
 const MESSAGE = openObjectOf({ type: STRING, generate: BOOLEAN, background: BOOLEAN });
