@@ -3,7 +3,7 @@ import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { AnswerChunks, GenerateAnswer } from '../dispatch/dispatcher.ts';
 import { createBodyBudget } from './gates/body.ts';
-import { holdStream } from './held-stream.test-support.ts';
+import { holdStream, stable } from './held-stream.test-support.ts';
 import { arrival, openRaw, type RawConnection, rawPost } from './raw-socket.test-support.ts';
 import {
   chunksOf,
@@ -415,15 +415,4 @@ async function* endless(): AsyncGenerator<string> {
 /** Gives input and output their turns until the condition holds. */
 async function waitUntil(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** The value once it has stayed the same for many turns of the event loop. */
-async function stable(read: () => number): Promise<number> {
-  let value = read();
-  for (let turns = 0; turns < 200; turns++) {
-    await new Promise((resolve) => setImmediate(resolve));
-    if (read() !== value) turns = 0;
-    value = read();
-  }
-  return value;
 }

@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { openWebSocket } from '../../test/support/web-socket-client.ts';
 import { createBodyBudget } from './gates/body.ts';
+import { stable } from './held-stream.test-support.ts';
 import { openRaw } from './raw-socket.test-support.ts';
 import {
   type Generate,
@@ -198,14 +199,3 @@ test('a broken frame closes the connection and harms nobody', async () => {
   expect(await other.next()).toEqual({ said: 'a' });
   other.close();
 });
-
-/** The value once it has stayed the same for many turns of the event loop. */
-async function stable(read: () => number): Promise<number> {
-  let value = read();
-  for (let turns = 0; turns < 200; turns++) {
-    await new Promise((resolve) => setImmediate(resolve));
-    if (read() !== value) turns = 0;
-    value = read();
-  }
-  return value;
-}
