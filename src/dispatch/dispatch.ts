@@ -61,31 +61,18 @@ class Dispatch implements Dispatcher {
 
   async generate(asked: GenerateCall, context: CallContext): Promise<GenerateAnswer> {
     try {
-      return await this.#generateAll(asked, context);
+      const call = choicesOf(asked) > 1 ? await askApart(asked, context, this.#options) : asked;
+      const { fanOut, model } = call;
+      if (fanOut === undefined) return await this.#generateOne(call, context);
+      const { createId, clock } = this.#options;
+      const createdAt = Math.floor(clock.now() / 1000);
+      return await generateSeveral({ ...call, fanOut }, context, {
+        generateOne: (one, own) => this.#generateOne(one, own),
+        replyContext: { model, createId, createdAt },
+      });
     } catch (error) {
       throw this.#withMeantModel(error, asked.model, context);
     }
-  }
-
-  /** A model that is not found is told with the name that may have been meant, of those that the client may use. */
-  #withMeantModel(error: unknown, model: string, { mayUse, onlyUpstream }: CallContext): unknown {
-    if (!(error instanceof GatewayError) || error.reason !== 'model-not-found') return error;
-    const { router } = this.#options;
-    const meant = onlyUpstream === undefined ? router.meant?.(model, mayUse) : undefined;
-    if (meant === undefined) return error;
-    return changed(error, { message: withSuggestion(error.sentence, meant) });
-  }
-
-  async #generateAll(asked: GenerateCall, context: CallContext): Promise<GenerateAnswer> {
-    const call = choicesOf(asked) > 1 ? await askApart(asked, context, this.#options) : asked;
-    const { fanOut, model } = call;
-    if (fanOut === undefined) return this.#generateOne(call, context);
-    const { createId, clock } = this.#options;
-    const createdAt = Math.floor(clock.now() / 1000);
-    return generateSeveral({ ...call, fanOut }, context, {
-      generateOne: (one, own) => this.#generateOne(one, own),
-      replyContext: { model, createId, createdAt },
-    });
   }
 
   async #generateOne(call: GenerateCall, context: CallContext): Promise<GenerateAnswer> {
@@ -153,20 +140,16 @@ class Dispatch implements Dispatcher {
   }
 
   async countTokens(call: CountTokensCall, context: CallContext): Promise<JsonObject> {
+    const session = headerSession(context);
+    const { estimator } = this.#attempts;
     try {
-      return await this.#countTokens(call, context);
+      const routes = await routeCall(call, context, { ...this.#options, session });
+      const bodies = new CallBodies(call, context, { ...this.#options, mayBePiece: true });
+      const setup = { routes, bodies, estimator, dependencies: this.#dependencies };
+      return await countTokens(call, context, setup);
     } catch (error) {
       throw this.#withMeantModel(error, call.model, context);
     }
-  }
-
-  async #countTokens(call: CountTokensCall, context: CallContext): Promise<JsonObject> {
-    const session = headerSession(context);
-    const routes = await routeCall(call, context, { ...this.#options, session });
-    const bodies = new CallBodies(call, context, { ...this.#options, mayBePiece: true });
-    const { estimator } = this.#attempts;
-    const setup = { routes, bodies, estimator, dependencies: this.#dependencies };
-    return countTokens(call, context, setup);
   }
 
   async embed(call: EmbedCall, context: CallContext): Promise<JsonObject> {
@@ -177,6 +160,15 @@ class Dispatch implements Dispatcher {
     } catch (error) {
       throw this.#withMeantModel(error, call.model, context);
     }
+  }
+
+  /** A model that is not found is told with the name that may have been meant, of those that the client may use. */
+  #withMeantModel(error: unknown, model: string, { mayUse, onlyUpstream }: CallContext): unknown {
+    if (!(error instanceof GatewayError) || error.reason !== 'model-not-found') return error;
+    const { router } = this.#options;
+    const meant = onlyUpstream === undefined ? router.meant?.(model, mayUse) : undefined;
+    if (meant === undefined) return error;
+    return changed(error, { message: withSuggestion(error.sentence, meant) });
   }
 }
 
