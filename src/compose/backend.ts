@@ -12,9 +12,9 @@ import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import type { SecretIndex } from '../lib/redact.ts';
 import type { OAuthSettings } from '../oauth/oauth-client.ts';
 import { createMapping } from '../routing/mapping.ts';
+import type { AnswerRoom } from '../stream/held-memory.ts';
 import { createUpstreamDirectory } from '../upstreams/directory.ts';
 import type { UpstreamSettings } from '../upstreams/index.ts';
-import type { AnswerRoom } from '../upstreams/transport/response.ts';
 
 export type Backend = Awaited<ReturnType<typeof openBackend>>;
 

@@ -90,6 +90,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     dispatcher: createDispatcher({
       ...{ router: { route, meant: router.meant }, pool, keeper, clock, random, createId, media },
       provider: createProviderRule(current),
+      answerRoom: bodies.answers,
       thinkingMode: derived(current, (settings) => settings.thinking),
     }),
     mcp,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { SignatureCache } from '../signatures/cache.ts';
+import { type AnswerRoom, HeldMemory } from '../stream/held-memory.ts';
 import type { Frame } from '../stream/sse.ts';
 import { AnswerText } from './answer-text.ts';
 import { StreamObserver, TokenEstimator } from './stream-observer.ts';
@@ -37,6 +38,7 @@ class Words implements AsyncIterableIterator<readonly Frame[], undefined> {
 /** Repeats the words; `silence` shows nothing, `enough` wants no more, `break` is a fault of its own. */
 class Repeated extends AnswerText {
   readonly contentType = 'text/plain';
+  heldBytes = 0;
   #hasEnough = false;
 
   protected push({ text }: Frame): void {
@@ -75,11 +77,11 @@ class Long extends Repeated {
   }
 }
 
-function inputOf(words: readonly string[]) {
+function inputOf(words: readonly string[], room?: AnswerRoom) {
   const keeper = new SignatureCache({ clock: createFakeClock() });
   const estimator = new TokenEstimator();
   const watch = new StreamObserver({ keeper, scope: 'key', estimator, estimatePrompt: () => 0 });
-  return { frames: new Words(words), watch };
+  return { frames: new Words(words), watch, memory: new HeldMemory(room) };
 }
 
 function textOf(words: readonly string[]) {
@@ -152,6 +154,74 @@ test('a failure comes behind what a lane has still to write', async () => {
   await text.next();
   text.endWithError(failure);
   expect(await collect(text)).toEqual(['a1', 'a2', '<cut>']);
+});
+
+/** Shows the word `show`, and holds every other one. */
+class Holding extends Repeated {
+  protected override push(frame: Frame): void {
+    if (frame.text === 'show') super.push(frame);
+    else this.heldBytes += frame.text.length;
+  }
+}
+
+/** Gives so many bytes at most, to all together. */
+function roomOf(most: number) {
+  let held = 0;
+  const room: AnswerRoom = {
+    take(holder, bytes) {
+      if (held - holder.heldBytes + bytes > most) throw full;
+      held += bytes - holder.heldBytes;
+      holder.heldBytes = bytes;
+    },
+    release(holder) {
+      held -= holder.heldBytes;
+      holder.heldBytes = 0;
+    },
+  };
+  return { room, held: () => held };
+}
+
+const full = new GatewayError({ kind: 'overloaded', source: 'gateway', message: 'full' });
+const MEGABYTE_WORD = 'x'.repeat(1_000_000);
+
+test('what waits for more of the answer takes memory until the answer is read', async () => {
+  const { room, held } = roomOf(5_000_000);
+  const words = ['show', MEGABYTE_WORD, MEGABYTE_WORD, MEGABYTE_WORD, 'show'];
+  const text = new Holding(inputOf(words, room));
+  await text.begin(() => {});
+  expect(await text.next()).toMatchObject({ value: 'show' });
+  expect(held()).toBe(0);
+  expect(await text.next()).toMatchObject({ value: 'show' });
+  expect(held()).toBe(3_000_000);
+  expect(await collect(text)).toEqual(['.']);
+  expect(held()).toBe(0);
+});
+
+test('an answer that holds more than there is memory for ends in an error, and gives back what it had', async () => {
+  const { room, held } = roomOf(5_000_000);
+  const many = Array<string>(10).fill(MEGABYTE_WORD);
+  const begun = inputOf(['show', ...many, 'show'], room);
+  const text = new Holding(begun);
+  await text.begin(() => {});
+  expect(await collect(text)).toEqual(['show', '<full>']);
+  expect(begun.frames.isGivenUp).toBe(true);
+  expect(held()).toBe(0);
+  const unbegun = inputOf([...many, 'show'], room);
+  await expect(new Holding(unbegun).begin(() => {})).rejects.toBe(full);
+  expect(unbegun.frames.isGivenUp).toBe(true);
+  expect(held()).toBe(0);
+});
+
+test('an answer nobody reads on gives back what it had', async () => {
+  const { room, held } = roomOf(5_000_000);
+  const words = ['show', MEGABYTE_WORD, MEGABYTE_WORD, 'show'];
+  const text = new Holding(inputOf(words, room));
+  await text.begin(() => {});
+  await text.next();
+  await text.next();
+  expect(held()).toBe(2_000_000);
+  await text.return();
+  expect(held()).toBe(0);
 });
 
 test.each(['cut', 'break'])('a failure before the commit point is thrown (%s)', async (word) => {

@@ -2,6 +2,8 @@
 
 import { asGatewayError, type GatewayError } from '../canonical/error.ts';
 import type { KeptText } from '../canonical/transcript.ts';
+import { LARGE_WORK, relieveMemory } from '../lib/memory-limit.ts';
+import type { HeldMemory } from '../stream/held-memory.ts';
 import type { Frame } from '../stream/sse.ts';
 import type { UpstreamStream } from '../upstreams/upstream.ts';
 import type { AnswerChunks } from './dispatcher.ts';
@@ -21,6 +23,7 @@ export abstract class AnswerText implements AnswerChunks {
   /** Written and not yet taken. */
   protected text = '';
   readonly #frames: UpstreamStream;
+  readonly #memory: HeldMemory;
   readonly #wire: KeptText | undefined;
   #isOver = false;
   /** True once the ending is written, whichever it is. */
@@ -30,9 +33,16 @@ export abstract class AnswerText implements AnswerChunks {
   constructor({
     frames,
     watch,
-  }: { readonly frames: UpstreamStream; readonly watch: StreamObserver }) {
+    memory,
+  }: {
+    readonly frames: UpstreamStream;
+    readonly watch: StreamObserver;
+    /** Given back once all is read or given up. */
+    readonly memory: HeldMemory;
+  }) {
     this.#frames = frames;
     this.watch = watch;
+    this.#memory = memory;
     this.#wire = watch.transcript?.wire;
   }
 
@@ -44,6 +54,8 @@ export abstract class AnswerText implements AnswerChunks {
   protected abstract end(): void;
   /** Writes a failure behind the commit point, which ends the answer. */
   protected abstract fail(error: GatewayError): void;
+  /** Bytes of the answer that wait, between the upstream and the client, for what they belong to. */
+  protected abstract get heldBytes(): number;
   /** Where not all is written at once: the next piece of what comes behind `text`, '' when nothing is left. */
   protected more: (() => string) | undefined;
 
@@ -110,7 +122,10 @@ export abstract class AnswerText implements AnswerChunks {
     } catch (error) {
       if (isAsking) this.#isOver = true;
       await this.#leave();
-      if (!this.watch.isCommitted) throw error;
+      if (!this.watch.isCommitted) {
+        this.#memory.release();
+        throw error;
+      }
       this.endWithError(asGatewayError(error));
     }
   }
@@ -120,8 +135,10 @@ export abstract class AnswerText implements AnswerChunks {
     else if (!this.#hasEnding) {
       for (const frame of batch.value) {
         this.#wire?.addLine(frame.text);
+        if (frame.text.length >= LARGE_WORK) relieveMemory();
         this.push(frame);
       }
+      this.#memory.count(this.heldBytes);
     }
   }
 
@@ -133,6 +150,7 @@ export abstract class AnswerText implements AnswerChunks {
   }
 
   #settle(): IteratorReturnResult<undefined> {
+    this.#memory.release();
     this.#onEnd?.();
     this.#onEnd = undefined;
     return { done: true, value: undefined };

@@ -6,6 +6,7 @@ import { createReceipt, type Receipt, receiptInClientNames } from '../canonical/
 import { precedingUserContent } from '../canonical/signatures.ts';
 import { acceptedNames } from '../canonical/tool-names.ts';
 import { AnswerTranscript } from '../canonical/transcript.ts';
+import { nextTurn } from '../lib/chunked-json.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
@@ -14,6 +15,7 @@ import type { Lease } from '../pool/pool.ts';
 import { understood } from '../protocols/late-reading.ts';
 import type { GenerateCall, RelayCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
+import { type AnswerRoom, HeldMemory } from '../stream/held-memory.ts';
 import type { Frame } from '../stream/sse.ts';
 import { createNameMatcher } from '../transforms/answer/calls.ts';
 import { type AnswerRules, createAnswerRules, noteFewer } from '../transforms/answer/index.ts';
@@ -36,6 +38,7 @@ export interface GenerateAttemptOptions {
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
   readonly estimator: TokenEstimator;
+  readonly answerRoom?: AnswerRoom | undefined;
 }
 
 interface GenerateAttemptInput {
@@ -65,6 +68,7 @@ export class GenerateAttempt {
     this.#promptEstimate ??= estimatePrompt(call, options.estimator);
     return this.#promptEstimate;
   };
+  readonly #memory: HeldMemory;
   #access: AccountAccess | undefined;
   /** Runs until the first byte of the answer. */
   #patience: Timer | undefined;
@@ -76,6 +80,7 @@ export class GenerateAttempt {
     const { call, context, lease, options, prepared } = input;
     const { id: accountId, upstreamId } = lease.account;
     this.#relayed = prepared.lane === 'relay' ? call.relay : undefined;
+    this.#memory = new HeldMemory(options.answerRoom);
     const isRelayed = this.#relayed !== undefined;
     this.#watch = new StreamObserver({
       keeper: options.keeper,
@@ -96,7 +101,7 @@ export class GenerateAttempt {
       const frames = await this.#open();
       const isDoubtful = frames.mayBeWhole === true || !call.stream;
       const known = isDoubtful ? await this.#untilKnown(frames) : frames;
-      answer = await (call.stream ? this.#stream(known) : this.#reply(known));
+      answer = call.stream ? await this.#stream(known) : await this.#whole(known);
     } finally {
       this.#patience?.cancel();
     }
@@ -168,6 +173,16 @@ export class GenerateAttempt {
     const isInPieces = first.value.some(({ value }) => relay.isPiece?.(value));
     if (isInPieces !== this.#input.call.stream) this.#relayed = undefined;
     return withFirst(first.value, frames);
+  }
+
+  async #whole(frames: UpstreamStream): Promise<GenerateAnswer> {
+    try {
+      return await this.#reply(frames);
+    } finally {
+      // What is written next takes less.
+      if (this.#memory.heldBytes > 0) await nextTurn();
+      this.#memory.release();
+    }
   }
 
   async #reply(frames: UpstreamStream): Promise<GenerateAnswer> {
@@ -277,7 +292,7 @@ export class GenerateAttempt {
       createId: options.createId,
     });
     this.#watch.decoder = decoder;
-    return { frames, decoder, watch: this.#watch };
+    return { frames, decoder, watch: this.#watch, memory: this.#memory };
   }
 
   #rules(receipt: Receipt): AnswerRules {

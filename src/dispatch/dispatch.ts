@@ -12,6 +12,7 @@ import { understood } from '../protocols/late-reading.ts';
 import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
 import { withSuggestion } from '../routing/router.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
+import { type AnswerRoom, HeldMemory } from '../stream/held-memory.ts';
 import { GenerateAttempt, type GenerateAttemptOptions } from './attempt.ts';
 import { type AttemptDependencies, AttemptRun, FIRST_PLAN } from './attempts.ts';
 import {
@@ -39,6 +40,8 @@ interface DispatchOptions extends Routing {
   readonly createId: (prefix: string) => string;
   /** For media that requests name by address; without it they are refused. */
   readonly media?: MediaFetcher | undefined;
+  /** The memory for what is held of large answers; without it there is enough. */
+  readonly answerRoom?: AnswerRoom | undefined;
   /** What the operator does with the thinking clients ask for; asked on every request. */
   readonly thinkingMode: () => ThinkingMode;
 }
@@ -53,10 +56,10 @@ class Dispatch implements Dispatcher {
   readonly #attempts: GenerateAttemptOptions;
 
   constructor(options: DispatchOptions) {
-    const { pool, keeper, clock, random, createId } = options;
+    const { pool, keeper, clock, random, createId, answerRoom } = options;
     this.#options = options;
     this.#dependencies = { pool, clock, random, budgetOf: createRetryBudgets(clock) };
-    this.#attempts = { keeper, clock, createId, estimator: new TokenEstimator() };
+    this.#attempts = { keeper, clock, createId, estimator: new TokenEstimator(), answerRoom };
   }
 
   async generate(asked: GenerateCall, context: CallContext): Promise<GenerateAnswer> {
@@ -64,11 +67,12 @@ class Dispatch implements Dispatcher {
       const call = choicesOf(asked) > 1 ? await askApart(asked, context, this.#options) : asked;
       const { fanOut, model } = call;
       if (fanOut === undefined) return await this.#generateOne(call, context);
-      const { createId, clock } = this.#options;
+      const { createId, clock, answerRoom } = this.#options;
       const createdAt = Math.floor(clock.now() / 1000);
       return await generateSeveral({ ...call, fanOut }, context, {
         generateOne: (one, own) => this.#generateOne(one, own),
         replyContext: { model, createId, createdAt },
+        memory: new HeldMemory(answerRoom),
       });
     } catch (error) {
       throw this.#withMeantModel(error, asked.model, context);

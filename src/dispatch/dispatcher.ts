@@ -86,8 +86,6 @@ export interface AnswerChunks extends AsyncIterableIterator<string, unknown> {
   readonly contentType?: string | undefined;
   /** Ends an answer that has begun with this failure, in its own words, which are in the next chunks. */
   endWithError?(error: GatewayError): void;
-  /** As `StreamWriter.heldBytes`. */
-  readonly heldBytes?: number | undefined;
 }
 
 export interface ModelRouter {

@@ -5,6 +5,7 @@ import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
+import { type AnswerRoom, HeldMemory } from '../stream/held-memory.ts';
 import { contextOf } from './dispatch.test-support.ts';
 import type { CallContext } from './dispatcher.ts';
 import { generateSeveral } from './fan-out.ts';
@@ -47,6 +48,7 @@ function answering(failures: ReadonlyMap<number, GatewayError> = new Map()) {
   return {
     seen,
     replyContext: REPLY_CONTEXT,
+    memory: new HeldMemory(undefined),
     async generateOne(call: GenerateCall, context: CallContext) {
       const position = seen.asked;
       seen.asked += 1;
@@ -132,6 +134,7 @@ test('answers stand in the order of their requests, whichever comes first, and a
   let asked = 0;
   const answer = generateSeveral(call, contextOf(), {
     replyContext: REPLY_CONTEXT,
+    memory: new HeldMemory(undefined),
     async generateOne({ writeReply }) {
       const position = asked++;
       await gates[position]?.promise;
@@ -262,6 +265,51 @@ test('the first answer is streamed while others are made, and what fails is left
     if (seen.length === 3) finishLast?.();
   }
   expect(seen).toHaveLength(4);
+});
+
+test('answers that wait for others take memory until all are written, and one that finds none fails', async () => {
+  const room: AnswerRoom & { held: number } = {
+    held: 0,
+    take(holder, bytes) {
+      if (bytes > 3_000_000) throw errorOf('timeout');
+      room.held += bytes - holder.heldBytes;
+      holder.heldBytes = bytes;
+    },
+    release(holder) {
+      room.held -= holder.heldBytes;
+      holder.heldBytes = 0;
+    },
+  };
+  const picture = 'A'.repeat(1_200_000);
+  const large: Reply = {
+    ...REPLY,
+    choices: [
+      {
+        blocks: [{ kind: 'media', mediaType: 'image/png', base64: picture }],
+        end: { choice: 0, reason: 'stop' },
+        grounding: undefined,
+      },
+    ],
+  };
+  const { fanOut, ...call } = severalOf(3, true);
+  const createStreamWriter = () => ({
+    contentType: 'text/event-stream',
+    keepAlive: () => '',
+    write: ({ kind }: CanonicalEvent) => `${kind};`,
+  });
+  const ask = (stream: boolean) =>
+    generateSeveral({ ...call, stream, createStreamWriter, fanOut }, contextOf(), {
+      replyContext: REPLY_CONTEXT,
+      memory: new HeldMemory(room),
+      generateOne: async (one) => ({ kind: 'reply', body: one.writeReply(large, REPLY_CONTEXT) }),
+    });
+  expect(await ask(false)).toEqual({ kind: 'reply', body: { choices: 2, tokens: 10 * 2 } });
+  expect(room.held).toBe(0);
+  const answer = await ask(true);
+  if (answer.kind !== 'stream') throw new Error('no stream');
+  expect(room.held).toBeGreaterThan(2_400_000);
+  for await (const _chunk of answer.chunks) expect(room.held).toBeGreaterThan(2_400_000);
+  expect(room.held).toBe(0);
 });
 
 test('a fault of the gateway itself is never passed over', async () => {

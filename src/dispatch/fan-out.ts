@@ -5,8 +5,10 @@ import type { Reply, ReplyChoice } from '../canonical/fold.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { unfold } from '../canonical/unfold.ts';
 import { addUsage } from '../canonical/usage.ts';
+import { sizeOf } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import type { FanOut, GenerateCall, ReplyContext } from '../protocols/protocol.ts';
+import type { HeldMemory } from '../stream/held-memory.ts';
 import { AsyncBatchQueue } from '../stream/queue.ts';
 import { abortError } from './attempts.ts';
 import { choicesOf, lookForLease, type Routing, routeCall } from './call-setup.ts';
@@ -16,6 +18,8 @@ interface FanOutOptions {
   /** Answers one of the requests, with all attempts it takes. */
   generateOne(call: GenerateCall, context: CallContext): Promise<GenerateAnswer>;
   readonly replyContext: ReplyContext;
+  /** For the answers that wait for others; given back once all are written. */
+  readonly memory: HeldMemory;
 }
 
 /** So many of the requests of one call are on their way at the same time. */
@@ -28,6 +32,33 @@ const AT_ONCE = 10;
  * the others, only when all failed.
  */
 export async function generateSeveral(
+  call: GenerateCall & { readonly fanOut: FanOut },
+  context: CallContext,
+  options: FanOutOptions,
+): Promise<GenerateAnswer> {
+  const { memory } = options;
+  let answer: GenerateAnswer | undefined;
+  try {
+    answer = await answerSeveral(call, context, options);
+    if (answer.kind === 'reply') return answer;
+    return { kind: 'stream', chunks: releasing(memory, answer.chunks) };
+  } finally {
+    if (answer?.kind !== 'stream') memory.release();
+  }
+}
+
+async function* releasing(
+  memory: HeldMemory,
+  chunks: AsyncIterable<string>,
+): AsyncGenerator<string, void> {
+  try {
+    yield* chunks;
+  } finally {
+    memory.release();
+  }
+}
+
+async function answerSeveral(
   call: GenerateCall & { readonly fanOut: FanOut },
   context: CallContext,
   options: FanOutOptions,
@@ -105,10 +136,17 @@ async function askAll(
   const signal = AbortSignal.any([context.signal, giveUp.signal]);
   const results: Result[] = [];
   const waiting = requests.entries();
+  let bytes = 0;
+  const askOne = async (request: CanonicalRequest, own: CallContext): Promise<Reply> => {
+    const reply = await ask(request, call, own, options);
+    bytes += sizeOf(reply);
+    options.memory.count(bytes);
+    return reply;
+  };
   const work = async (): Promise<void> => {
     for (const [index, request] of waiting) {
       const own = { ...context, signal, upstreamCall: index + 1 };
-      const result = await ask(request, call, own, options).catch(asGatewayError);
+      const result = await askOne(request, own).catch(asGatewayError);
       // The reason of the first failure is what the others end with.
       if (result instanceof GatewayError && !takesPartial) giveUp.abort(result);
       results[index] = result;

@@ -6,6 +6,7 @@ import { createReceipt } from '../canonical/receipt.ts';
 import type { FunctionTool } from '../canonical/request.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import { SignatureCache } from '../signatures/cache.ts';
+import { HeldMemory } from '../stream/held-memory.ts';
 import { createAnswerRules } from '../transforms/answer/index.ts';
 import { TranslatedText, translateReply } from './lanes.ts';
 import { StreamObserver, TokenEstimator } from './stream-observer.ts';
@@ -48,7 +49,9 @@ function inputOf() {
     receipt,
     createId: (prefix) => `${prefix}1`,
   });
-  return { input: { frames: oneFrame(), decoder, watch }, rules: { transform }, keeper, receipt };
+  const memory = new HeldMemory(undefined);
+  const input = { frames: oneFrame(), decoder, watch, memory };
+  return { input, rules: { transform }, keeper, receipt };
 }
 
 async function* oneFrame() {

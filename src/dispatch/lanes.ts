@@ -3,8 +3,10 @@
 import type { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import { fold, type Reply } from '../canonical/fold.ts';
+import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { RelayWriter, StreamWriter } from '../protocols/protocol.ts';
+import type { HeldMemory } from '../stream/held-memory.ts';
 import type { Frame } from '../stream/sse.ts';
 import type { AnswerTransform } from '../transforms/answer/index.ts';
 import type { Decoder, UpstreamStream } from '../upstreams/upstream.ts';
@@ -15,6 +17,8 @@ export interface LaneInput {
   readonly frames: UpstreamStream;
   readonly decoder: Decoder;
   readonly watch: StreamObserver;
+  /** For what is held of the answer. */
+  readonly memory: HeldMemory;
 }
 
 /** What the client is to see of a translated answer. */
@@ -22,14 +26,23 @@ interface TranslateRules {
   readonly transform: AnswerTransform;
   /** True when the rest of the answer is not needed; the decoder's ending then closes it. */
   readonly isComplete?: (() => boolean) | undefined;
+  /** Bytes of the text that wait for its end; absent where none do. */
+  readonly heldBytes?: (() => number) | undefined;
+}
+
+/** What is made of a large answer takes as much memory again; others have their turn before. @throws GatewayError overloaded */
+async function prepareLargeWork(memory: HeldMemory, bytes: number): Promise<void> {
+  memory.count(2 * bytes);
+  if (bytes >= STEPWISE_FROM_BYTES) await nextTurn();
 }
 
 /** The whole answer at once. @throws GatewayError */
 export async function translateReply(
-  { frames, decoder, watch }: LaneInput,
+  { frames, decoder, watch, memory }: LaneInput,
   rules: TranslateRules,
 ): Promise<Reply> {
   const events: CanonicalEvent[] = [];
+  let bytes = 0;
   const take = (decoded: readonly CanonicalEvent[]): void => {
     for (const event of watch.take(decoded, rules.transform(decoded))) {
       watch.onEvent(event);
@@ -39,10 +52,13 @@ export async function translateReply(
   for await (const batch of frames) {
     for (const frame of batch) {
       watch.transcript?.wire.addLine(frame.text);
+      bytes += frame.text.length;
+      memory.count(bytes);
       take(decoder.push(frame.value));
     }
   }
   if (watch.error === undefined) take(decoder.end());
+  await prepareLargeWork(memory, bytes);
   return fold(events);
 }
 
@@ -62,8 +78,12 @@ export class TranslatedText extends AnswerText {
     this.more = writer.more?.bind(writer);
   }
 
-  get heldBytes(): number | undefined {
-    return this.#writer.heldBytes;
+  protected get heldBytes(): number {
+    const { heldBytes: decoded = 0 } = this.#decoder;
+    const { heldBytes: written = 0 } = this.#writer;
+    const waiting = decoded + (this.#rules.heldBytes?.() ?? 0);
+    // Once it is whole it is read and written all at once, which takes as much again.
+    return 2 * waiting + written;
   }
 
   protected push(frame: Frame): void {
@@ -108,13 +128,16 @@ export function isNativeErrorReply({ failure }: GatewayError): boolean {
 
 /** The bodies of the upstream's own answer, mostly one. @throws GatewayError when it is an error, empty or no answer. */
 export async function relayReply(
-  { frames, decoder, watch, edit }: RelayInput,
+  { frames, decoder, watch, memory, edit }: RelayInput,
   onTold: OnTold<readonly JsonObject[]>,
 ): Promise<readonly JsonObject[]> {
   const bodies: JsonObject[] = [];
+  let bytes = 0;
   for await (const batch of frames) {
     for (const frame of batch) {
       watch.transcript?.wire.addLine(frame.text);
+      bytes += frame.text.length;
+      memory.count(bytes);
       const value = edit(frame.value);
       bodies.push(value);
       watch.observe(decoder.push(value));
@@ -125,6 +148,7 @@ export async function relayReply(
     if (bodies.length > 0 && isNativeErrorReply(watch.error)) onTold(bodies);
     throw watch.error;
   }
+  await prepareLargeWork(memory, bytes);
   return bodies;
 }
 
@@ -164,6 +188,10 @@ export class RelayedText extends AnswerText {
     this.#see(events);
     this.text += text;
     return true;
+  }
+
+  protected get heldBytes(): number {
+    return this.#input.decoder.heldBytes ?? 0;
   }
 
   protected isComplete(): boolean {

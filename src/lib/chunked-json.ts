@@ -3,8 +3,6 @@
 
 import { isAscii } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { isDenseBase64 } from './base64.ts';
 import {
   isEscaped,
@@ -15,7 +13,7 @@ import {
   parseSurveyed,
   type TextPlace,
 } from './json.ts';
-import { memoryLimit } from './memory-limit.ts';
+import { LARGE_WORK, relieveMemory } from './memory-limit.ts';
 
 interface StepwiseInput extends JsonHints {
   /** Where long strings stand, in their order. */
@@ -238,48 +236,11 @@ async function stringifyList(list: readonly JsonValue[]): Promise<string> {
 }
 
 /** Bodies from this size on are read and written in steps. */
-export const STEPWISE_FROM_BYTES = 4_194_304;
+export const STEPWISE_FROM_BYTES = LARGE_WORK;
 
 export function nextTurn(): Promise<void> {
   relieveMemory();
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
-}
-
-// Collects garbage between the steps of large work where memory is scarce: V8 knows the limit of its heap, and
-// neither the buffers beside it nor the limit of a container.
-
-/** Of the memory limit, that the process uses; beyond the second nothing waits. */
-const SCARCE_SHARE = 0.6;
-const URGENT_SHARE = 0.85;
-/** Between two looks at least, and where much is left: the look itself is dear. */
-const REST_MS = 20;
-const LONG_REST_MS = 100;
-/** Collections take a fifth of the time at most, unless it is urgent. */
-const REST_FACTOR = 4;
-
-let limit: number | undefined;
-let collect: (() => void) | undefined;
-let lookAt = 0;
-let restUntil = 0;
-
-/** Takes some ten milliseconds where most of the memory is used, and nothing elsewhere. */
-export function relieveMemory(): void {
-  const startedAt = performance.now();
-  if (startedAt < lookAt) return;
-  limit ??= memoryLimit();
-  const used = process.memoryUsage.rss() / limit;
-  if (used >= (startedAt < restUntil ? URGENT_SHARE : SCARCE_SHARE)) {
-    collect ??= findCollector();
-    collect();
-    const tookMs = performance.now() - startedAt;
-    restUntil = performance.now() + tookMs * REST_FACTOR;
-  }
-  lookAt = performance.now() + (used < SCARCE_SHARE / 2 ? LONG_REST_MS : REST_MS);
-}
-
-function findCollector(): () => void {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc');
 }

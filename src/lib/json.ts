@@ -1,6 +1,7 @@
 // JSON that loses nothing, and costs no more than it may: numbers a double cannot hold keep their source text.
 
 import { randomInt } from 'node:crypto';
+import { LARGE_WORK, relieveMemory } from './memory-limit.ts';
 
 type JsonPrimitive = string | number | boolean | null;
 export type JsonValue = JsonPrimitive | JsonValue[] | { [key: string]: JsonValue };
@@ -34,6 +35,7 @@ const MAX_DEPTH_LOOKED_THROUGH = 100;
 export function parseJson(text: string, budget?: JsonBudget): JsonValue {
   // What is as short as this can go over no limit.
   const isShort = budget === undefined && text.length <= JSON_LIMITS.maxDepth;
+  if (text.length >= LARGE_WORK) relieveMemory();
   if (!isShort) return parseSurveyed(text, surveyText(text, budget));
   const mayHoldEscapedKey = text.includes('\\') && text.includes('{');
   return parseSurveyed(text, { mayHoldRiskyNumber: RISKY_NUMBER.test(text), mayHoldEscapedKey });
@@ -214,6 +216,22 @@ function holdsOnlyIntegers(value: JsonValue, depth: number): boolean {
     if (item !== undefined && !holdsOnlyIntegers(item, depth + 1)) return false;
   }
   return true;
+}
+
+/** Of memory, in bytes and roughly: an object, or an item of a list, beside its texts. */
+const VALUE_BYTES = 32;
+
+/** What a value takes of memory, roughly. */
+export function sizeOf(value: unknown): number {
+  let bytes = 0;
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const one = left.pop();
+    bytes += typeof one === 'string' ? one.length : VALUE_BYTES;
+    if (typeof one !== 'object' || one === null || isRawNumber(one)) continue;
+    for (const item of Object.values(one)) left.push(item);
+  }
+  return bytes;
 }
 
 /** A wire type whose fields may also be given as undefined. */

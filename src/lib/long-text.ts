@@ -1,6 +1,7 @@
 // Texts that are long, come in small pieces or are kept for long, at the cost of their characters alone.
 
 import { createHash, type Hash } from 'node:crypto';
+import { LARGE_WORK, relieveMemory } from './memory-limit.ts';
 
 /** In UTF-16 units. */
 const BLOCK_LENGTH = 16_384;
@@ -21,6 +22,7 @@ export class KeptText {
   readonly #blocks: Block[] = [];
   #pieces: string[] = [];
   #piecesLength = 0;
+  #blockBytes = 0;
   #keptLength = 0;
   /** Of all that was added, kept or not, in UTF-16 units. */
   length = 0;
@@ -41,7 +43,13 @@ export class KeptText {
     if (this.#piecesLength >= BLOCK_LENGTH) this.#endBlock();
   }
 
+  /** Of memory. */
+  get heldBytes(): number {
+    return this.#blockBytes + this.#piecesLength;
+  }
+
   toString(): string {
+    if (this.heldBytes >= LARGE_WORK) relieveMemory();
     const before = this.#blocks.map(({ bytes, encoding }) => bytes.toString(encoding));
     return [...before, ...this.#pieces].join('');
   }
@@ -53,6 +61,7 @@ export class KeptText {
     const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text, encoding));
     bytes.write(text, encoding);
     this.#blocks.push({ bytes, encoding });
+    this.#blockBytes += bytes.length;
     this.#pieces = [];
     this.#piecesLength = 0;
   }

@@ -1,8 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { GatewayError } from '../canonical/error.ts';
-import type { AnswerChunks, GenerateAnswer } from '../dispatch/dispatcher.ts';
-import { createBodyBudget } from './gates/body.ts';
+import type { GenerateAnswer } from '../dispatch/dispatcher.ts';
 import { holdStream, stable } from './held-stream.test-support.ts';
 import { arrival, openRaw, type RawConnection, rawPost } from './raw-socket.test-support.ts';
 import {
@@ -13,7 +12,6 @@ import {
 } from './start-edge.test-support.ts';
 
 const running: TestEdge[] = [];
-const MEGABYTE = 1_048_576;
 const STREAM = '{"model":"m","stream":true}';
 
 afterEach(async () => {
@@ -364,36 +362,6 @@ test('a slow reader holds the source back', async () => {
   expect((await ended).fields).toMatchObject({ status: 499 });
   await waitUntil(() => stopped);
   expect(produced).toBeLessThan(1_000);
-});
-
-test('a stream whose writer holds more than there is memory for ends in its own words', async () => {
-  const words: string[] = [];
-  const chunks: AnswerChunks & { heldBytes: number } = {
-    heldBytes: 0,
-    [Symbol.asyncIterator]: () => chunks,
-    next: async () => {
-      const value = words.shift();
-      if (value !== undefined) return { done: false, value };
-      if (chunks.heldBytes > 50 * MEGABYTE) return { done: true, value: undefined };
-      chunks.heldBytes += MEGABYTE;
-      return { done: false, value: 'data: more\n\n' };
-    },
-    endWithError: ({ message }) => {
-      words.push('data: the beginning of ', `${message}\n\n`);
-      chunks.heldBytes = 60 * MEGABYTE;
-    },
-  };
-  const bodies = createBodyBudget(createFakeClock(), {
-    limit: 256 * MEGABYTE,
-    heapLimit: 256 * MEGABYTE,
-  });
-  const { edge } = await start({ bodies, generate: async () => ({ kind: 'stream', chunks }) });
-  const received = await ask(edge).until((text) => text.endsWith('0\r\n\r\n'));
-  expect(received.match(/data: more/g)?.length).toBeLessThan(45);
-  expect(received.match(/data: the beginning of /g)).toHaveLength(1);
-  expect(received).toContain('The answer is larger than the memory that the gateway has left');
-  // What it held is free again.
-  bodies.answers.take({ heldBytes: 0 }, 36 * MEGABYTE);
 });
 
 test('one large chunk arrives whole', async () => {

@@ -13,6 +13,7 @@ import { summarizeReceipt } from '../canonical/receipt.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { writeSentence } from '../lib/localized-message.ts';
+import { relieveMemory } from '../lib/memory-limit.ts';
 import type { ClientProtocol, ErrorReply } from '../protocols/protocol.ts';
 import { FOREIGN_API } from '../wire/vocabulary.ts';
 import { closeStalled, type StallClock } from './connections.ts';
@@ -59,7 +60,10 @@ export function sendText(exchange: Exchange, answer: TextAnswer): void {
   const headers = baseHeaders(exchange);
   if (type !== undefined) headers.push('content-type', type);
   if (text !== undefined) {
-    if (text.length >= LARGE_ANSWER) edge.bodies.add(exchange, 2 * text.length);
+    if (text.length >= LARGE_ANSWER) {
+      relieveMemory();
+      edge.bodies.add(exchange, 2 * text.length);
+    }
     headers.push('content-length', String(Buffer.byteLength(text)));
   }
   if (answer.headers !== undefined) headers.push(...answer.headers);

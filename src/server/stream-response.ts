@@ -5,6 +5,7 @@ import type { KeptText } from '../canonical/transcript.ts';
 import type { AnswerChunks } from '../dispatch/dispatcher.ts';
 import { type Clock, SilenceTimer, type Timer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import { LARGE_WORK, relieveMemory } from '../lib/memory-limit.ts';
 import type { FollowedEvents, GenerateCall, StreamWriter } from '../protocols/protocol.ts';
 import { turn } from '../stream/scheduler.ts';
 import { readCallContext, startDeadline } from './call-context.ts';
@@ -85,7 +86,6 @@ async function sendStream(exchange: Exchange, source: StreamSource): Promise<voi
   } finally {
     deadline?.cancel();
     stream.pulse.cancel();
-    if (stream.heldBytes > 0) edge.bodies.answers.release(stream);
     signal.removeEventListener('abort', onAbort);
   }
 }
@@ -101,9 +101,6 @@ async function sendChunks(
     const behind = stream.write(chunk);
     if (behind !== undefined) await behind;
     if (!stream.isOpen) break;
-    // Most writers hold next to nothing.
-    const { heldBytes } = chunks;
-    if (heldBytes !== undefined) stream.countHeld(heldBytes);
   }
 }
 
@@ -177,6 +174,7 @@ export class SocketWriter {
   async #sendInPieces(): Promise<void> {
     this.#isInPieces = true;
     while (this.#pending !== '' && this.isOpen) {
+      if (this.#pending.length >= LARGE_WORK) relieveMemory();
       // Outside of V8's own memory, which has a limit: a client may take its time.
       const bytes = Buffer.from(this.#pending);
       this.#pending = '';
@@ -246,14 +244,8 @@ function endOfPiece(bytes: Buffer, start: number): number {
   return end;
 }
 
-/** Smaller answers are many at once, and soon over; and of larger ones each so many bytes more are counted. */
-const COUNTED_BYTES = 1_048_576;
-
 /** The stream as the client sees it. */
 class OpenStream extends SocketWriter {
-  /** Of the memory for large answers, what is counted for what its writer holds. */
-  heldBytes = 0;
-  #counted = 0;
   /** True once headers went out, with text or without. */
   hasBegun = false;
   hasText = false;
@@ -280,19 +272,6 @@ class OpenStream extends SocketWriter {
   get #writer(): StreamWriter {
     this.#ownWriter ??= this.#source.createWriter();
     return this.#ownWriter;
-  }
-
-  /** Ends a stream for whose answer there is not enough memory. */
-  countHeld(bytes: number): void {
-    if (bytes - this.#counted < COUNTED_BYTES) return;
-    this.#counted = bytes;
-    try {
-      this.#exchange.edge.bodies.answers.take(this, bytes);
-    } catch (error) {
-      // Once is enough, however much its last chunks are.
-      this.#counted = Number.POSITIVE_INFINITY;
-      this.fail(error);
-    }
   }
 
   override write(chunk: string): Promise<void> | undefined {

@@ -204,6 +204,8 @@ export interface Decoder {
   end(): CanonicalEvent[];
   /** What the upstream told last of the usage, also of an answer that never ends; undefined when it told nothing. */
   readonly usage: Usage | undefined;
+  /** Bytes of the answer that it holds until what they belong to is whole; absent where that is next to nothing. */
+  readonly heldBytes?: number | undefined;
   /** Tokens of the answer without its thoughts so far, where the upstream's own count is of these alone. */
   readonly countedAnswer?: number | undefined;
 }

@@ -175,6 +175,8 @@ export class PartialCalls {
   #calls: PartialCall[] = [];
   /** How many have begun, those that were taken among them. */
   begun = 0;
+  /** Of what those that have come say. */
+  heldBytes = 0;
 
   /** @param most UTF-16 units of what each call says that are kept; all of them where it is absent */
   constructor(most?: number) {
@@ -206,7 +208,9 @@ export class PartialCalls {
     const said = given ?? input;
     if (said === undefined || said === null) return call;
     const text = typeof said === 'string' ? said : JSON.stringify(said);
+    this.heldBytes -= call.said.heldBytes;
     call.said.add(text);
+    this.heldBytes += call.said.heldBytes;
     call.isBlank &&= text.trim() === '';
     call.end.read(text);
     return call;
@@ -225,6 +229,7 @@ export class PartialCalls {
   take(): readonly PartialCall[] {
     const calls = this.#calls;
     this.#calls = [];
+    this.heldBytes = 0;
     return calls;
   }
 

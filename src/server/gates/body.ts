@@ -12,7 +12,6 @@ import {
 import {
   nextTurn,
   parseInSteps,
-  relieveMemory,
   STEPWISE_FROM_BYTES,
   StepwiseSyntaxError,
 } from '../../lib/chunked-json.ts';
@@ -29,7 +28,7 @@ import {
   parseSurveyed,
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
-import { memoryLimit } from '../../lib/memory-limit.ts';
+import { memoryLimit, relieveMemory } from '../../lib/memory-limit.ts';
 import { isLoopback, MAX_KNOWN_ADDRESSES, readAddress, visitorOf } from '../../lib/net.ts';
 import { remember } from '../../lib/once.ts';
 import { parseWithSharedTools } from '../../lib/shared-json.ts';

@@ -9,6 +9,7 @@ import { TranslatedText, translateReply } from '../../dispatch/lanes.ts';
 import { StreamObserver, TokenEstimator } from '../../dispatch/stream-observer.ts';
 import type { StreamWriter } from '../../protocols/protocol.ts';
 import { SignatureCache } from '../../signatures/cache.ts';
+import { HeldMemory } from '../../stream/held-memory.ts';
 import { createAnswerRules } from './index.ts';
 
 const SIX = ['1', '2', '3', '4', '5', 'END'];
@@ -38,7 +39,8 @@ function answerOf(
   const createId = (prefix: string) => prefix;
   const decoder = upstream.createDecoder({ signatureFamily: 'f', createId });
   const rules = createAnswerRules({ request: requestOf(change), receipt, createId, isSearchNamed });
-  return { input: { frames: frames(), decoder, watch }, rules, state, watch, receipt };
+  const memory = new HeldMemory(undefined);
+  return { input: { frames: frames(), decoder, watch, memory }, rules, state, watch, receipt };
 }
 
 function createTextWriter(): StreamWriter & { readonly events: CanonicalEvent[] } {

@@ -60,7 +60,7 @@ export function createAnswerRules(options: AnswerRulesOptions) {
   const stops =
     stopSequences.length === 0 ? undefined : new StopCutter(enforcedStops(request), choices);
   const isPlain = tools.length === 0 && outputFormat.kind === 'text';
-  const steps = isPlain ? [] : stepsOf({ ...options, receipt });
+  const { steps, text } = isPlain ? NO_STEPS : stepsOf({ ...options, receipt });
   // What a text cites is told at the end of the answer, behind any cut.
   const citesLate = isSearchNamed || tools.some(({ kind }) => CITING.has(kind));
   return {
@@ -74,6 +74,8 @@ export function createAnswerRules(options: AnswerRulesOptions) {
       for (const step of steps) shown = step(shown);
       return shown;
     },
+    /** Bytes of the text that wait for its end; absent where none do. */
+    heldBytes: text && (() => text.heldBytes),
     /** True when the client needs nothing more of the upstream's answer; absent where that is never before its end. */
     isComplete:
       citesLate || (stops === undefined && limit === undefined)
@@ -82,8 +84,15 @@ export function createAnswerRules(options: AnswerRulesOptions) {
   };
 }
 
-/** In order; those alone that the request can need. */
-function stepsOf(options: AnswerRulesOptions): AnswerTransform[] {
+interface Steps {
+  /** In order; those alone that the request can need. */
+  readonly steps: readonly AnswerTransform[];
+  readonly text?: TextRewriter | undefined;
+}
+
+const NO_STEPS: Steps = { steps: [] };
+
+function stepsOf(options: AnswerRulesOptions): Steps {
   const { request, receipt } = options;
   const typed = options.typed?.() ?? NOTHING_TYPED;
   const { tools, outputFormat } = request;
@@ -92,17 +101,15 @@ function stepsOf(options: AnswerRulesOptions): AnswerTransform[] {
     steps.push(leaveOutCode(receipt));
   }
   const rule = answerRule(outputFormat, { receipt, isTyped: typed.answer });
-  if (rule !== undefined) {
-    const text = new TextRewriter(rule);
-    steps.push((events) => text.rewrite(events));
-  }
+  const text = rule && new TextRewriter(rule);
+  if (text !== undefined) steps.push((events) => text.rewrite(events));
   if (tools.some(isCallable)) {
     const calls = new CallRewriter({ ...options, typed });
     steps.push((events) => calls.rewrite(events));
   }
   const filter = createSourceFilter(tools);
   if (filter !== undefined) steps.push(filter);
-  return steps;
+  return { steps, text };
 }
 
 /** Tells a client what it asked for and does not get, and what only the upstream's own protocol has a place for. */

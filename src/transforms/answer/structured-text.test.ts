@@ -72,7 +72,7 @@ test('blanks before the text are not waited for long', () => {
     (event) => strip.rewrite([event]).length,
   );
   expect(shown.slice(0, 66)).toEqual([1, 1, ...Array(64).fill(0)]);
-  expect(shown.at(66)).toBe(65);
+  expect(shown.slice(66, 68)).toEqual([1, 1]);
   expect(textAfter([...pieces, '```json\n{}\n```'])).toBe(
     `${' '.repeat(80)}\`\`\`json\n{}\n\`\`\``,
   );
@@ -112,4 +112,17 @@ test.each([FINISH, ERROR])('an answer that breaks off keeps what came of it', (e
   const events = eventsOf(['```json\n{"a"']).slice(0, 3);
   const shown = [...events, end].flatMap((event) => strip.rewrite([event]));
   expect(shown).toEqual([...events, end]);
+});
+
+test('a text that waits for its end counts as held until then', () => {
+  const rewriter = new TextRewriter(FENCE_RULE);
+  const delta = (text: string) =>
+    rewriter.rewrite([{ kind: 'block-delta', index: 0, delta: { kind: 'text', text } }]);
+  rewriter.rewrite([{ kind: 'block-start', index: 0, choice: 0, block: { kind: 'text' } }]);
+  delta('```json\n');
+  for (let n = 0; n < 10; n += 1) expect(delta('1'.repeat(10_000))).toEqual([]);
+  expect(rewriter.heldBytes).toBe(100_008);
+  const [whole] = rewriter.rewrite([{ kind: 'block-end', index: 0 }]);
+  expect(whole).toMatchObject({ delta: { text: `\`\`\`json\n${'1'.repeat(100_000)}` } });
+  expect(rewriter.heldBytes).toBe(0);
 });

@@ -5,6 +5,7 @@ import type { CanonicalEvent, GroundingEvent } from '../../canonical/event.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { OutputFormat } from '../../canonical/request.ts';
 import { isJsonObject, tryParse } from '../../lib/json.ts';
+import { KeptText } from '../../lib/long-text.ts';
 import { repairValue, SchemaReader } from '../../schema/coerce.ts';
 import { isTextDelta, type TextDelta } from '../answer-cutter.ts';
 
@@ -41,8 +42,7 @@ function repairRule(reader: SchemaReader, receipt: Receipt): TextRule {
 /** The first text of a choice while it may still change. */
 interface HeldText {
   readonly index: number;
-  readonly deltas: TextDelta[];
-  text: string;
+  readonly text: KeptText;
 }
 
 interface ChoiceState {
@@ -62,6 +62,13 @@ export class TextRewriter {
 
   constructor(rule: TextRule) {
     this.#rule = rule;
+  }
+
+  /** Of the texts that wait. */
+  get heldBytes(): number {
+    let bytes = 0;
+    for (const { held } of this.#choices.values()) bytes += held?.text.heldBytes ?? 0;
+    return bytes;
   }
 
   rewrite(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {
@@ -103,7 +110,7 @@ export class TextRewriter {
   /** Only a choice's first text is looked at. */
   #open(choice: number, index: number): void {
     if (this.#choices.has(choice)) return;
-    const state: ChoiceState = { held: { index, deltas: [], text: '' }, shift: 0 };
+    const state: ChoiceState = { held: { index, text: new KeptText() }, shift: 0 };
     this.#choices.set(choice, state);
     this.#owners.set(index, state);
   }
@@ -115,9 +122,8 @@ export class TextRewriter {
     if (choice === undefined || held === undefined) return false;
     // Looking at a text puts its pieces together: a long one is not looked at for each of them.
     const isDecided = held.text.length >= this.#rule.decidedAfter;
-    held.deltas.push(event);
-    held.text += event.delta.text;
-    if (!isDecided && !this.#rule.mayChange(held.text)) this.#release(choice, shown);
+    held.text.add(event.delta.text);
+    if (!isDecided && !this.#rule.mayChange(held.text.toString())) this.#release(choice, shown);
     return true;
   }
 
@@ -125,28 +131,22 @@ export class TextRewriter {
   #settle(choice: ChoiceState | undefined, shown: CanonicalEvent[]): void {
     const held = choice?.held;
     if (choice === undefined || held === undefined) return;
-    const rewritten = this.#rule.rewrite(held.text);
-    if (rewritten === undefined) {
-      this.#release(choice, shown);
-      return;
-    }
-    const { text, shift } = rewritten;
+    const given = held.text.toString();
+    const { text, shift } = this.#rule.rewrite(given) ?? { text: given, shift: choice.shift };
     choice.shift = shift;
-    this.#forget(choice, held);
-    const delta = { kind: 'text', text } as const;
-    if (text !== '') shown.push({ kind: 'block-delta', index: held.index, delta });
+    this.#give(choice, held, text, shown);
   }
 
   #release(choice: ChoiceState, shown: CanonicalEvent[]): void {
     const { held } = choice;
-    if (held === undefined) return;
-    this.#forget(choice, held);
-    for (const delta of held.deltas) shown.push(delta);
+    if (held !== undefined) this.#give(choice, held, held.text.toString(), shown);
   }
 
-  #forget(choice: ChoiceState, { index }: HeldText): void {
+  #give(choice: ChoiceState, { index }: HeldText, text: string, shown: CanonicalEvent[]): void {
     choice.held = undefined;
     this.#owners.delete(index);
+    const delta = { kind: 'text', text } as const;
+    if (text !== '') shown.push({ kind: 'block-delta', index, delta });
   }
 }
 

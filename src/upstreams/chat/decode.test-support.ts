@@ -9,17 +9,21 @@ import { ChatDecoder } from './decode.ts';
 
 export const FAMILY = 'chat.test.m';
 
+export function decoderOf(context: Partial<DecodeContext> = {}, namesEnds = true): ChatDecoder {
+  let ids = 0;
+  const createId = (prefix: string) => `${prefix}${++ids}`;
+  return new ChatDecoder(
+    { signatureFamily: FAMILY, createId, ...context },
+    { now: () => 0, tracesThoughts: true, namesEnds },
+  );
+}
+
 /** All events of an answer given as chunks. */
 export function decodeWith(
   { namesEnds = true, ...context }: Partial<DecodeContext> & { readonly namesEnds?: boolean },
   ...chunks: readonly JsonObject[]
 ): CanonicalEvent[] {
-  let ids = 0;
-  const createId = (prefix: string) => `${prefix}${++ids}`;
-  const decoder = new ChatDecoder(
-    { signatureFamily: FAMILY, createId, ...context },
-    { now: () => 0, tracesThoughts: true, namesEnds },
-  );
+  const decoder = decoderOf(context, namesEnds);
   return [...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()];
 }
 

@@ -6,6 +6,7 @@ import {
   blocksOf,
   chunk,
   decode,
+  decoderOf,
   decodeWith,
   endOf,
   errorOf,
@@ -515,4 +516,36 @@ test('arguments that are no object are kept, and a call with an empty custom fie
   const inputOf = (args: JsonValue) => blocksOf(chunk(called(args)), stop('tool_calls'))?.[0];
   expect(inputOf([1])).toMatchObject({ kind: 'tool-call', input: { value: [1] } });
   expect(inputOf('{"a":1}')).toMatchObject({ kind: 'tool-call', input: { a: 1 } });
+});
+
+test('what waits for the end of a call, of a thought or of the answer counts as held until it is given out', () => {
+  const held = (...chunks: readonly JsonObject[]): number => {
+    const decoder = decoderOf();
+    for (const one of chunks) decoder.push(one);
+    return decoder.heldBytes;
+  };
+  const long = 'y'.repeat(100_000);
+  const call = { id: 'call_1', function: { name: 'write', arguments: '{"text":"' } };
+  const calling = [piece(0, call), piece(0, { function: { arguments: long } })];
+  expect(held(...calling)).toBeGreaterThanOrEqual(100_000);
+  const whole = piece(0, { function: { arguments: '"}' } });
+  expect(held(...calling, whole, stop('tool_calls'))).toBeLessThan(1_000);
+  expect(held(chunk({ reasoning_content: long }))).toBe(100_000);
+  expect(held(chunk({ reasoning_details: [{ type: 'x', data: long }] }))).toBeGreaterThan(100_000);
+  expect(held(chunk({ refusal: long }))).toBe(100_000);
+  expect(held(chunk({ audio: { data: btoa(long) } }))).toBeGreaterThan(100_000);
+  expect(held(chunk({ annotations: [{ type: 'x', text: long }] }))).toBeGreaterThan(100_000);
+  const rated = { content: [{ token: long, logprob: -1, top_logprobs: [] }] };
+  expect(held(chunk({ content: 'a' }, { logprobs: rated }))).toBeGreaterThan(100_000);
+  expect(held(...Array<JsonObject>(10).fill(chunk({ content: long })))).toBe(0);
+});
+
+test('a chunk may name hundreds of thousands of sources and tokens', () => {
+  const annotations = Array<JsonObject>(200_000).fill({ type: 'x' });
+  const content = Array<JsonObject>(200_000).fill({ token: 'a', logprob: -1, top_logprobs: [] });
+  const { logprobs } = endOf(
+    chunk({ content: 'a', annotations }, { logprobs: { content } }),
+    stop(),
+  ) ?? { logprobs: undefined };
+  expect(logprobs?.tokens).toHaveLength(200_000);
 });

@@ -14,7 +14,13 @@ import type {
 import type { Signature } from '../../canonical/request.ts';
 import { linkAddress } from '../../canonical/text-forms.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  readNumber,
+  sizeOf,
+} from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { KeptText } from '../../lib/long-text.ts';
 import { indexOf, itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
@@ -92,6 +98,12 @@ export class ChatDecoder implements Decoder {
     return this.#usage;
   }
 
+  get heldBytes(): number {
+    let bytes = 0;
+    for (const choice of this.#choices) bytes += choice.heldBytes;
+    return bytes;
+  }
+
   push(frame: JsonObject): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
     if (frame === DONE) this.#isDone = true;
@@ -163,10 +175,7 @@ export class ChatDecoder implements Decoder {
     choice.rawReason = reason ?? choice.rawReason;
     choice.stopSequence = textOf(value.stop_reason) ?? choice.stopSequence;
     if (message !== undefined) choice.read(message, events);
-    if (isJsonObject(value.logprobs)) {
-      choice.logprobs ??= [];
-      choice.logprobs.push(...readLogprobs(value.logprobs));
-    }
+    if (isJsonObject(value.logprobs)) choice.readRatings(value.logprobs);
     if (reason !== undefined) choice.close(events);
   }
 
@@ -453,6 +462,8 @@ interface OpenBlock {
 
 /** Kinds of parts are few; more are an upstream's nonsense. */
 const MAX_UNREAD = 5;
+/** What is remembered of a call once it is told. */
+const CALL_BYTES = 128;
 
 /**
  * Thoughts, then text, then calls, as they come. Calls are given out whole, once the choice ends or says something
@@ -466,14 +477,17 @@ class ChoiceDecoder {
   readonly #text: KeptText;
   readonly #details = new ReasoningDetails();
   #open: OpenBlock | undefined;
-  /** The words of the open thought. */
-  #thought: string[] = [];
+  /** The words of the open thought, where they are remembered. */
+  #thought = new KeptText();
   /** The field that thoughts come in. */
   #thoughtField: string | undefined;
   /** What was thought so far, for the calls it leads to. */
   #thoughts: Reasoning[] = [];
   readonly #calls = new PartialCalls();
   #sound: Buffer[] = [];
+  #soundBytes = 0;
+  /** Of what waits for the end of the answer. */
+  #lateBytes = 0;
   #unread: Set<string> | undefined;
   hasContent = false;
   hasToolCalls = false;
@@ -506,6 +520,18 @@ class ChoiceDecoder {
     return this.#unread && [...this.#unread];
   }
 
+  get heldBytes(): number {
+    const { heldBytes: said } = this.#calls;
+    const thought = this.#thought.heldBytes + this.#details.heldBytes;
+    return said + thought + this.#soundBytes + this.#lateBytes;
+  }
+
+  readRatings(given: JsonObject): void {
+    this.logprobs ??= [];
+    for (const token of readLogprobs(given)) this.logprobs.push(token);
+    this.#lateBytes += sizeOf(given);
+  }
+
   /** A delta of a stream, or a whole message. */
   read(message: JsonObject, events: CanonicalEvent[]): void {
     const details = message.reasoning_details;
@@ -518,10 +544,13 @@ class ChoiceDecoder {
     const { content } = message;
     if (typeof content === 'string') this.#addText('text', content, events);
     else for (const part of objectsOf(content)) this.#readPart(part, events);
-    this.refusal += textOf(message.refusal) ?? '';
+    this.#refuse(message.refusal);
     for (const image of objectsOf(message.images)) this.#readImage(image, events);
     if (isJsonObject(message.audio)) this.#readAudio(message.audio, events);
-    this.annotations.push(...objectsOf(message.annotations));
+    for (const annotation of objectsOf(message.annotations)) {
+      this.annotations.push(annotation);
+      this.#lateBytes += sizeOf(annotation);
+    }
     const calls = objectsOf(message.tool_calls);
     for (const call of calls) this.#calls.add(call);
     // llama-cpp-python says each call in both forms.
@@ -553,7 +582,7 @@ class ChoiceDecoder {
         this.#addText('thinking', thoughtIn(part), events);
         break;
       case 'refusal':
-        this.refusal += textOf(part.refusal) ?? '';
+        this.#refuse(part.refusal);
         break;
       case 'image_url':
         this.#readImage(part, events);
@@ -565,6 +594,13 @@ class ChoiceDecoder {
         if (this.#unread.size < MAX_UNREAD) this.#unread.add(kind);
       }
     }
+  }
+
+  #refuse(said: JsonValue | undefined): void {
+    const text = textOf(said);
+    if (text === undefined) return;
+    this.refusal += text;
+    this.#lateBytes += text.length;
   }
 
   #addText(kind: OpenBlock['kind'], text: string, events: CanonicalEvent[]): void {
@@ -580,7 +616,7 @@ class ChoiceDecoder {
     }
     events.push({ kind: 'block-delta', index: this.#open.index, delta: { kind, text } });
     if (kind === 'thinking') {
-      this.#thought.push(text);
+      if (this.#shared.tracesThoughts) this.#thought.add(text);
       return;
     }
     this.#text.add(text);
@@ -595,8 +631,8 @@ class ChoiceDecoder {
       events.push({ kind: 'block-end', index: open.index });
       return;
     }
-    const text = this.#thought.join('');
-    this.#thought = [];
+    const text = this.#thought.toString();
+    this.#thought = new KeptText();
     const signature = this.#remember(text, this.#details.take());
     events.push({ kind: 'block-end', index: open.index, signature });
   }
@@ -612,7 +648,10 @@ class ChoiceDecoder {
 
   #remember(text: string, details: readonly JsonObject[] | undefined): Signature {
     const thought = rememberedThought(text, details, this.#thoughtField);
-    this.#thoughts.push(thought);
+    if (this.#shared.tracesThoughts) {
+      this.#thoughts.push(thought);
+      this.#lateBytes += sizeOf(thought);
+    }
     return signatureOf(thought, this.#shared.context.signatureFamily);
   }
 
@@ -660,6 +699,7 @@ class ChoiceDecoder {
     const isUsable = given !== undefined && !callIds.has(given);
     const id = isUsable ? given : context.createId(context.callIdPrefix ?? 'call_');
     callIds.add(id);
+    this.#lateBytes += CALL_BYTES;
     return id;
   }
 
@@ -680,13 +720,16 @@ class ChoiceDecoder {
     const words = textOf(transcript);
     if (words !== undefined) this.#addText('text', words, events);
     const piece = textOf(data);
-    if (piece !== undefined) this.#sound.push(Buffer.from(piece, 'base64'));
+    if (piece === undefined) return;
+    this.#sound.push(Buffer.from(piece, 'base64'));
+    this.#soundBytes += piece.length;
   }
 
   #giveAudio(events: CanonicalEvent[]): void {
     const pieces = this.#sound;
     if (pieces.length === 0) return;
     this.#sound = [];
+    this.#soundBytes = 0;
     this.#addMedia(this.#shared.audioType, Buffer.concat(pieces).toString('base64'), events);
   }
 

@@ -20,6 +20,7 @@ import {
   type JsonObject,
   type JsonValue,
   readNumber,
+  sizeOf,
   tryParse,
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
@@ -59,9 +60,11 @@ export function plainField(holder: JsonObject): PlainField | undefined {
  */
 export class ReasoningDetails {
   readonly #details: JsonObject[] = [];
+  heldBytes = 0;
 
   add(value: JsonValue | undefined): void {
     for (const detail of objectsOf(value)) {
+      this.heldBytes += sizeOf(detail);
       const last = this.#details.at(-1);
       if (last === undefined || !goesOn(last, detail)) this.#details.push(detail);
       else this.#details[this.#details.length - 1] = joined(last, detail);
@@ -70,6 +73,7 @@ export class ReasoningDetails {
 
   /** Undefined where there was none. */
   take(): readonly JsonObject[] | undefined {
+    this.heldBytes = 0;
     return this.#details.length === 0 ? undefined : this.#details.splice(0);
   }
 }

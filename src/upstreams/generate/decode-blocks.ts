@@ -3,7 +3,7 @@
 import type { BlockOpening, CanonicalEvent, FetchedPage } from '../../canonical/event.ts';
 import type { Signature, ToolCallPart } from '../../canonical/request.ts';
 import { linkAddress } from '../../canonical/text-forms.ts';
-import { isJsonObject, type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, sizeOf, tryParse } from '../../lib/json.ts';
 import { KeptText, TextDigest } from '../../lib/long-text.ts';
 import { objectOf, textOf } from '../../lib/read-values.ts';
 import type { DecodeContext } from '../upstream.ts';
@@ -38,6 +38,8 @@ interface OpenCall {
 
 /** Kinds of parts are few; more are an upstream's nonsense. */
 const MAX_UNREAD = 5;
+/** What is remembered of a call once it is told. */
+const CALL_BYTES = 128;
 
 /**
  * Text and thought fragments stay in one block until a part of another kind comes, so that a
@@ -57,6 +59,10 @@ export class ChoiceDecoder implements GroundedChoice {
   #hasBrokenCall = false;
   /** What the upstream did by itself since the last call. */
   #trace: JsonObject[] | undefined;
+  #traceBytes = 0;
+  /** Of what waits for the end of the answer. */
+  lateBytes = 0;
+  groundingBytes = 0;
   /** What parts of unknown kinds call themselves; undefined where there was none. */
   unread: Set<string> | undefined;
   readonly #text: KeptText;
@@ -81,6 +87,11 @@ export class ChoiceDecoder implements GroundedChoice {
 
   get text(): string {
     return this.#text.toString();
+  }
+
+  get heldBytes(): number {
+    const called = (this.#openCall?.args.heldBytes ?? 0) + this.#traceBytes;
+    return called + this.lateBytes + this.groundingBytes;
   }
 
   /** Adds the events of one part to `events`. Parts of unknown kinds give none. */
@@ -115,6 +126,7 @@ export class ChoiceDecoder implements GroundedChoice {
     } else if (isJsonObject(part.toolCall) || isJsonObject(part.toolResponse)) {
       this.#trace ??= [];
       this.#trace.push(part);
+      this.#traceBytes += sizeOf(part);
     } else this.#noteUnread(part);
   }
 
@@ -226,6 +238,7 @@ export class ChoiceDecoder implements GroundedChoice {
     const parts = this.#trace;
     if (parts === undefined) return {};
     this.#trace = undefined;
+    this.#traceBytes = 0;
     return { trace: { family: this.#shared.context.signatureFamily, parts } };
   }
 
@@ -243,6 +256,7 @@ export class ChoiceDecoder implements GroundedChoice {
     const isUsable = typeof given === 'string' && given !== '' && !shared.callIds.has(given);
     const id = isUsable ? given : shared.context.createId(shared.context.callIdPrefix ?? 'call_');
     shared.callIds.add(id);
+    this.lateBytes += CALL_BYTES;
     return id;
   }
 

@@ -554,3 +554,27 @@ test.each<[string, JsonObject]>([
   const decoder = new GenerateDecoder({ signatureFamily: 'a', createId: (id) => id }, () => 0);
   expect(decoder.push({ candidates: 'a' }).at(-1)?.kind).toBe('error');
 });
+
+test('what waits for the end of a call, for the next one or for the end counts as held until it is given out', () => {
+  const decoder = new GenerateDecoder({ signatureFamily: 'alpha', createId: String }, () => 0);
+  const long = 'y'.repeat(100_000);
+  const call = (partialArgs: readonly JsonObject[], more: JsonObject = {}) =>
+    frame([{ functionCall: { partialArgs: [...partialArgs], willContinue: true, ...more } }]);
+  decoder.push(call([], { name: 'write' }));
+  decoder.push(call([{ jsonPath: '$.text', stringValue: long }]));
+  expect(decoder.heldBytes).toBeGreaterThan(100_000);
+  decoder.push(frame([{ functionCall: {} }]));
+  expect(decoder.heldBytes).toBeLessThan(1_000);
+  decoder.push(frame([{ toolCall: { text: long } }]));
+  expect(decoder.heldBytes).toBeGreaterThan(100_000);
+  decoder.push(frame([{ functionCall: { name: 'write', args: {} } }]));
+  expect(decoder.heldBytes).toBeLessThan(1_000);
+  const sources = { groundingChunks: [{ web: { uri: 'https://a.test/', title: long } }] };
+  for (let n = 0; n < 3; n += 1)
+    decoder.push(frame([{ text: 'a' }], { groundingMetadata: sources }));
+  expect(decoder.heldBytes).toBeGreaterThan(100_000);
+  expect(decoder.heldBytes).toBeLessThan(102_000);
+  const rated = { chosenCandidates: [{ token: long, logProbability: -1 }] };
+  decoder.push(frame([{ text: 'a' }], { logprobsResult: rated }));
+  expect(decoder.heldBytes).toBeGreaterThan(200_000);
+});

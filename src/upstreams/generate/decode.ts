@@ -82,6 +82,12 @@ export class GenerateDecoder implements Decoder {
     return readAnswerCount(this.#latestCounts());
   }
 
+  get heldBytes(): number {
+    let bytes = 0;
+    for (const choice of this.#choices) bytes += choice.heldBytes;
+    return bytes;
+  }
+
   push(frame: JsonObject): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
     if (this.#hasEnded) return events;

@@ -1,7 +1,13 @@
 // Reads what is told of a choice beside its parts: why it ended, well or as a fault, and its log-probabilities.
 
 import type { FinishReason, Logprobs, RatedToken, TokenLogprob } from '../../canonical/event.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  readNumber,
+  sizeOf,
+} from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf } from '../../lib/read-values.ts';
 
@@ -91,7 +97,7 @@ export interface GatheredLogprobs extends Logprobs {
  * Source: ai.google.dev, "GenerateContent API reference", `LogprobsResult`.
  */
 export function addLogprobs(
-  choice: { logprobs: GatheredLogprobs | undefined },
+  choice: { logprobs: GatheredLogprobs | undefined; lateBytes: number },
   { logprobsResult, avgLogprobs }: JsonObject,
 ): void {
   const tokens = isJsonObject(logprobsResult) ? readTokens(logprobsResult) : [];
@@ -99,6 +105,7 @@ export function addLogprobs(
   if (tokens.length === 0 && average === undefined) return;
   const gathered: GatheredLogprobs = choice.logprobs ?? { tokens: [], average };
   for (const token of tokens) gathered.tokens.push(token);
+  choice.lateBytes += sizeOf(logprobsResult ?? null);
   gathered.average = average;
   choice.logprobs = gathered;
 }

@@ -7,7 +7,13 @@ import {
   type GroundingSource,
   MAX_EARLY_SEARCHES,
 } from '../../canonical/event.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  readNumber,
+  sizeOf,
+} from '../../lib/json.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 
 type Grounding = Pick<GroundingEvent, 'queries' | 'sources' | 'citations'>;
@@ -28,6 +34,9 @@ export interface GroundedChoice extends GroundedText {
   searches: Set<string> | undefined;
   pages: Map<string, FetchedPage> | undefined;
   recited: Set<string> | undefined;
+  /** What these take of memory until the answer ends; of the grounding, which is replaced, its own. */
+  lateBytes: number;
+  groundingBytes: number;
 }
 
 const LISTS = ['webSearchQueries', 'groundingChunks', 'groundingSupports'] as const;
@@ -37,13 +46,16 @@ export function gatherSources(choice: GroundedChoice, candidate: JsonObject): vo
   if (isJsonObject(citationMetadata)) {
     choice.recited ??= new Set();
     addRecited(choice.recited, citationMetadata);
+    choice.lateBytes += sizeOf(citationMetadata);
   }
   if (isJsonObject(groundingMetadata)) {
     choice.grounding = mergeGrounding(choice.grounding, groundingMetadata);
+    choice.groundingBytes = sizeOf(choice.grounding);
   }
   if (isJsonObject(urlContextMetadata)) {
     choice.pages ??= new Map();
     addFetchedPages(choice.pages, urlContextMetadata);
+    choice.lateBytes += sizeOf(urlContextMetadata);
   }
 }
 

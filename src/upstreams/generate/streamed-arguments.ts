@@ -1,6 +1,6 @@
 // The arguments of a call that come piece by piece.
 
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, sizeOf } from '../../lib/json.ts';
 import { objectsOf } from '../../lib/read-values.ts';
 
 /** `.name`, `[0]`, `['name']` or `["name"]`. */
@@ -16,11 +16,14 @@ type Step = string | number;
 export class StreamedArguments {
   /** What is known so far. */
   readonly value: JsonObject;
+  /** What it takes of memory. */
+  heldBytes: number;
   /** True when a piece had no place: the arguments are not what the model meant. */
   isBroken = false;
 
   constructor(known: JsonObject) {
     this.value = copyObject(known);
+    this.heldBytes = sizeOf(known);
   }
 
   /** Adds what one `partialArgs` holds; texts of one place are joined. */
@@ -29,6 +32,7 @@ export class StreamedArguments {
       const value = valueIn(piece);
       if (value === undefined) continue;
       const steps = readPath(piece.jsonPath);
+      this.heldBytes += sizeOf(value);
       const isPut = steps !== undefined && put(this.value, steps, copy(value));
       this.isBroken ||= !isPut;
     }

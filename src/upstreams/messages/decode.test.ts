@@ -493,3 +493,45 @@ test('events and pieces of kinds unknown here are named with the end', () => {
     choices: [{ unsupportedKinds: ['hologram_delta', 'content_block_beam'] }],
   });
 });
+
+test('what waits for the rest of a block, or for the next call, counts as held until it is given out', () => {
+  const decoder = decoderOf();
+  const delta = (piece: JsonObject) => decoder.push({ type: 'content_block_delta', delta: piece });
+  const open = (block: JsonObject) =>
+    decoder.push({ type: 'content_block_start', content_block: block });
+  const json = `{"text":"${'y'.repeat(100_000)}"}`;
+  open({ type: 'tool_use', id: 'toolu_1', name: 'write', input: {} });
+  delta({ type: 'input_json_delta', partial_json: json });
+  expect(decoder.heldBytes).toBe(json.length);
+  decoder.push({ type: 'content_block_stop' });
+  expect(decoder.heldBytes).toBe(0);
+  open({ type: 'thinking', thinking: '', signature: '' });
+  for (let n = 0; n < 10; n += 1) {
+    delta({ type: 'thinking_delta', thinking: 't'.repeat(10_000) });
+  }
+  expect(decoder.heldBytes).toBe(100_000);
+  delta({ type: 'signature_delta', signature: 's' });
+  decoder.push({ type: 'content_block_stop' });
+  expect(decoder.heldBytes).toBeGreaterThan(100_000);
+  for (const block of search) open(block);
+  open({ type: 'tool_use', id: 'toolu_2', name: 'write', input: {} });
+  decoder.push({ type: 'content_block_stop' });
+  expect(decoder.heldBytes).toBe(0);
+});
+
+test('a long text is not kept for the sources it may come to cite, nor anything that is shown as it comes', () => {
+  const pieces = Array.from({ length: 30 }, () => ({
+    type: 'content_block_delta',
+    delta: { type: 'text_delta', text: 't'.repeat(100_000) },
+  }));
+  const decoder = decoderOf();
+  for (const piece of pieces) decoder.push(piece);
+  expect(decoder.heldBytes).toBeLessThan(600_000);
+  const shown = decoderOf({ passesParts: true });
+  shown.push({ type: 'content_block_start', content_block: call('toolu_1') });
+  for (let n = 0; n < 10; n += 1) {
+    const delta = { type: 'input_json_delta', partial_json: 'y'.repeat(100_000) };
+    shown.push({ type: 'content_block_delta', delta });
+  }
+  expect(shown.heldBytes).toBeLessThan(200_000);
+});

@@ -15,6 +15,7 @@ import {
   type JsonValue,
   parseJson,
   readNumber,
+  sizeOf,
   tryParse,
 } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
@@ -32,7 +33,12 @@ import { Research, readServerCall, readServerResult } from './server-tools.ts';
 /** The block of the wire that is being sent. */
 type OpenBlock =
   | { readonly kind: 'text'; readonly index: number; readonly start: number }
-  | { readonly kind: 'thinking'; readonly index: number; text: string; signature: string }
+  | {
+      readonly kind: 'thinking';
+      readonly index: number;
+      readonly text: KeptText;
+      signature: string;
+    }
   | {
       readonly kind: 'call' | 'server-call';
       readonly block: JsonObject;
@@ -64,6 +70,7 @@ export class MessagesDecoder implements Decoder {
   #hasBrokenCall = false;
   /** What the model thought and did by itself since the last call. */
   #trace: JsonObject[] = [];
+  #traceBytes = 0;
   #unread: Set<string> | undefined;
   #counts: JsonObject | undefined;
   /** By the answers that this one goes on with. */
@@ -88,6 +95,10 @@ export class MessagesDecoder implements Decoder {
   get usage(): Usage | undefined {
     const own = this.#counts && readUsage(this.#counts);
     return own && this.#spent ? addUsage(this.#spent, own) : (own ?? this.#spent);
+  }
+
+  get heldBytes(): number {
+    return heldIn(this.#open) + this.#traceBytes + (this.#research?.heldBytes ?? 0);
   }
 
   push(frame: JsonObject): CanonicalEvent[] {
@@ -243,7 +254,7 @@ export class MessagesDecoder implements Decoder {
         this.#open = {
           kind: 'thinking',
           index,
-          text: '',
+          text: new KeptText(),
           signature: textOf(block.signature) ?? '',
         };
         this.#readPiece('thinking_delta', textOf(block.thinking) ?? '', events);
@@ -301,7 +312,7 @@ export class MessagesDecoder implements Decoder {
       this.#research?.addText(text);
       events.push({ kind: 'block-delta', index: open.index, delta: { kind: 'text', text } });
     } else if (open?.kind === 'thinking' && type === 'thinking_delta') {
-      if (!this.#passesParts) open.text += text;
+      if (!this.#passesParts) open.text.add(text);
       events.push({ kind: 'block-delta', index: open.index, delta: { kind: 'thinking', text } });
     } else if (open !== undefined && 'json' in open && type === 'input_json_delta') {
       if (open.index === undefined) open.json.add(text);
@@ -337,7 +348,9 @@ export class MessagesDecoder implements Decoder {
         return;
       case 'thinking': {
         const { index, text, signature } = open;
-        if (signature !== '') this.#keep({ type: 'thinking', thinking: text, signature });
+        if (signature !== '') {
+          this.#keep({ type: 'thinking', thinking: text.toString(), signature });
+        }
         events.push({ kind: 'block-end', index, signature: this.#signatureOf(signature) });
         return;
       }
@@ -374,6 +387,7 @@ export class MessagesDecoder implements Decoder {
     const { createId, callIdPrefix = 'call_', signatureFamily } = this.#context;
     const parts = this.#trace;
     this.#trace = [];
+    this.#traceBytes = 0;
     return this.#begin(
       {
         kind: 'tool-call',
@@ -433,7 +447,9 @@ export class MessagesDecoder implements Decoder {
 
   /** For the next call: its client cannot carry what stands before it. */
   #keep(block: JsonObject): void {
-    if (!this.#passesParts) this.#trace.push(block);
+    if (this.#passesParts) return;
+    this.#trace.push(block);
+    this.#traceBytes += sizeOf(block);
   }
 
   #noteUnread(type: string): void {
@@ -499,6 +515,18 @@ export class MessagesDecoder implements Decoder {
     this.#hasEnded = true;
     events.push({ kind: 'error', error });
     return events;
+  }
+}
+
+function heldIn(open: OpenBlock | undefined): number {
+  switch (open?.kind) {
+    case 'thinking':
+      return open.text.heldBytes;
+    case 'call':
+    case 'server-call':
+      return open.json.heldBytes;
+    default:
+      return 0;
   }
 }
 

@@ -9,6 +9,7 @@ import {
   MAX_EARLY_SEARCHES,
 } from '../../canonical/event.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { KeptText } from '../../lib/long-text.ts';
 import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
 
@@ -56,6 +57,9 @@ const FETCH_OUTCOMES: ReadonlyMap<string, FetchedPage['outcome']> = new Map([
   ['url_not_allowed', 'refused'],
 ]);
 
+/** The longest answers models give are shorter. In UTF-16 units. */
+const MAX_CITED_LENGTH = 524_288;
+
 /** Searches, pages and citations of one answer, as they come. */
 export class Research {
   readonly #placesCitations: boolean;
@@ -67,13 +71,20 @@ export class Research {
   /** Addresses that were asked for, by the id of the call. */
   readonly #asked = new Map<string, string>();
   /** Of the text block that is being sent: its words, and the sources it cites. */
-  #text = '';
+  #text = new KeptText(MAX_CITED_LENGTH);
   #cited = new Set<number>();
+  /** Of the passages that are cited. */
+  #citedBytes = 0;
   /** How many searches told what they found. */
   #results = 0;
 
   constructor(placesCitations: boolean) {
     this.#placesCitations = placesCitations;
+  }
+
+  /** What sources and pages are is small beside what came with them, which is kept elsewhere. */
+  get heldBytes(): number {
+    return this.#text.heldBytes + this.#citedBytes;
   }
 
   /** A search is told as soon as it is known: some clients show it before the words it led to. */
@@ -110,7 +121,7 @@ export class Research {
   }
 
   addText(text: string): void {
-    if (this.#placesCitations) this.#text += text;
+    if (this.#placesCitations) this.#text.add(text);
   }
 
   /** A source of the text block that is being sent; what the client sent itself is no source of the web. */
@@ -121,11 +132,12 @@ export class Research {
 
   /** Each cited passage is a block of its own. */
   endText(place: Pick<Citation, 'startIndex' | 'endIndex'>): void {
-    if (this.#cited.size > 0 && this.#placesCitations && this.#text !== '') {
-      this.#citations.push({ ...place, text: this.#text, sources: [...this.#cited] });
+    if (this.#cited.size > 0 && this.#text.length > 0) {
+      this.#citations.push({ ...place, text: this.#text.toString(), sources: [...this.#cited] });
+      this.#citedBytes += this.#text.heldBytes;
     }
-    this.#text = '';
-    this.#cited = new Set();
+    if (this.#text.length > 0) this.#text = new KeptText(MAX_CITED_LENGTH);
+    if (this.#cited.size > 0) this.#cited = new Set();
   }
 
   /** Undefined where nothing was looked for. */

@@ -7,6 +7,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { NO_PROXY, type ProxyChoice } from '../../lib/outbound-proxy.ts';
 import { ProxyDispatchers, ProxyError, passingContinue } from '../../lib/proxy-agent.ts';
+import type { AnswerRoom } from '../../stream/held-memory.ts';
 import { turn } from '../../stream/scheduler.ts';
 import { pathFault } from '../errors.ts';
 import type { UpstreamStream } from '../upstream.ts';
@@ -15,7 +16,6 @@ import {
   type AnswerLimits,
   type AnswerPlace,
   type AnswerRequest,
-  type AnswerRoom,
   AnswerStream,
   type WireAnswers,
 } from './response.ts';

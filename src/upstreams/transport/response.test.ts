@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import type { GatewayError } from '../../canonical/error.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import type { AnswerRoom } from '../../stream/held-memory.ts';
 import { WIRE_RULES } from '../generate/index.ts';
-import { type AnswerRoom, AnswerStream } from './response.ts';
+import { AnswerStream } from './response.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };
 

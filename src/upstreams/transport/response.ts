@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 import { type Clock, SilenceTimer } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { type AnswerRoom, HeldMemory } from '../../stream/held-memory.ts';
 import { AsyncBatchQueue, type Ending } from '../../stream/queue.ts';
 import { turn } from '../../stream/scheduler.ts';
 import { type EventMemory, type Frame, FrameError, FrameReader } from '../../stream/sse.ts';
@@ -59,17 +60,6 @@ export interface AnswerPlace {
   readonly room?: AnswerRoom | undefined;
 }
 
-/** The memory for large answers while they are read. */
-export interface AnswerRoom {
-  /** @throws GatewayError overloaded when there is not enough of it now */
-  take(holder: AnswerHolder, bytes: number): void;
-  release(holder: AnswerHolder): void;
-}
-
-interface AnswerHolder {
-  heldBytes: number;
-}
-
 export interface AnswerLimits {
   /** From the headers to the first frame, in milliseconds. */
   readonly firstFrameMs: number;
@@ -92,9 +82,6 @@ interface Refusal {
   bytes: number;
 }
 
-/** Smaller events are many at once, and soon over. */
-const COUNTED_FROM_BYTES = 1_048_576;
-
 /** What is made of a frame that is kept, however little it says. */
 const KEPT_FRAME_BYTES = 64;
 
@@ -114,10 +101,7 @@ const OVER_IDLE_MS = 1_000;
  * socket and the decoder. What arrives is read in the turn's stage for answers. Comments and other
  * bytes that complete no frame do not put the idle limit off. An abort rejects at once with the signal's reason and destroys the socket.
  */
-export class AnswerStream
-  extends AsyncBatchQueue<Frame>
-  implements Dispatcher.DispatchHandler, AnswerHolder
-{
+export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.DispatchHandler {
   readonly #request: AnswerRequest;
   readonly #place: AnswerPlace;
   readonly #onClosed: () => void;
@@ -148,7 +132,7 @@ export class AnswerStream
   /** True once nothing more is wanted of it or comes from it. */
   isOver = false;
   mayBeWhole = false;
-  heldBytes = 0;
+  readonly #memory: HeldMemory;
 
   /** @param onClosed called once when the exchange is over */
   constructor(request: AnswerRequest, place: AnswerPlace, onClosed: () => void) {
@@ -156,6 +140,7 @@ export class AnswerStream
     this.#request = request;
     this.#place = place;
     this.#onClosed = onClosed;
+    this.#memory = new HeldMemory(place.room);
     const { maxFrameBytes } = place.limits;
     const { wire } = place;
     this.#reader = new FrameReader({
@@ -269,7 +254,12 @@ export class AnswerStream
       return;
     }
     this.#heldBack += chunk.length;
-    if (this.#heldBack > COUNTED_FROM_BYTES && !this.#takeRoom()) return;
+    try {
+      this.#memory.count(this.#heldBack);
+    } catch (error) {
+      this.#cancel(error);
+      return;
+    }
     try {
       this.#deliver(this.#reader.push(chunk));
     } catch (error) {
@@ -285,16 +275,6 @@ export class AnswerStream
     if (this.waiting === undefined) return;
     this.#silence.cancel();
     this.#controller?.pause();
-  }
-
-  #takeRoom(): boolean {
-    try {
-      this.#place.room?.take(this, this.#heldBack);
-      return true;
-    } catch (error) {
-      this.#cancel(error);
-      return false;
-    }
   }
 
   #readEnding(ending: Ending): void {
@@ -384,7 +364,7 @@ export class AnswerStream
     this.isOver = true;
     this.#silence.cancel();
     this.#request.signal.removeEventListener('abort', this.#onAbort);
-    if (this.heldBytes > 0) this.#place.room?.release(this);
+    this.#memory.release();
     this.#onClosed();
     if (ending.kind === 'error') this.#opening.reject(ending.error);
     this.end(ending);

@@ -76,15 +76,22 @@ test.each(CASES)('the stream of %s keeps every rule of the protocol', (_name, bl
 });
 
 test('what is held until the end is counted, with the pictures', () => {
-  const writer = new ResponsesWriter(createContext(), settings);
   const blocks: Block[] = [
     { kind: 'thinking', pieces: ['think ', 'more'] },
     { kind: 'text', pieces: ['é😀'] },
     { kind: 'call', id: 'c1', name: 'w', json: ['{"c":', '"P"}'] },
     { kind: 'image', base64: 'AA==' },
   ];
-  for (const event of eventsOf([blocks])) writer.write(event);
-  expect(writer.heldBytes).toBe(10 + 6 + 9 + 4);
+  const bare = blocks.map((block) => ({ ...block, pieces: [], json: [], base64: '' }));
+  const heldOf = (given: Block[], change: Partial<ResponseSettings> = {}): number => {
+    const writer = new ResponsesWriter(createContext(), { ...settings, ...change });
+    for (const event of eventsOf([given])) writer.write(event);
+    return writer.heldBytes;
+  };
+  expect(heldOf(bare)).toBeGreaterThan(4 * 500);
+  expect(heldOf(blocks) - heldOf(bare)).toBe(10 + 6 + 9 + 4);
+  const hidden = { showsThoughts: false };
+  expect(heldOf(blocks, hidden) - heldOf(bare, hidden)).toBe(6 + 9 + 4);
 });
 
 test.each(CASES)('the unary answer with %s equals the end of its stream', (_name, blocks) => {

@@ -17,7 +17,7 @@ import { writeCarrier } from '../../../canonical/signatures.ts';
 import { blockMessage } from '../../../canonical/text-forms.ts';
 import { unfold } from '../../../canonical/unfold.ts';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.ts';
-import type { JsonObject } from '../../../lib/json.ts';
+import { type JsonObject, sizeOf } from '../../../lib/json.ts';
 import { KeptText } from '../../../lib/long-text.ts';
 import type { ReplyContext, StreamWriter } from '../../protocol.ts';
 import {
@@ -107,7 +107,7 @@ export class ResponsesWriter implements StreamWriter {
 
   write(event: CanonicalEvent): string {
     if (this.#isOfAnother(event)) return '';
-    this.heldBytes += bytesOf(event);
+    this.heldBytes += bytesOf(event, this.#settings);
     if (this.#hold === undefined) return this.#writeEvent(event);
     let text = '';
     for (const due of this.#hold(event)) text += this.#writeEvent(due);
@@ -669,14 +669,16 @@ function drawingItem(
   return { id, type: 'image_generation_call', status, result: base64 };
 }
 
-/** The last events repeat all of it. */
-function bytesOf(event: CanonicalEvent): number {
-  if (event.kind === 'block-delta') {
-    const { delta } = event;
-    return Buffer.byteLength(delta.kind === 'arguments' ? delta.json : delta.text);
-  }
-  if (event.kind !== 'block-start' || event.block.kind !== 'media') return 0;
-  return event.block.base64.length;
+/** Of an item, beside what it says. */
+const ITEM_BYTES = 512;
+
+/** The last events repeat all that is shown. */
+function bytesOf(event: CanonicalEvent, { showsThoughts }: ResponseSettings): number {
+  if (event.kind === 'block-start') return ITEM_BYTES + sizeOf(event.block);
+  if (event.kind !== 'block-delta') return 0;
+  const { delta } = event;
+  if (delta.kind === 'thinking' && !showsThoughts) return 0;
+  return Buffer.byteLength(delta.kind === 'arguments' ? delta.json : delta.text);
 }
 
 /** Takes one event and gives those that are to be written now, in order. */
