@@ -184,6 +184,7 @@ const PIECE = 16_384;
 
 /** Every event carries its name twice and a number without gaps (`openai` lib/responses). */
 export class Frames {
+  #isSilent = false;
   #next: number;
   readonly #waiting: Iterator<string>[] = [];
 
@@ -192,8 +193,14 @@ export class Frames {
     this.#next = first;
   }
 
+  /** From now on nothing is written: the whole response alone is wanted. */
+  silence(): void {
+    this.#isSilent = true;
+  }
+
   /** '' for a frame that holds a long text, and for all behind it until `more` has given them. */
   write(type: string, fields: JsonObject): string {
+    if (this.#isSilent) return '';
     const data = { type, sequence_number: this.#next, ...fields };
     this.#next += 1;
     if (!holdsLong(data)) return this.#inOrder(eventFrame(type, JSON.stringify(data)));
@@ -203,6 +210,7 @@ export class Frames {
 
   /** A writer for many events that differ in one text only. */
   deltas(type: string, fields: JsonObject): (delta: string) => string {
+    if (this.#isSilent) return () => '';
     const rest = JSON.stringify({ type, ...fields }).slice(1, -1);
     const head = flattenString([eventStart(type), `{${rest},"sequence_number":`]);
     return (delta) => {

@@ -118,6 +118,11 @@ export class ResponsesWriter implements StreamWriter {
     return this.#frames.more();
   }
 
+  /** Of its events none is wanted. */
+  silence(): void {
+    this.#frames.silence();
+  }
+
   /** A response is one answer. */
   #isOfAnother(event: CanonicalEvent): boolean {
     if (event.kind === 'grounding') return event.choice !== 0;
@@ -185,6 +190,7 @@ export class ResponsesWriter implements StreamWriter {
 
 /** Writes a finished answer as a response object, by the same rules as its stream. */
 export function writeResponse(reply: Reply, writer: ResponsesWriter): JsonObject {
+  writer.silence();
   for (const event of unfold(reply)) writer.write(event);
   return writer.response;
 }
