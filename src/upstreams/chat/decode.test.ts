@@ -549,3 +549,16 @@ test('a chunk may name hundreds of thousands of sources and tokens', () => {
   ) ?? { logprobs: undefined };
   expect(logprobs?.tokens).toHaveLength(200_000);
 });
+
+test('an answer with more calls than are put together is an error, and not one with fewer', () => {
+  const calls = (count: number): JsonObject[] =>
+    Array.from({ length: count }, (_, index) => ({
+      ...{ id: `call_${index}`, type: 'function' },
+      function: { name: 'write', arguments: '{}' },
+    }));
+  expect(blocksOf(whole({ tool_calls: calls(1_000) }, 'tool_calls'))).toHaveLength(1_000);
+  const told = { message: 'The model made a tool call that cannot be used.' };
+  expect(errorOf(whole({ tool_calls: calls(1_001) }, 'tool_calls'))).toMatchObject(told);
+  const pieces = calls(1_001).map((call, index) => piece(index, call));
+  expect(errorOf(...pieces, stop('tool_calls'))).toMatchObject(told);
+});

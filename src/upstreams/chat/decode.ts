@@ -552,10 +552,15 @@ class ChoiceDecoder {
       this.#lateBytes += sizeOf(annotation);
     }
     const calls = objectsOf(message.tool_calls);
-    for (const call of calls) this.#calls.add(call);
+    for (const call of calls) this.#addCall(call);
     // llama-cpp-python says each call in both forms.
     const deprecated = calls.length === 0 ? deprecatedCall(message) : undefined;
-    if (deprecated !== undefined) this.#calls.add({ index: 0, function: deprecated });
+    if (deprecated !== undefined) this.#addCall({ index: 0, function: deprecated });
+  }
+
+  /** An answer with more calls than are put together is not the one that the model gave. */
+  #addCall(piece: JsonObject): void {
+    if (this.#calls.add(piece) === undefined) this.hasBrokenCall = true;
   }
 
   /** A delta that has a text and nothing else. */
