@@ -6,7 +6,6 @@ import { createReceipt, type Receipt, receiptInClientNames } from '../canonical/
 import { precedingUserContent } from '../canonical/signatures.ts';
 import { acceptedNames } from '../canonical/tool-names.ts';
 import { AnswerTranscript } from '../canonical/transcript.ts';
-import { nextTurn } from '../lib/chunked-json.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
@@ -21,7 +20,7 @@ import { createNameMatcher } from '../transforms/answer/calls.ts';
 import { type AnswerRules, createAnswerRules, noteFewer } from '../transforms/answer/index.ts';
 import type { AccountAccess, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
-import type { CallContext, GenerateAnswer } from './dispatcher.ts';
+import type { CallContext, GenerateAnswer, WholeAnswer } from './dispatcher.ts';
 import {
   type LaneInput,
   RelayedText,
@@ -175,17 +174,17 @@ export class GenerateAttempt {
     return withFirst(first.value, frames);
   }
 
-  async #whole(frames: UpstreamStream): Promise<GenerateAnswer> {
+  async #whole(frames: UpstreamStream): Promise<WholeAnswer> {
     try {
-      return await this.#reply(frames);
+      const answer = await this.#reply(frames);
+      const { heldBytes } = this.#memory;
+      return heldBytes > 0 ? { ...answer, heldBytes } : answer;
     } finally {
-      // What is written next takes less.
-      if (this.#memory.heldBytes > 0) await nextTurn();
       this.#memory.release();
     }
   }
 
-  async #reply(frames: UpstreamStream): Promise<GenerateAnswer> {
+  async #reply(frames: UpstreamStream): Promise<WholeAnswer> {
     const { call, context } = this.#input;
     const input = this.#laneInput(frames);
     const relay = this.#relayed;

@@ -70,8 +70,15 @@ export interface CallContext {
   readonly record: CallRecord;
 }
 
+export interface WholeAnswer {
+  readonly kind: 'reply';
+  readonly body: JsonObject;
+  /** Of a large one: the memory that counted for it until now, for whoever writes it. */
+  readonly heldBytes?: number | undefined;
+}
+
 export type GenerateAnswer =
-  | { readonly kind: 'reply'; readonly body: JsonObject }
+  | WholeAnswer
   | {
       readonly kind: 'stream';
       /**

@@ -40,7 +40,8 @@ export async function generateSeveral(
   let answer: GenerateAnswer | undefined;
   try {
     answer = await answerSeveral(call, context, options);
-    if (answer.kind === 'reply') return answer;
+    const { heldBytes } = memory;
+    if (answer.kind === 'reply') return heldBytes > 0 ? { ...answer, heldBytes } : answer;
     return { kind: 'stream', chunks: releasing(memory, answer.chunks) };
   } finally {
     if (answer?.kind !== 'stream') memory.release();

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
 import type { GenerateAnswer } from '../dispatch/dispatcher.ts';
+import { createBodyBudget } from './gates/body.ts';
 import { startEdge, type TestEdge } from './start-edge.test-support.ts';
 
 const MEGABYTE = 1_048_576;
@@ -113,4 +115,32 @@ test('a body of unknown size is refused once it has come too far', async () => {
   socket.destroy();
   letGo[0]?.();
   expect((await first).status).toBe(200);
+});
+
+test('a large answer is written whole, and counts until its bytes are there', async () => {
+  const body = {
+    text: `${'a"\\\n'.repeat(500_000)}ü😀\ud800`,
+    list: [1, { deep: 'ü'.repeat(50_000) }],
+  };
+  const clock = createFakeClock();
+  const bodies = createBodyBudget(clock, MEMORY);
+  const added: number[] = [];
+  const watched: typeof bodies = {
+    ...bodies,
+    add: (holder, bytes) => {
+      added.push(bytes);
+      bodies.add(holder, bytes);
+    },
+  };
+  const heldBytes = 10 * MEGABYTE;
+  const edge = await startEdge({
+    bodies: watched,
+    generate: async () => ({ kind: 'reply', body, heldBytes }),
+  });
+  running.push(edge);
+  const response = await post(edge.url, 0);
+  const text = await response.text();
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(text).toBe(JSON.stringify(body));
+  expect(added.slice(0, 2)).toEqual([heldBytes, -heldBytes]);
 });

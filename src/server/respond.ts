@@ -42,10 +42,12 @@ interface TextAnswer extends Omit<JsonAnswer, 'body'> {
   readonly type?: string;
 }
 
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** Does nothing when an answer has begun or the client has left. */
 export function sendJson(exchange: Exchange, { body, ...rest }: JsonAnswer): void {
   const text = JSON.stringify(body);
-  sendText(exchange, { ...rest, text, type: 'application/json; charset=utf-8' });
+  sendText(exchange, { ...rest, text, type: JSON_TYPE });
 }
 
 /** In characters: it may wait long for a slow reader, as text and as bytes. */

@@ -1,9 +1,11 @@
 // Runs the operation of a matched route: model lists, token counts, whole and streamed responses.
 
 import { clientError, type GatewayError } from '../canonical/error.ts';
+import type { WholeAnswer } from '../dispatch/dispatcher.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { cutLongTexts, writeParts } from '../lib/json-parts.ts';
 import type { GenerateCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
 import { turn } from '../stream/scheduler.ts';
 import { EVENT_STREAM_TYPE } from '../stream/sse.ts';
@@ -20,7 +22,7 @@ import {
 import type { Exchange } from './edge.ts';
 import { clientGone, readJsonBody } from './gates/body.ts';
 import { isMultipart, readMultipart } from './gates/multipart.ts';
-import { sendJson, sendText } from './respond.ts';
+import { JSON_TYPE, sendJson, sendText } from './respond.ts';
 import { answerStream, followStream } from './stream-response.ts';
 
 interface MatchedRoute {
@@ -87,9 +89,7 @@ export async function runRoute(
         if (background !== undefined) {
           return answerInBackground(exchange, { ...call, background });
         }
-        return stream
-          ? answerStream(exchange, call)
-          : answerWhole(exchange, () => generateWhole(exchange, call), call);
+        return stream ? answerStream(exchange, call) : answerGenerated(exchange, call);
       });
     }
     case 'kept-answers':
@@ -164,18 +164,42 @@ async function readInput(
 }
 
 /** Answers when `run` has the body. */
-async function answerWhole(
-  exchange: Exchange,
-  run: () => Promise<JsonObject>,
-  { textType, answersBytes }: Pick<GenerateCall, 'textType' | 'answersBytes'> = {},
-): Promise<void> {
+async function answerWhole(exchange: Exchange, run: () => Promise<JsonObject>): Promise<void> {
   await answerInTime(exchange, async () => {
     const body = await run();
     await turn.toClients.reach();
-    if (answersBytes === true) sendText(exchange, { status: 200, ...fileOf(body) });
-    else if (textType === undefined) sendJson(exchange, { status: 200, body });
-    else sendText(exchange, { status: 200, text: String(body.text), type: textType });
+    sendJson(exchange, { status: 200, body });
   });
+}
+
+async function answerGenerated(exchange: Exchange, call: GenerateCall): Promise<void> {
+  const { textType, answersBytes } = call;
+  await answerInTime(exchange, async () => {
+    const { body, heldBytes = 0 } = await generateWhole(exchange, call);
+    await turn.toClients.reach();
+    if (answersBytes === true) sendText(exchange, { status: 200, ...fileOf(body) });
+    else if (textType !== undefined) {
+      sendText(exchange, { status: 200, text: String(body.text), type: textType });
+    } else if (heldBytes > 0) await sendLargeJson(exchange, body, heldBytes);
+    else sendJson(exchange, { status: 200, body });
+  });
+}
+
+/** More than is kept of an answer in its record. */
+const RECORDED_BYTES = 1_048_576;
+
+/** Its text is never there as a whole beside its bytes, and others have their turn while it is written. */
+async function sendLargeJson(
+  exchange: Exchange,
+  body: JsonObject,
+  heldBytes: number,
+): Promise<void> {
+  const { bodies } = exchange.edge;
+  bodies.add(exchange, heldBytes);
+  const text = await writeParts(cutLongTexts(body, (json) => json));
+  bodies.add(exchange, -heldBytes);
+  exchange.record.sentBody?.add(text.toString('utf8', 0, RECORDED_BYTES));
+  sendText(exchange, { status: 200, text, type: JSON_TYPE });
 }
 
 function fileOf({ mediaType, base64 }: JsonObject): {
@@ -185,8 +209,8 @@ function fileOf({ mediaType, base64 }: JsonObject): {
   return { text: Buffer.from(String(base64), 'base64'), type: String(mediaType) };
 }
 
-async function generateWhole(exchange: Exchange, call: GenerateCall): Promise<JsonObject> {
+async function generateWhole(exchange: Exchange, call: GenerateCall): Promise<WholeAnswer> {
   const answer = await exchange.edge.dispatcher.generate(call, readCallContext(exchange));
   if (answer.kind === 'stream') throw new Error('A whole answer was asked for, a stream came.');
-  return answer.body;
+  return answer;
 }
