@@ -535,3 +535,19 @@ test('a long text is not kept for the sources it may come to cite, nor anything 
   }
   expect(shown.heldBytes).toBeLessThan(200_000);
 });
+
+test('an answer that names no reason for its end is told as one that ended in an odd way', () => {
+  const message: JsonObject = { type: 'message', id: 'msg_1', content: [text('Hi')] };
+  const start: JsonObject = { type: 'message_start', message: { id: 'msg_1', content: [] } };
+  const streamed: readonly JsonObject[] = [
+    start,
+    { type: 'content_block_start', index: 0, content_block: text('Hi') },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: null } },
+    { type: 'message_stop' },
+  ];
+  const none = { reason: 'stop', rawReason: 'none', isOdd: true };
+  for (const frames of [[message], [{ ...message, stop_reason: null }], streamed]) {
+    expect(decode(frames).at(-1)).toMatchObject({ kind: 'finish', choices: [none] });
+  }
+});

@@ -497,7 +497,7 @@ export class MessagesDecoder implements Decoder {
     return {
       choice: 0,
       reason,
-      rawReason,
+      rawReason: rawReason ?? 'none',
       isOdd,
       message: message && scrubText(message, secretsIn(this.#context)),
       stopSequence: reason === 'stop-sequence' ? textOf(this.#stop?.stop_sequence) : undefined,
@@ -599,10 +599,9 @@ function readReason(rawReason: string | undefined, hasCalls: boolean): ReadReaso
       return { reason: hasCalls ? 'tool-calls' : 'max-tokens', isOdd: true };
     case 'end_turn':
     case 'tool_use':
-    case undefined:
       return { reason: hasCalls ? 'tool-calls' : 'stop' };
     default:
-      // Every reason newer than this table.
+      // None at all, as some compatible upstreams end, and every reason newer than this table.
       return { reason: hasCalls ? 'tool-calls' : 'stop', isOdd: true };
   }
 }
