@@ -53,9 +53,9 @@ test('while the gateway starts it is alive, and wants no requests yet', async ()
     return (await Promise.all(answers)).map(({ status }) => status);
   };
   expect(await statuses()).toEqual([200, 503, 200]);
-  expect(await (await fetch(`${url}/readyz`)).json()).toEqual({
-    ...{ status: 'starting', version: '9.9.9' },
-  });
+  const refused = await fetch(`${url}/readyz`);
+  expect(refused.headers.get('retry-after')).toBe('1');
+  expect(await refused.json()).toEqual({ status: 'starting', version: '9.9.9' });
   server.serve();
   expect(await statuses()).toEqual([200, 200, 200]);
 });

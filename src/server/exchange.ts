@@ -215,7 +215,9 @@ function sendHealth(exchange: Exchange, asks: HealthQuestion): void {
   const isWanted = asks === 'ready' ? isReady : !activity.isStopping;
   const isOk = asks === 'live' || isWanted;
   const status = isOk ? 'ok' : activity.isStopping ? 'draining' : 'starting';
-  sendJson(exchange, { status: isOk ? 200 : 503, body: { status, version } });
+  const body = { status, version };
+  if (isOk) sendJson(exchange, { status: 200, body });
+  else sendJson(exchange, { status: 503, body, headers: ['retry-after', '1'] });
 }
 
 function sendPreflight(exchange: Exchange): void {
