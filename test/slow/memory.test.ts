@@ -8,7 +8,12 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { buildStale } from '../../scripts/build.mjs';
 import { NODE_ENVIRONMENT, nodeFlags } from '../../scripts/node-flags.mjs';
-import { FITS_256_MEGABYTES, loadWithBodies, startPacedUpstream } from '../support/body-load.ts';
+import {
+  FITS_256_MEGABYTES,
+  loadWithBodies,
+  loadWithCalls,
+  startPacedUpstream,
+} from '../support/body-load.ts';
 import { makeMemoryGroup, mayLimitMemory } from '../support/memory-group.ts';
 
 const MEGABYTE = 1_048_576;
@@ -82,5 +87,25 @@ test.runIf(process.env.ISTHMUS_SLOW === '1' && mayGroup).each([
     expect(child.exitCode ?? child.signalCode).toBeNull();
     expect(taken).toEqual(expect.arrayContaining(FITS_256_MEGABYTES));
     expect(isOneOfManyTaken).toBe(true);
+  },
+);
+
+test.runIf(process.env.ISTHMUS_SLOW === '1' && mayGroup).each([
+  [10, 6],
+  [20, 6],
+  [60, 0],
+])(
+  'A3: in a container of 256 MB arguments of %s MB take nothing from 50 streams, and %s answers of six are whole',
+  { timeout: 300_000 },
+  async (megabytes, most) => {
+    expect(buildStale('server')).toBe(true);
+    const upstream = await startPacedUpstream();
+    closers.push(upstream.close);
+    const { url, child } = await startContained(256, upstream.url);
+    const { unfair, whole, cut } = await loadWithCalls(url, 50, megabytes);
+    expect(unfair).toEqual([]);
+    expect(cut).toEqual([]);
+    expect(child.exitCode ?? child.signalCode).toBeNull();
+    expect(whole).toBe(most);
   },
 );

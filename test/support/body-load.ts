@@ -1,6 +1,12 @@
 // Bodies of every size and kind and streams beside them, for gateways in little memory, with the upstream that takes them.
 
-import { createServer, request, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 const MEGABYTE = 1_048_576;
@@ -8,12 +14,19 @@ const MEGABYTE = 1_048_576;
 const EVENTS = 20;
 const PACE_MS = 100;
 
+/** Of this one answers are a call with arguments of as many megabytes as its prompt says. */
+const CALLING = 'gemini-3-flash-preview';
+
 /** Takes any body, and answers a stream at the pace of a model. */
 export async function startPacedUpstream() {
   const server: Server = createServer((asked, response) => {
     if (asked.method === 'GET') {
       const models = [{ name: 'models/gemini-3-flash-preview' }, { name: 'models/gemini-3-flash' }];
       response.setHeader('content-type', 'application/json').end(JSON.stringify({ models }));
+      return;
+    }
+    if (asked.url?.includes(CALLING) === true) {
+      void sendCall(asked, response);
       return;
     }
     asked.resume().on('end', () => {
@@ -43,6 +56,38 @@ function pace(response: ServerResponse, told: number): void {
   response.write(`data: ${event(told + 1 === EVENTS)}\r\n\r\n`);
   if (told + 1 === EVENTS) response.end();
   else setTimeout(() => pace(response, told + 1), PACE_MS);
+}
+
+const callFrame = (functionCall: object, finishReason?: 'STOP'): string =>
+  JSON.stringify({
+    candidates: [{ content: { role: 'model', parts: [{ functionCall }] }, index: 0, finishReason }],
+  });
+
+/** In a stream its arguments come in pieces, as fast as they are taken. */
+async function sendCall(asked: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = Buffer.concat(await asked.toArray()).toString();
+  const bytes = Number(/(\d+) megabytes/.exec(body)?.[1]) * MEGABYTE;
+  if (asked.url?.includes('stream') !== true) {
+    const args = { text: 'y'.repeat(bytes) };
+    response.setHeader('content-type', 'application/json');
+    response.end(callFrame({ name: 'write', args }, 'STOP'));
+    return;
+  }
+  const partialArgs = [{ jsonPath: '$.text', stringValue: 'y'.repeat(CHUNK_BYTES) }];
+  const piece = `data: ${callFrame({ partialArgs, willContinue: true })}\r\n\r\n`;
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write(`data: ${callFrame({ name: 'write', willContinue: true })}\r\n\r\n`);
+  for (let sent = 0; sent < bytes && !response.destroyed; sent += CHUNK_BYTES) {
+    if (response.write(piece)) continue;
+    await new Promise<void>((resolve) => {
+      const goOn = (): void => {
+        response.off('drain', goOn).off('close', goOn);
+        resolve();
+      };
+      response.on('drain', goOn).on('close', goOn);
+    });
+  }
+  response.end(`data: ${callFrame({}, 'STOP')}\r\n\r\n`);
 }
 
 interface Body {
@@ -204,4 +249,58 @@ export async function loadWithBodies(url: string, streams: number) {
   unfair.push(...many.filter((told) => !isFair(told)));
   const isOneOfManyTaken = many.some(({ status }) => status === 200);
   return { unfair, taken, cut: await endStreams(), isOneOfManyTaken };
+}
+
+const PARAMETERS = { type: 'object', properties: { text: { type: 'string' } } };
+const WRITE = { name: 'write', parameters: PARAMETERS };
+
+/** What a client of each protocol asks, and what a stream that came to its end has. */
+const CALLERS = [
+  {
+    path: '/v1/chat/completions',
+    end: '[DONE]',
+    ask: (content: string) => ({
+      messages: [{ role: 'user', content }],
+      tools: [{ type: 'function', function: WRITE }],
+    }),
+  },
+  {
+    path: '/v1/responses',
+    end: 'event: response.completed',
+    ask: (input: string) => ({ input, store: false, tools: [{ type: 'function', ...WRITE }] }),
+  },
+  {
+    path: '/v1/messages',
+    end: 'event: message_stop',
+    ask: (content: string) => ({
+      max_tokens: 9,
+      messages: [{ role: 'user', content }],
+      tools: [{ name: 'write', input_schema: PARAMETERS }],
+    }),
+  },
+] as const;
+
+/**
+ * One call after the other with so many megabytes of arguments, while so many streams run: `whole` are those that came
+ * to their end, `unfair` what is neither whole nor an error that says so.
+ */
+export async function loadWithCalls(url: string, streams: number, megabytes: number) {
+  const endStreams = keepStreaming(url, streams);
+  const unfair: unknown[] = [];
+  let whole = 0;
+  for (const { path, end, ask } of CALLERS) {
+    for (const stream of [true, false]) {
+      const asked = { model: CALLING, stream, ...ask(`${megabytes} megabytes`) };
+      const start = JSON.stringify(asked);
+      const told = await send(url, { path, start, unit: ' ', end: '' }, start.length);
+      const isOk = told.status === 200;
+      const hasEnd = stream ? told.text.includes(end) : told.text.includes('yyy');
+      const saysError = told.text.includes('memory that the gateway has left');
+      if (isOk && hasEnd && !saysError) whole += 1;
+      else if (!(isOk ? saysError && !hasEnd : isFair(told) && saysError)) {
+        unfair.push([path, stream, told.status, told.text.slice(-300)]);
+      }
+    }
+  }
+  return { unfair, whole, cut: await endStreams() };
 }
