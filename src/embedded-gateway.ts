@@ -9,8 +9,7 @@ import {
 } from 'node:http';
 import { type Duplex, duplexPair, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { openGateway } from './cli/open-gateway.ts';
-import { explainListening } from './cli/start-checks.ts';
+import { explainListening, openGateway } from './cli/open-gateway.ts';
 import { readEnvironment } from './config/env.ts';
 import { fixedSource } from './config/file.ts';
 import { messageOf } from './lib/localized-message.ts';

@@ -12,9 +12,9 @@ import {
   needsOf,
   variantNeeds,
 } from '../canonical/needs.ts';
-import { openingText } from '../canonical/opening.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
+import { openingText } from '../canonical/text-forms.ts';
 import { nextTurn } from '../lib/chunked-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue, writtenValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';

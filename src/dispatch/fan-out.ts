@@ -2,8 +2,8 @@
 
 import { asGatewayError, GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Reply, ReplyChoice } from '../canonical/fold.ts';
+import { unfold } from '../canonical/fold.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
-import { unfold } from '../canonical/unfold.ts';
 import { addUsage } from '../canonical/usage.ts';
 import { sizeOf } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';

@@ -13,7 +13,6 @@ import { STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import { type EndedRequest, wantedAnswers } from '../monitor/record.ts';
-import { understood } from '../protocols/late-reading.ts';
 import type {
   CountTokensCall,
   EmbedCall,
@@ -21,6 +20,7 @@ import type {
   ProtocolRoute,
   RouteInput,
 } from '../protocols/protocol.ts';
+import { understood } from '../protocols/relayed-request.ts';
 import { HEADER_SPELLINGS } from '../wire/vocabulary.ts';
 import type { Exchange, ObservedCall } from './edge.ts';
 import type { BodyInput } from './gates/body.ts';

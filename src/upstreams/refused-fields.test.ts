@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
-import { CHAT_FIELDS } from './chat/refused-fields.ts';
-import { MESSAGES_FIELDS } from './messages/refused-fields.ts';
+import { CHAT_FIELDS } from './chat/errors.ts';
+import { MESSAGES_FIELDS } from './messages/errors.ts';
 import { type FieldRules, RefusedFields } from './refused-fields.ts';
 import type { UpstreamCall } from './upstream.ts';
 

@@ -1,10 +1,13 @@
-// What the upstreams of all wires have in common: a client, capabilities that are worked out once, how they end.
+// What the upstreams of all wires have in common: a client, capabilities that are worked out once, how they
+// end, and what several encoders write alike: free-text tools, service tiers, results of calls in a relayed history.
 
 import type { ModelCapabilities } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
+import type { FreeformTool } from '../canonical/request.ts';
 import { mendText } from '../canonical/text-forms.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { cutLongTexts, writeParts } from '../lib/json-parts.ts';
+import { told } from '../lib/localized-message.ts';
 import { remember } from '../lib/once.ts';
 import { type ClientOptions, UpstreamClient, type WireRules } from './transport/client.ts';
 import type { Upstream, UpstreamModel } from './upstream.ts';
@@ -92,4 +95,88 @@ export function encodeJson(
 ): Buffer | Promise<Buffer> {
   if (!isLarge) return Buffer.from(mendText(JSON.stringify(body), receipt));
   return writeParts(cutLongTexts(body, (json) => mendText(json, receipt)));
+}
+
+/** Free text travels as the one string argument `input`. */
+export const FREEFORM_INPUT: JsonObject = {
+  type: 'object',
+  properties: { input: { type: 'string', description: 'The whole input, as plain text.' } },
+  required: ['input'],
+};
+
+/** What the tool at `path` does, and the grammar of its input; undefined where nothing is said. */
+export function describeFreeform(
+  { description, grammar }: FreeformTool,
+  { path, receipt }: { readonly path: string; readonly receipt: Receipt },
+): string | undefined {
+  if (grammar !== undefined) {
+    receipt.add(
+      'approximated',
+      path,
+      told`The model is told the grammar, and nothing enforces it.`,
+    );
+  }
+  const rules =
+    grammar === undefined
+      ? undefined
+      : `The input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
+  const text = [description, rules].filter((line) => line !== undefined && line !== '');
+  return text.length === 0 ? undefined : text.join('\n\n');
+}
+
+// How fast a request is served, in the words of the wire it goes to.
+
+/** What protocols call the service of the standard price. */
+const STANDARD: ReadonlySet<string> = new Set(['default', 'standard', 'standard_only']);
+
+/**
+ * @param words those of the wire, in small letters
+ * @returns what to send: the wire's own word for the standard service, and nothing, with a receipt, for a tier it does not
+ *   have
+ */
+export function encodeServiceTier(
+  tier: string | undefined,
+  words: readonly string[],
+  receipt: Receipt,
+): string | undefined {
+  if (tier === undefined) return undefined;
+  const word = tier.toLowerCase();
+  if (words.includes(word)) return word;
+  const standard = STANDARD.has(word) ? words.find((one) => STANDARD.has(one)) : undefined;
+  // Who says only that nothing special is wanted loses nothing.
+  const isUsual = word === 'auto' || word === 'default' || word === 'standard';
+  if (standard === undefined && !isUsual) {
+    receipt.add('dropped', 'service_tier', told`The upstream has no such service tier.`);
+  }
+  return standard;
+}
+
+// The results of tool calls in a relayed history, by the call that each answers, until they are placed behind it.
+
+export class OpenResults {
+  readonly #byId = new Map<string, JsonObject[]>();
+
+  add(callId: string, result: JsonObject): void {
+    const known = this.#byId.get(callId);
+    if (known === undefined) this.#byId.set(callId, [result]);
+    else known.push(result);
+  }
+
+  /** The first that is left; undefined, and noted, where the call has none. */
+  take(callId: string, receipt: Receipt): JsonObject | undefined {
+    const found = this.#byId.get(callId)?.shift();
+    if (found === undefined) {
+      const reason = told`Tool call ${callId} has no result; "no result" was sent.`;
+      receipt.add('repaired', 'messages', reason);
+    }
+    return found;
+  }
+
+  /** Notes what is left of these calls: each has one result. */
+  noteLeft(called: ReadonlySet<string>, receipt: Receipt): void {
+    for (const [id, left] of this.#byId) {
+      if (!called.has(id) || left.length === 0) continue;
+      receipt.add('dropped', 'messages', told`A second result of tool call ${id} was dropped.`);
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
-import { openingText } from '../../canonical/opening.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
+import { openingText } from '../../canonical/text-forms.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { DONE } from '../../wire/chat.ts';
 import { createChatProtocol } from './index.ts';

@@ -1,8 +1,8 @@
 // The relay lane of Chat Completions: chunks of an upstream of the same wire, forwarded as they came.
 
 import { changed, detailsOn, type GatewayError } from '../../canonical/error.ts';
-import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/opening.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
+import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/text-forms.ts';
 import { mapItems } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
@@ -17,8 +17,8 @@ import {
   thoughtIn,
   withoutNoId,
 } from '../../wire/chat.ts';
-import { forwardedHeaders } from '../forwarded-headers.ts';
 import type { RelayCall, RelayWriter, ReplyContext, RouteInput } from '../protocol.ts';
+import { forwardedHeaders } from '../relayed-request.ts';
 import { writeErrorBody } from './errors.ts';
 
 /** Of the body only what the relay needs is looked at; what is lost where it is translated, `read` notes. */

@@ -1,7 +1,6 @@
 // The Generate-Content protocol: its route table under each version prefix.
 
 import { GENERATE_WIRE } from '../../wire/generate.ts';
-import { readLate } from '../late-reading.ts';
 import type {
   ClientProtocol,
   CountTokensCall,
@@ -9,6 +8,7 @@ import type {
   ProtocolRoute,
   RouteInput,
 } from '../protocol.ts';
+import { readLate } from '../relayed-request.ts';
 import { writeError } from './errors.ts';
 import {
   MODEL_PREFIXES,

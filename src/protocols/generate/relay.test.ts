@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { readLate } from '../late-reading.ts';
+import { readLate } from '../relayed-request.ts';
 import { readRequest } from './read-request.ts';
 import { createRelayCall } from './relay.ts';
 

@@ -1,12 +1,12 @@
 // The relay lane: native frames forwarded as they came, repaired only where clients would stumble.
 
 import { type ErrorKind, upstreamError } from '../../canonical/error.ts';
-import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/opening.ts';
+import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/text-forms.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { objectsOf } from '../../lib/read-values.ts';
 import { GENERATE_WIRE } from '../../wire/generate.ts';
-import type { LateReading } from '../late-reading.ts';
 import type { RelayCall, RelayWriter } from '../protocol.ts';
+import type { LateReading } from '../relayed-request.ts';
 import { writeError } from './errors.ts';
 import type { GenerateBody } from './normalize-body.ts';
 import { Framing, type FramingKind } from './write-events.ts';

@@ -3,7 +3,6 @@
 import { askForSummary } from '../../canonical/text-forms.ts';
 import { told } from '../../lib/localized-message.ts';
 import { MESSAGES_LIST_IDS } from '../../wire/vocabulary.ts';
-import { readLate } from '../late-reading.ts';
 import type {
   ClientProtocol,
   CountTokensCall,
@@ -11,6 +10,7 @@ import type {
   ProtocolRoute,
   RouteInput,
 } from '../protocol.ts';
+import { readLate } from '../relayed-request.ts';
 import { writeError } from './errors.ts';
 import { writeFamilyList, writeModel, writeModelList } from './models.ts';
 import { readSummaryWish } from './read-reasoning.ts';

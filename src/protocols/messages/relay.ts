@@ -1,15 +1,15 @@
 // The relay lane: frames of an upstream of the same wire, forwarded as they came.
 
-import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/opening.ts';
+import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/text-forms.ts';
 import { NO_USAGE } from '../../canonical/usage.ts';
 import { mapItems } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { objectsOf } from '../../lib/read-values.ts';
 import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
-import { forwardedHeaders } from '../forwarded-headers.ts';
-import type { LateReading } from '../late-reading.ts';
 import type { RelayBody, RelayCall, RelayWriter, ReplyContext, RouteInput } from '../protocol.ts';
+import type { LateReading } from '../relayed-request.ts';
+import { forwardedHeaders } from '../relayed-request.ts';
 import { writeStreamError } from './errors.ts';
 import type { Body } from './schema.ts';
 import {

@@ -14,9 +14,8 @@ import { isCallable } from '../../canonical/tool-names.ts';
 import { definedFields, isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
-import { isBound, writeBound } from '../../schema/bounds.ts';
-import { readTypeName } from '../../schema/document.ts';
-import { describeFreeform, FREEFORM_INPUT } from '../encoding.ts';
+import { isBound, readTypeName, writeBound } from '../../schema/document.ts';
+import { describeFreeform, FREEFORM_INPUT } from '../wire-parts.ts';
 import { type FitContext, traitsOf } from './models.ts';
 
 /** Source: platform.openai.com, "Function calling"; its refusal of more is `array_above_max_length`. */

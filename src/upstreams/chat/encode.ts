@@ -18,8 +18,8 @@ import { definedFields, type JsonObject, type JsonValue } from '../../lib/json.t
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { enforcedStops } from '../../transforms/stop-sequences.ts';
 import { writeSignature } from '../../wire/chat.ts';
-import { encodeServiceTier } from '../encoding.ts';
 import type { EncodeTarget } from '../upstream.ts';
+import { encodeServiceTier } from '../wire-parts.ts';
 import { encodeTools, freeTextTools, toAnswerSchema } from './encode-tools.ts';
 import { fitBody } from './fit.ts';
 import { type FitContext, traitsOf } from './models.ts';

@@ -19,7 +19,7 @@ import {
 import { ChatDecoder, findTextChunk } from './decode.ts';
 import { encode } from './encode.ts';
 import { typedValues } from './encode-tools.ts';
-import { classifyFailure, readRateLimit } from './errors.ts';
+import { CHAT_FIELDS, classifyFailure, readRateLimit } from './errors.ts';
 import { limitOutput, outputLimit } from './fit.ts';
 import { encodeMedia, isForEndpoint, MediaDecoder, mediaRequest } from './media.ts';
 import { capabilitiesOf, traitsOf } from './models.ts';
@@ -27,7 +27,6 @@ import { patch } from './native-body.ts';
 import type { ChatProfile, ChatQuirks } from './profiles.ts';
 import { embed, encodeEmbedInput, listModels, postRequest } from './queries.ts';
 import { readThought } from './reasoning.ts';
-import { CHAT_FIELDS } from './refused-fields.ts';
 
 /** `close` ends the connections at once: answers under way must have been drained before. */
 export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpstream {

@@ -11,11 +11,10 @@ import type { Frame } from '../../stream/sse.ts';
 import { answerFault, endedRefusal, graverFault, pathFault } from '../errors.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import { ChoiceDecoder, type SharedState } from './decode-blocks.ts';
-import { addLogprobs, readEnding } from './endings.ts';
+import { addLogprobs, readAnswerCount, readEnding, readUsage } from './endings.ts';
 import { classifyErrorFrame } from './errors.ts';
 import { addGrounding, addSearches, gatherSources } from './grounding.ts';
 import { secretsOf } from './requests.ts';
-import { readAnswerCount, readUsage } from './usage.ts';
 
 /** Of Chat Completions; the others ask for fewer. */
 const MAX_CHOICES = 128;

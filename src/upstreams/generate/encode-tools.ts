@@ -22,7 +22,7 @@ import type {
   WireToolConfig,
 } from '../../wire/generate.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
-import { describeFreeform, FREEFORM_INPUT } from '../encoding.ts';
+import { describeFreeform, FREEFORM_INPUT } from '../wire-parts.ts';
 import type { EncodeContext } from './encode-config.ts';
 import { traitsOf } from './models.ts';
 

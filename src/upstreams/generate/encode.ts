@@ -33,8 +33,8 @@ import type {
   WireFunctionResponsePart,
   WirePart,
 } from '../../wire/generate.ts';
-import { encodeServiceTier } from '../encoding.ts';
 import type { EncodeTarget } from '../upstream.ts';
+import { encodeServiceTier } from '../wire-parts.ts';
 import {
   type EncodeContext,
   encodeGenerationConfig,

@@ -17,10 +17,10 @@ import type {
   UpstreamModel,
   UpstreamQuota,
 } from '../upstream.ts';
+import { readTokenCount } from './endings.ts';
 import { traitsOf } from './models.ts';
 import type { EmbedFormName, GenerateProfile, ModelMethod } from './profiles.ts';
 import { modelRequest, requestOf } from './requests.ts';
-import { readTokenCount } from './usage.ts';
 
 type CountCall = Omit<UpstreamCall, 'stream'>;
 

@@ -18,8 +18,8 @@ import { told } from '../../lib/localized-message.ts';
 import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { shareAs } from '../../lib/shared-json.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
-import { describeFreeform, FREEFORM_INPUT } from '../encoding.ts';
 import type { EncodeTarget } from '../upstream.ts';
+import { describeFreeform, FREEFORM_INPUT } from '../wire-parts.ts';
 import { traitsOf } from './models.ts';
 import { isClosed, toInputSchema } from './schema.ts';
 

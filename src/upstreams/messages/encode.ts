@@ -14,8 +14,8 @@ import { writeCodeText } from '../../canonical/text-forms.ts';
 import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { objectsOf } from '../../lib/read-values.ts';
-import { encodeServiceTier } from '../encoding.ts';
 import type { EncodeTarget } from '../upstream.ts';
+import { encodeServiceTier } from '../wire-parts.ts';
 import {
   encodeFormat,
   encodeOutputLimit,

@@ -19,13 +19,12 @@ import { endingOf, findTextDelta, MessagesDecoder } from './decode.ts';
 import { encode, readsUri } from './encode.ts';
 import { limitOutput, outputLimit } from './encode-config.ts';
 import { typedValues } from './encode-tools.ts';
-import { classifyFailure, readRateLimit } from './errors.ts';
+import { classifyFailure, MESSAGES_FIELDS, readRateLimit } from './errors.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
 import { openWhole } from './paused-turns.ts';
 import type { MessagesProfile } from './profiles.ts';
 import { createTokenCounter, listModels } from './queries.ts';
-import { MESSAGES_FIELDS } from './refused-fields.ts';
 import { postRequest } from './requests.ts';
 
 /** `close` ends the connections at once: answers under way must have been drained before. */

@@ -24,8 +24,8 @@ import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { withoutBillingLine } from '../../transforms/instructions.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
-import { OpenResults } from '../encoding.ts';
 import type { PatchTarget } from '../upstream.ts';
+import { OpenResults } from '../wire-parts.ts';
 import {
   dropBesideThinking,
   dropSecondSampling,

@@ -3,8 +3,13 @@
 import type { Receipt } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { isBound, NUMBER_BOUNDS, writeBound } from '../../schema/bounds.ts';
-import { MAX_LEVEL, readTypeName } from '../../schema/document.ts';
+import {
+  isBound,
+  MAX_LEVEL,
+  NUMBER_BOUNDS,
+  readTypeName,
+  writeBound,
+} from '../../schema/document.ts';
 
 interface SchemaContext {
   readonly receipt: Receipt;

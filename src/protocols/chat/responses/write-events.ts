@@ -12,10 +12,10 @@ import {
   searchCount,
 } from '../../../canonical/event.ts';
 import type { Reply } from '../../../canonical/fold.ts';
+import { unfold } from '../../../canonical/fold.ts';
 import type { Signature } from '../../../canonical/request.ts';
 import { writeCarrier } from '../../../canonical/signatures.ts';
 import { blockMessage } from '../../../canonical/text-forms.ts';
-import { unfold } from '../../../canonical/unfold.ts';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.ts';
 import { type JsonObject, sizeOf } from '../../../lib/json.ts';
 import { KeptText } from '../../../lib/long-text.ts';
