@@ -1,6 +1,6 @@
 // Goes on with turns that the service paused among its own tools: clients of other protocols cannot.
 
-import { type JsonObject, parseObject } from '../../lib/json.ts';
+import { type JsonObject, type JsonValue, parseObject } from '../../lib/json.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import type { Frame } from '../../stream/sse.ts';
 import type { UpstreamCall, UpstreamStream } from '../upstream.ts';
@@ -81,7 +81,9 @@ class PausedAnswer {
   container: string | undefined;
   #stopReason: string | undefined;
   #isWhole = false;
+  /** Of the open block, what came in pieces. */
   #json = '';
+  #citations: JsonValue[] = [];
 
   /** What a client's own tool is to answer, only the client goes on with. */
   get isPaused(): boolean {
@@ -103,6 +105,7 @@ class PausedAnswer {
       case 'content_block_start':
         this.content.push({ ...objectOf(frame.content_block) });
         this.#json = '';
+        this.#citations = [];
         break;
       case 'content_block_delta':
         this.#add(objectOf(frame.delta) ?? {});
@@ -127,7 +130,11 @@ class PausedAnswer {
 
   #endBlock(): void {
     const block = this.content.at(-1);
-    if (block !== undefined && this.#json !== '') block.input = parseObject(this.#json);
+    if (block === undefined) return;
+    if (this.#json !== '') block.input = parseObject(this.#json);
+    if (this.#citations.length > 0) {
+      block.citations = itemsOf(block.citations).concat(this.#citations);
+    }
   }
 
   /** As the vendor's own accumulator does it (`@anthropic-ai/sdk` lib/MessageStream). */
@@ -145,7 +152,7 @@ class PausedAnswer {
         block.signature = textOf(delta.signature) ?? '';
         break;
       case 'citations_delta':
-        block.citations = [...itemsOf(block.citations), delta.citation ?? {}];
+        this.#citations.push(delta.citation ?? {});
         break;
       case 'input_json_delta':
         this.#json += textOf(delta.partial_json) ?? '';
