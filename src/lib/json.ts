@@ -265,44 +265,44 @@ export interface SharablePlace extends TextPlace {
   readonly tokens: number;
 }
 
-/** Nesting, structural tokens (brackets, commas, colons), ways through objects as `KeyWays` counts them, bytes of one key. */
+/** Nesting, structural tokens (brackets, commas, colons), shapes as `ObjectShapes` counts them, bytes of one key. */
 interface JsonLimits {
   readonly maxDepth: number;
   readonly maxTokens: number;
-  readonly maxKeyWays: number;
+  readonly maxShapes: number;
   readonly maxKeyBytes: number;
 }
 
 export const JSON_LIMITS: JsonLimits = {
   maxDepth: 200,
   maxTokens: 2_000_000,
-  maxKeyWays: 100_000,
+  maxShapes: 100_000,
   maxKeyBytes: 1024,
 };
 
-/** Most bodies have fewer keys, which cost nothing to speak of, whatever they are. */
+/** Most bodies have fewer keys, which cost little whatever they are. */
 const FREE_KEYS = 16_384;
-const WAY_BITS = 20;
-/** FNV-1a, 32 bits (draft-eastlake-fnv); begun anew by each process, so that nobody can choose ways that look alike. */
+const HASH_BITS = 20;
+/** FNV-1a, 32 bits (draft-eastlake-fnv), with a random start for each process: nobody can choose keys that collide. */
 const FNV_PRIME = 0x01000193;
-const WAY_START = randomInt(2 ** 32);
+const HASH_START = randomInt(2 ** 32);
 
 /**
- * How many different ways lead through the objects of a text, key by key. A parser learns each one anew, up to four
- * microseconds each: keys that are all different, or a few in ever other orders, hold it up for seconds. Along a way
- * that it knows a key costs next to nothing, so that turns by the hundred thousand are free. Some ways may pass for
- * others.
+ * Counts the different shapes of the objects of a text: the keys of an object so far, in their order. V8 makes a hidden
+ * class for each new shape, in up to four microseconds: keys that are all different, or a few in many orders, hold the
+ * parser up for seconds. Objects of a known shape cost little: hundreds of thousands of turns do not count. Shapes whose
+ * hashes collide count once.
  */
-class KeyWays {
+class ObjectShapes {
   /** All keys so far. */
   keys = 0;
-  /** Different ways so far, behind the first keys. */
+  /** Different shapes so far, after the free keys. */
   count = 0;
   #known: Uint32Array | undefined;
 
-  add(way: number): void {
-    this.#known ??= new Uint32Array(2 ** WAY_BITS / 32);
-    const place = way >>> (32 - WAY_BITS);
+  add(hash: number): void {
+    this.#known ??= new Uint32Array(2 ** HASH_BITS / 32);
+    const place = hash >>> (32 - HASH_BITS);
     const bit = 1 << (place & 31);
     const word = this.#known[place >>> 5] ?? 0;
     if ((word & bit) !== 0) return;
@@ -316,11 +316,11 @@ export type JsonLimit = 'depth' | 'tokens' | 'keys' | 'key';
 /** What the JSON texts within one request may have together: many small ones are as dear as a large one. */
 export interface JsonBudget {
   tokens: number;
-  readonly ways: KeyWays;
+  readonly shapes: ObjectShapes;
 }
 
 export function createJsonBudget(): JsonBudget {
-  return { tokens: JSON_LIMITS.maxTokens, ways: new KeyWays() };
+  return { tokens: JSON_LIMITS.maxTokens, shapes: new ObjectShapes() };
 }
 
 /** JSON that goes over a limit; for whoever takes no JSON just as well, it is none. */
@@ -338,7 +338,7 @@ export class JsonLimitError extends SyntaxError {
 export const EXCESS_WORDS: Readonly<Record<JsonLimit, string>> = {
   depth: `is nested deeper than ${JSON_LIMITS.maxDepth} levels`,
   tokens: `has more than ${JSON_LIMITS.maxTokens} JSON tokens`,
-  keys: `has more than ${JSON_LIMITS.maxKeyWays} different keys, or orders of keys, in its objects`,
+  keys: `has more than ${JSON_LIMITS.maxShapes} different keys, or orders of keys, in its objects`,
   key: `has an object key longer than ${JSON_LIMITS.maxKeyBytes} bytes`,
 };
 
@@ -348,7 +348,7 @@ const PIECE_LENGTH = 65_536;
 /** Looks a whole text over, at the cost of its budget. @throws JsonLimitError */
 function surveyText(text: string, budget?: JsonBudget): JsonLimitScanner {
   const limits = budget === undefined ? JSON_LIMITS : { ...JSON_LIMITS, maxTokens: budget.tokens };
-  const survey = new JsonLimitScanner(limits, budget?.ways);
+  const survey = new JsonLimitScanner(limits, budget?.shapes);
   for (let start = 0; start < text.length; start += PIECE_LENGTH) {
     const excess = survey.read(Buffer.from(text.slice(start, start + PIECE_LENGTH)));
     if (excess !== undefined) throw new JsonLimitError(excess);
@@ -388,9 +388,9 @@ export class JsonLimitScanner {
   /** The bytes of long strings, without their quotes, counted from the first piece on. */
   readonly longTexts: TextPlace[] = [];
   readonly #limits: JsonLimits;
-  readonly #ways: KeyWays;
-  /** The way through the object of each level so far; kept once keys are no longer free. */
-  readonly #wayAt: number[] = [];
+  readonly #shapes: ObjectShapes;
+  /** The hash of the shape so far of the object at each level; kept once keys are no longer free. */
+  readonly #shapeAt: number[] = [];
   /** Bytes of the pieces so far. */
   #bytes = 0;
   #depth = 0;
@@ -416,14 +416,14 @@ export class JsonLimitScanner {
   toolsPlace: SharablePlace | undefined;
   #toolLists = 0;
 
-  constructor(limits: JsonLimits, ways = new KeyWays()) {
+  constructor(limits: JsonLimits, shapes = new ObjectShapes()) {
     this.#limits = limits;
-    this.#ways = ways;
+    this.#shapes = shapes;
   }
 
   /** The first limit that the text goes over with this piece; undefined while it keeps all of them. */
   read(bytes: Buffer): JsonLimit | undefined {
-    const { maxDepth, maxTokens, maxKeyWays, maxKeyBytes } = this.#limits;
+    const { maxDepth, maxTokens, maxShapes, maxKeyBytes } = this.#limits;
     const levels = this.#levels;
     let depth = this.#depth;
     let tokens = this.tokens;
@@ -476,27 +476,27 @@ export class JsonLimitScanner {
     this.tokens = tokens;
     this.#isAtKey = isAtKey;
     this.#bytes += bytes.length;
-    return this.#ways.count > maxKeyWays ? 'keys' : undefined;
+    return this.#shapes.count > maxShapes ? 'keys' : undefined;
   }
 
-  /** Goes a key, or what this piece has of it, further through the object of a level. */
-  #goOn(bytes: Buffer, start: number, end: number, depth: number): void {
-    const ways = this.#ways;
+  /** Adds a key, or what this piece has of it, to the shape of the object at a level. */
+  #hashKey(bytes: Buffer, start: number, end: number, depth: number): void {
+    const shapes = this.#shapes;
     const isEnd = end < bytes.length;
-    if (isEnd) ways.keys += 1;
-    if (ways.keys < FREE_KEYS) return;
-    let way = this.#wayAt[depth] ?? WAY_START;
-    // Its quote tells two keys from one that says the same.
+    if (isEnd) shapes.keys += 1;
+    if (shapes.keys < FREE_KEYS) return;
+    let hash = this.#shapeAt[depth] ?? HASH_START;
+    // The closing quote too: it keeps keys apart.
     const last = isEnd ? end + 1 : end;
-    for (let at = start; at < last; at++) way = Math.imul(way ^ (bytes[at] ?? 0), FNV_PRIME);
-    this.#wayAt[depth] = way;
-    if (isEnd) ways.add(way);
+    for (let at = start; at < last; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), FNV_PRIME);
+    this.#shapeAt[depth] = hash;
+    if (isEnd) shapes.add(hash);
   }
 
   /** Looks at the key that ends at `end`, unless it came in two pieces. @returns its bytes */
   #endKey(bytes: Buffer, start: number, end: number, depth: number): number {
     this.mayHoldEscapedKey ||= this.#mayHoldEscape;
-    this.#goOn(bytes, start, end, depth);
+    this.#hashKey(bytes, start, end, depth);
     if (depth === 1) {
       this.#isAtTools =
         this.#stringBytes === TOOLS.length &&
@@ -506,9 +506,9 @@ export class JsonLimitScanner {
     return this.#stringBytes;
   }
 
-  /** Begins anew what stands a level deeper, and notes where the value of `tools` begins and ends. */
+  /** Resets the shape of the next level, and notes where the value of `tools` begins and ends. */
   #noteBracket(index: number, depth: number, tokens: number): void {
-    if (this.#ways.keys >= FREE_KEYS) this.#wayAt[depth + 1] = WAY_START;
+    if (this.#shapes.keys >= FREE_KEYS) this.#shapeAt[depth + 1] = HASH_START;
     if (depth === 2 && this.#isAtTools) {
       this.#isAtTools = false;
       this.#toolsStart = this.#bytes + index;
@@ -529,7 +529,7 @@ export class JsonLimitScanner {
     if (cut === 'number') return this.#readNumber(bytes, 0);
     const end = this.#readString(bytes, this.#isEscaped ? 1 : 0);
     this.mayHoldEscapedKey ||= this.#isAtKey && this.#mayHoldEscape;
-    if (this.#isAtKey) this.#goOn(bytes, 0, end, this.#depth);
+    if (this.#isAtKey) this.#hashKey(bytes, 0, end, this.#depth);
     return this.#isAtKey && this.#stringBytes > this.#limits.maxKeyBytes ? -1 : end + 1;
   }
 

@@ -158,7 +158,7 @@ const NOT_UTF8 = told`The request body is not UTF-8 text.`;
 const EXCESS_MESSAGES: Readonly<Record<JsonLimit, Sentence>> = {
   depth: told`The request body is nested deeper than ${JSON_LIMITS.maxDepth} levels.`,
   tokens: told`The request body has more than ${JSON_LIMITS.maxTokens} JSON tokens.`,
-  keys: told`The request body has more than ${JSON_LIMITS.maxKeyWays} different keys, or orders of keys, in its objects.`,
+  keys: told`The request body has more than ${JSON_LIMITS.maxShapes} different keys, or orders of keys, in its objects.`,
   key: told`The request body has an object key longer than ${JSON_LIMITS.maxKeyBytes} bytes.`,
 };
 

@@ -74,7 +74,7 @@ test.each([
 });
 
 test('what stands in strings does not count', () => {
-  const tight = { maxDepth: 2, maxTokens: 4, maxKeyWays: 9, maxKeyBytes: 100 };
+  const tight = { maxDepth: 2, maxTokens: 4, maxShapes: 9, maxKeyBytes: 100 };
   const long = '[{:,}]'.repeat(50);
   expect(excess(JSON.stringify({ a: long }), tight)).toBeUndefined();
   expect(excess(JSON.stringify({ a: `${long}\\` }), tight)).toBeUndefined();
@@ -87,7 +87,7 @@ test('the guard counts exactly as a reader of the parsed value would', () => {
     fc.property(fc.json({ maxDepth: 6 }), (text) => {
       const { tokens, depth } = measure(JSON.parse(text));
       const base = {
-        maxKeyWays: Number.MAX_SAFE_INTEGER,
+        maxShapes: Number.MAX_SAFE_INTEGER,
         maxKeyBytes: Number.MAX_SAFE_INTEGER,
       };
       expect(excess(text, { ...base, maxDepth: depth, maxTokens: tokens })).toBeUndefined();
@@ -101,7 +101,7 @@ test('the guard counts exactly as a reader of the parsed value would', () => {
 });
 
 test('strings of any length and escaping end where the parser says', () => {
-  const limits = { maxDepth: 1, maxTokens: 3, maxKeyWays: 9, maxKeyBytes: 10 };
+  const limits = { maxDepth: 1, maxTokens: 3, maxShapes: 9, maxKeyBytes: 10 };
   fc.assert(
     fc.property(fc.array(fc.constantFrom('\\', '"', 'a', 'ü', '\n')), (parts) => {
       const text = JSON.stringify([parts.join('')]);
@@ -211,7 +211,7 @@ test('wherever a body is cut into pieces, the same is said of it', () => {
     ':',
   );
   const garbage = fc.array(fc.oneof(word, fc.constantFrom('[', ']', '{', '}', 'k'.repeat(60))));
-  const limits = { maxDepth: 3, maxTokens: 12, maxKeyWays: 9, maxKeyBytes: 64 };
+  const limits = { maxDepth: 3, maxTokens: 12, maxShapes: 9, maxKeyBytes: 64 };
   const text = fc.oneof(
     garbage.map((words) => words.join('')),
     fc.json(),
