@@ -1,8 +1,7 @@
 // Calls that are several requests at once: all are asked at the same time and answered as one.
 
 import { asGatewayError, GatewayError, invalidRequest } from '../canonical/error.ts';
-import type { Reply, ReplyChoice } from '../canonical/fold.ts';
-import { unfold } from '../canonical/fold.ts';
+import { type Reply, type ReplyChoice, unfold } from '../canonical/fold.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { addUsage } from '../canonical/usage.ts';
 import { sizeOf } from '../lib/json.ts';

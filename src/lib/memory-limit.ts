@@ -17,9 +17,6 @@ export function memoryLimit(): number {
   return Math.min(constrained, totalmem()) / processes;
 }
 
-// Collects garbage between the steps of large work where memory is scarce: V8 knows the limit of its heap, and
-// neither the buffers beside it nor the limit of a container.
-
 /** Of the memory limit, that the process uses; beyond the second nothing waits. */
 const SCARCE_SHARE = 0.6;
 const URGENT_SHARE = 0.85;
@@ -34,7 +31,10 @@ let collect: (() => void) | undefined;
 let lookAt = 0;
 let restUntil = 0;
 
-/** Takes some ten milliseconds where most of the memory is used, and nothing elsewhere. */
+/**
+ * Collects garbage between the steps of large work: V8 knows the limit of its heap, and neither the buffers beside it nor the
+ * limit of a container. Takes some ten milliseconds where most of the memory is used, and nothing elsewhere.
+ */
 export function relieveMemory(): void {
   const startedAt = performance.now();
   if (startedAt < lookAt) return;

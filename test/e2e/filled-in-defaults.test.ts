@@ -1,8 +1,7 @@
 // Clients that fill in what a schema declares as a default keep the signature of the call all the same.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { JsonObject } from '../../src/lib/json.ts';
-import { isJsonObject } from '../../src/lib/json.ts';
+import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import { type PoolApp, startPoolApp } from '../support/pool-app.ts';
 
 let gateway: PoolApp;

@@ -1,7 +1,6 @@
 // A chat completions client: tool messages, reasoning beside the content, signatures in extra content.
 
-import type { JsonObject } from '../../src/lib/json.ts';
-import { parseJson } from '../../src/lib/json.ts';
+import { type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { PNG } from '../support/prompts.ts';
 import {
   type Answer,

@@ -1,7 +1,6 @@
 // A native client: contents and parts, signatures on parts, chunks kept as contents of their own.
 
-import type { JsonObject } from '../../src/lib/json.ts';
-import { parseJson } from '../../src/lib/json.ts';
+import { type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { PNG } from '../support/prompts.ts';
 import {
   type Answer,

@@ -1,7 +1,6 @@
 // The grammar of generate-content streams, as events and as one growing array.
 
-import type { JsonObject } from '../../../src/lib/json.ts';
-import { isJsonObject } from '../../../src/lib/json.ts';
+import { isJsonObject, type JsonObject } from '../../../src/lib/json.ts';
 import type { StreamEnd } from './chat.ts';
 import { parseFrame, readFrames } from './frames.ts';
 import { check, countIn, idIn, listIn, objectIn } from './rule.ts';

@@ -11,8 +11,7 @@ import {
   readCallInput,
   searchCount,
 } from '../../../canonical/event.ts';
-import type { Reply } from '../../../canonical/fold.ts';
-import { unfold } from '../../../canonical/fold.ts';
+import { type Reply, unfold } from '../../../canonical/fold.ts';
 import type { Signature } from '../../../canonical/request.ts';
 import { writeCarrier } from '../../../canonical/signatures.ts';
 import { blockMessage } from '../../../canonical/text-forms.ts';
