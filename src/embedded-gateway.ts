@@ -9,7 +9,8 @@ import {
 } from 'node:http';
 import { type Duplex, duplexPair, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { explainListening, openGateway } from './cli/open-gateway.ts';
+import { openGateway } from './cli/open-gateway.ts';
+import { explainListening } from './cli/start-checks.ts';
 import { readEnvironment } from './config/env.ts';
 import { fixedSource } from './config/file.ts';
 import { messageOf } from './lib/localized-message.ts';

@@ -14,8 +14,9 @@ import { escapeLine } from '../monitor/log-files.ts';
 import type { AccountView } from '../pool/pool.ts';
 import { takeFromParent } from './handover.ts';
 import { outliveOutput } from './log.ts';
-import { explainListening, openGateway } from './open-gateway.ts';
+import { openGateway } from './open-gateway.ts';
 import { PUBLISHED } from './package-name.ts';
+import { explainListening } from './start-checks.ts';
 import {
   openUpdateCheck,
   type RegistryOptions,

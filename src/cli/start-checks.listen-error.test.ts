@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { explainListening } from './open-gateway.ts';
+import { explainListening } from './start-checks.ts';
 
 const SETTINGS = { host: 'gateway.lan', port: 80 };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readOpenFiles, warnOfFewFiles } from './open-gateway.ts';
+import { readOpenFiles, warnOfFewFiles } from './start-checks.ts';
 
 function warningsFor(limits: string | undefined): readonly string[] {
   const warnings: string[] = [];

@@ -4,7 +4,7 @@ import { createTestAuthority } from '../../test/support/certificates.ts';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { listen } from '../../test/support/listen.ts';
 import { NO_PROXY } from '../lib/outbound-proxy.ts';
-import { watchUpstreamCertificates } from './monitor.ts';
+import { watchUpstreamCertificates } from './upstream-certificates.ts';
 
 const DAY_MS = 86_400_000;
 
