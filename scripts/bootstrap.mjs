@@ -7,6 +7,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildStale } from './build.mjs';
 import { NODE_ENVIRONMENT, NODE_FLAGS } from './node-flags.mjs';
+import { oneAtATime } from './one-at-a-time.mjs';
 import { watchParents } from './parents.mjs';
 import { makeRunnable } from './pinned-node.mjs';
 
@@ -42,33 +43,41 @@ if (target === undefined) {
   console.error(`Usage: node scripts/bootstrap.mjs ${Object.keys(COMMANDS).join('|')}`);
   process.exit(2);
 }
-installIfStale();
+if (!isInstalled()) oneAtATime(install);
 if (builds.includes(command)) build();
 run(NODE, [...target, ...rest]);
 
-function installIfStale() {
+function isInstalled() {
+  return existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wantedStamp() && existsSync(NODE);
+}
+
+/** Of what is locked. */
+function wantedStamp() {
   const locks = [ROOT, NODE_FOLDER].map((folder) =>
     readFileSync(join(folder, 'package-lock.json')),
   );
-  const stamp = createHash('sha256').update(Buffer.concat(locks)).digest('hex');
-  const isFresh = existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp && existsSync(NODE);
-  if (isFresh) return;
+  return createHash('sha256').update(Buffer.concat(locks)).digest('hex');
+}
+
+function install() {
+  // Another process may have done it, while this one waited.
+  if (isInstalled()) return;
   console.error('Installing dependencies (npm ci) …');
-  install(NODE_FOLDER);
+  installPackages(NODE_FOLDER);
   if (!existsSync(NODE)) {
-    console.error(whyWithoutNode(locks[1]));
+    console.error(whyWithoutNode());
     process.exit(1);
   }
   // Before all that takes minutes.
   if (!makeRunnable(NODE)) process.exit(1);
-  install(ROOT);
+  installPackages(ROOT);
   linkNode();
-  writeFileSync(STAMP, stamp);
+  writeFileSync(STAMP, wantedStamp());
 }
 
 /** npm ends well without a package that is optional, also when it could not be downloaded. */
-function whyWithoutNode(lock) {
-  const { packages } = JSON.parse(lock);
+function whyWithoutNode() {
+  const { packages } = JSON.parse(readFileSync(join(NODE_FOLDER, 'package-lock.json'), 'utf8'));
   const name = relative(join(NODE_FOLDER, 'node_modules'), dirname(dirname(NODE)));
   if (packages[`node_modules/${name}`] === undefined) {
     return `There is no build of node for ${process.platform} on ${process.arch} that the project could bring along.`;
@@ -77,7 +86,7 @@ function whyWithoutNode(lock) {
 }
 
 /** Nothing that a package wants to run is run. */
-function install(folder) {
+function installPackages(folder) {
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const words = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const result = spawnSync(npm, words, {

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { oneAtATime } from './one-at-a-time.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const VITE = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js');
@@ -30,11 +31,23 @@ const BUILDS = {
 
 /** Builds what is stale; false for a build that failed, whose messages went to stderr. */
 export function buildStale(name, { isForced = false, node = process.execPath } = {}) {
-  const { output, sources, config } = BUILDS[name];
-  const folder = join(ROOT, output);
-  const stampPath = join(folder, STAMP);
+  const { output, sources } = BUILDS[name];
+  const stampPath = join(ROOT, output, STAMP);
   const stamp = describeSources(sources);
-  if (!isForced && existsSync(stampPath) && readFileSync(stampPath, 'utf8') === stamp) return true;
+  const isBuilt = () =>
+    !isForced && existsSync(stampPath) && readFileSync(stampPath, 'utf8') === stamp;
+  let isGood = isBuilt();
+  if (isGood) return true;
+  oneAtATime(() => {
+    // Another process may have built it, while this one waited.
+    isGood = isBuilt() || build(name, node);
+    if (isGood) writeFileSync(stampPath, stamp);
+  });
+  return isGood;
+}
+
+function build(name, node) {
+  const { output, config } = BUILDS[name];
   console.error(`Building the ${name} …`);
   const result = spawnSync(node, [VITE, 'build', '--config', config], {
     cwd: ROOT,
@@ -42,10 +55,8 @@ export function buildStale(name, { isForced = false, node = process.execPath } =
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  if (result.status !== 0) return false;
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(stampPath, stamp);
-  return true;
+  mkdirSync(join(ROOT, output), { recursive: true });
+  return result.status === 0;
 }
 
 /** Names, sizes and times of everything below: what an edit or a checkout changes. */
