@@ -158,6 +158,7 @@ function readDropped({ logFiles, access, signatures }: ObservationParts) {
 function readFacts(context: GatewayContext, parts: ObservationParts): GatewayFacts {
   const { config, cluster } = context;
   const { authMode, host, consolePassword, apiKey, warnings } = config.current();
+  const unusedAccount = parts.accounts.pool.warnOfFixedAccount();
   // True while every account at work is the built-in sandbox's, also those that signed in there.
   const atWork = parts.accounts.book.list().filter(({ health }) => health.status.kind === 'active');
   const isBuiltIn = ({ record }: Account): boolean => parts.backend.isBuiltIn(record.upstreamId);
@@ -169,7 +170,7 @@ function readFacts(context: GatewayContext, parts: ObservationParts): GatewayFac
     isLoopback: isLoopbackHost(host),
     consolePassword: kindOfPassword(consolePassword, apiKey),
     configProblems: config.problems(),
-    warnings,
+    warnings: [...warnings, ...(unusedAccount === undefined ? [] : [unusedAccount])],
     isLasting: parts.stores.isLasting,
     disk: readDisk(config.current().dataDir),
     logFault: parts.logFiles?.fault,

@@ -2,6 +2,7 @@
 
 import type { Account } from '../accounts/account.ts';
 import type { AccountBook, BookChange } from '../accounts/account-book.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
 import type { UpstreamModel } from '../upstreams/upstream.ts';
 import { AccountLabels } from './account-labels.ts';
 import { createOwnIds } from './eligibility.ts';
@@ -19,7 +20,7 @@ import { SuccessShares } from './success-shares.ts';
 export type Pool = ReturnType<typeof createPool>;
 
 export function createPool(options: PoolOptions) {
-  const { book, settings, clock } = options;
+  const { book, settings, clock, sessionStore: store, notices, log } = options;
   const reservations = openReservations(options, (account) =>
     indexes.take({ kind: 'quotas', account }),
   );
@@ -28,7 +29,6 @@ export function createPool(options: PoolOptions) {
   const labels = new AccountLabels(book.list());
   const offered = new OfferedNames(options, ownIdOf);
   const idleMs = () => settings().sessionIdleMs;
-  const { sessionStore: store, notices, log } = options;
   const sessions = new SessionTable({ clock, idleMs, store, notices, log });
   const shares = new SuccessShares();
   const unsubscribe = book.subscribe((change) =>
@@ -75,6 +75,8 @@ export function createPool(options: PoolOptions) {
     recallAttempts: (sums: readonly RecalledAttempts[]) => recallAttempts(sums, { labels, shares }),
     /** What records call an account. */
     nameOf: (accountId: string) => labels.nameOf(accountId),
+    /** What the fixed account of the settings does not do, where no account is called so. */
+    warnOfFixedAccount: () => warnOfName(settings().fixedAccount, { book, labels }),
     lastUsedAt: (accountId: string) => indexes.lastUsedAt(accountId),
     /** Accounts as the banner and the model lists see them. */
     accounts: () => book.list().map(viewOf),
@@ -83,9 +85,8 @@ export function createPool(options: PoolOptions) {
     /** The names in the accounts' model lists. */
     offered,
     /**
-     * Refreshes the accounts' model lists: a promise while a list was never read, undefined when all
-     * are known well enough (stale ones are read again in the background). Never rejects: an account
-     * whose list cannot be read may offer anything. A request for a model that a list has waits less for the others.
+     * Reads model lists: a promise while one was never read, undefined when all are known well enough (stale
+     * ones are read behind it). Never rejects; a request for a model that a list has waits less for the others.
      */
     ensureModels: lists.ensure,
     async close() {
@@ -96,6 +97,14 @@ export function createPool(options: PoolOptions) {
       await sessions.close();
     },
   };
+}
+
+function warnOfName(
+  name: string | undefined,
+  { book, labels }: Pick<PoolOptions, 'book'> & Pick<LeasingParts, 'labels'>,
+): Sentence | undefined {
+  if (name === undefined || book.find(name) || labels.idsOf(name).size > 0) return undefined;
+  return told`proxy.pool.fixed_account names no account: none has the id or label "${name}", so that all accounts are used.`;
 }
 
 /** How the attempts on one account went within a while. */

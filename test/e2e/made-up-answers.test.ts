@@ -138,6 +138,21 @@ test('B4: variables that nothing reads are pointed out with what was meant', asy
   );
 });
 
+test('B6: a fixed account that nobody is called by is pointed out by the overview, as it does nothing', async () => {
+  const fixed = (name: string) => ({ proxy: { pool: { fixed_account: name } } });
+  const { url, editConfig } = await start({}, fixed('eda@sandbox.example'));
+  const unused = async () => {
+    const overview = await (await fetch(`${url}/api/overview`)).json();
+    const { attention } = overview as { readonly attention: readonly { readonly kind: string }[] };
+    return attention.filter(({ kind }) => kind === 'setting-unused');
+  };
+  expect(await unused()).toMatchObject([
+    { message: expect.stringContaining('none has the id or label "eda@sandbox.example"') },
+  ]);
+  await editConfig(fixed('Ada@sandbox.example'));
+  expect(await unused()).toEqual([]);
+});
+
 test('B6: a provider that is enabled without its address serves nothing, and the overview says so', async () => {
   const { config } = await start({}, { proxy: { extprov: { enabled: true, api_key: 'k' } } });
   expect(config.current().warnings.map(({ text }) => text)).toEqual([

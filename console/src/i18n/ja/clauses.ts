@@ -234,6 +234,8 @@ export const clauses: SentenceTexts = {
     'このゲートウェイのキーまたはパスワードであり、アップストリームのキーではありません：アップストリームから受け取ったキーを指定してください',
   'The external provider is enabled, but serves nothing: set {}.':
     '外部プロバイダーは有効ですが、何も提供しません：{1} を設定してください。',
+  'proxy.pool.fixed_account names no account: none has the id or label "{}", so that all accounts are used.':
+    'proxy.pool.fixed_account に該当するアカウントがありません：ID またはラベルが「{1}」のアカウントは存在しないため、すべてのアカウントを使用します。',
   'UPSTREAM_PROFILE={} needs an address: set UPSTREAM_BASE_URL.':
     'UPSTREAM_PROFILE={1} には URL が必要です：UPSTREAM_BASE_URL を設定してください。',
   'password: is missing.': 'password: 指定されていません。',

@@ -199,6 +199,8 @@ export const clauses: SentenceTexts = {
     '是本网关的密钥或密码，不是上游的密钥：请填写上游给您的密钥',
   'The external provider is enabled, but serves nothing: set {}.':
     '外部提供方已启用，但不提供任何服务：请设置 {1}。',
+  'proxy.pool.fixed_account names no account: none has the id or label "{}", so that all accounts are used.':
+    'proxy.pool.fixed_account 未对应任何账号：没有 ID 或标签为“{1}”的账号，因此使用全部账号。',
   'UPSTREAM_PROFILE={} needs an address: set UPSTREAM_BASE_URL.':
     'UPSTREAM_PROFILE={1} 需要地址：请设置 UPSTREAM_BASE_URL。',
   'password: is missing.': 'password: 缺少此字段。',
