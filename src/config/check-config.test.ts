@@ -65,6 +65,7 @@ test.each<[JsonValue, string]>([
     { proxy: { cors_origins: ['https://bücher.example:8443'] } },
     'proxy.cors_origins: must be as browsers send it, "https://xn--bcher-kva.example:8443", not',
   ],
+  [{ proxy: { allowed_hosts: ['box:443'] } }, 'proxy.allowed_hosts: must be host names without'],
   [{ proxy: { allowed_hosts: ['b ü'] } }, 'proxy.allowed_hosts: must be host names without port'],
   [{ proxy: { cors_origins: ['https://*.box'] } }, 'proxy.cors_origins: must be whole origins'],
   [{ admin_password: 'two\nlines' }, 'admin_password: must be one line'],

@@ -49,6 +49,13 @@ test('flags win over environment, environment over file', () => {
   expect(settings).toMatchObject({ port: 3, host: 'b', authMode: 'strict' });
 });
 
+test('a value of the file is in force as its reader writes it, as one of the environment is', () => {
+  const file = { proxy: { allowed_hosts: ['Box', 'FD00:0::5', '[fd00::6]'] } };
+  expect(resolveSettings({ environment: {}, file }).allowedHosts).toEqual([
+    ...['box', '[fd00::5]', '[fd00::6]'],
+  ]);
+});
+
 test('that order holds for each setting that several may say', () => {
   const file: ConfigFile = {
     proxy: {
@@ -57,9 +64,9 @@ test('that order holds for each setting that several may say', () => {
       auth_mode: 'off',
       log_level: 'error',
       max_body_size: 1,
-      trusted_proxies: ['file'],
-      allowed_hosts: ['file'],
-      cors_origins: ['file'],
+      trusted_proxies: ['192.0.2.1'],
+      allowed_hosts: ['File'],
+      cors_origins: ['http://file'],
       fetch_remote_media: true,
     },
   };
@@ -76,7 +83,9 @@ test('that order holds for each setting that several may say', () => {
   const flags = { host: 'flag', port: 3, authMode: 'strict', logLevel: 'debug' } as const;
   expect(resolveSettings({ environment: {}, file })).toMatchObject({
     ...{ host: 'file', port: 1, authMode: 'off', logLevel: 'error', maxBodyBytes: 1 },
-    ...lists('file'),
+    trustedProxies: ['192.0.2.1'],
+    allowedHosts: ['file'],
+    corsOrigins: ['http://file'],
     fetchRemoteMedia: true,
   });
   const said = { maxBodyBytes: 2, ...lists('env'), fetchRemoteMedia: false };

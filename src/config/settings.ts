@@ -969,7 +969,7 @@ export type EffectiveSection<Properties> = {
 /** The values of `proxy` with every default filled in. */
 export type ProxySettings = EffectiveSection<typeof PROXY_SCHEMA.properties>;
 
-/** The settings of a section, with the defaults where a file says nothing. */
+/** The settings of a section, as their readers write them, with the defaults where a file says nothing. @throws ValueError */
 export function readSection<Schema extends SettingSchema & { readonly properties: object }>(
   schema: Schema,
   section: object,
@@ -988,7 +988,10 @@ function readSettings({ properties = {} }: SettingSchema, section: object): obje
         return [name, readSettings(schema, isJsonObject(value) ? value : {})];
       }
       const usual = value ?? schema.default;
-      const { unit } = schema;
+      const { unit, check } = schema;
+      if (check && value !== undefined) {
+        return [name, Array.isArray(value) ? value.map(check) : check(String(value))];
+      }
       return [name, unit && typeof usual === 'number' ? usual * UNITS[unit] : usual];
     }),
   );

@@ -314,9 +314,11 @@ export function readOrigin(text: string): string {
   return url.origin;
 }
 
-/** A host name under which the gateway may be called. */
+/** A name or address under which the gateway may be called, as a `Host` header writes it. */
 export function readHostName(text: string): string {
   const name = text.trim().toLowerCase();
+  const address = withoutBrackets(name);
+  if (ipaddr.IPv6.isValid(address)) return `[${ipaddr.IPv6.parse(address).toRFC5952String()}]`;
   const sent = isInternational(name) ? domainToASCII(name) : '';
   if (sent !== '') throw new ValueError(told`must be as clients send it, "${sent}", not "${text}"`);
   if (!ipaddr.isValid(name) && !isHostName(name)) {

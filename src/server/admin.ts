@@ -246,10 +246,7 @@ function isSamePage(peer: PeerInput): boolean {
   const { origin, 'sec-fetch-site': site } = peer.headers;
   if (site === 'cross-site' || site === 'same-site') return false;
   if (origin === undefined || isOwnPage(peer)) return true;
-  const url = URL.canParse(origin) ? new URL(origin) : undefined;
-  const port = url?.port || (url?.protocol === 'https:' ? '443' : '80');
-  const names = [url?.hostname, `${url?.hostname}:${port}`];
-  if (peer.allowedHosts.some((allowed) => names.includes(allowed.toLowerCase()))) return true;
+  if (URL.canParse(origin) && peer.allowedHosts.includes(new URL(origin).hostname)) return true;
   return isOwnNumericPage(peer);
 }
 

@@ -205,10 +205,7 @@ test('a method that a path does not take is refused with those it takes', async 
 });
 
 test('a page from our own address may call, one behind a named host too', async () => {
-  const settings = {
-    consolePassword: 'the-password',
-    allowedHosts: ['gateway.example', 'other.example:443', 'plain.example:80'],
-  };
+  const settings = { consolePassword: 'the-password', allowedHosts: ['gateway.example'] };
   const call = await startWith(routes, settings);
   const status = async (headers: Readonly<Record<string, string>>) =>
     (await call('GET', '/api/things/x', { headers: { ...bearer('the-password'), ...headers } }))
@@ -216,11 +213,8 @@ test('a page from our own address may call, one behind a named host too', async 
   const own = running.at(-1)?.url ?? '';
   expect(await status({ origin: own, 'sec-fetch-site': 'same-origin' })).toBe(200);
   expect(await status({ origin: 'https://gateway.example' })).toBe(200);
-  expect(await status({ origin: 'https://other.example' })).toBe(200);
-  expect(await status({ origin: 'https://other.example:8443' })).toBe(403);
-  expect(await status({ origin: 'http://other.example' })).toBe(403);
-  expect(await status({ origin: 'http://plain.example' })).toBe(200);
-  expect(await status({ origin: 'https://plain.example' })).toBe(403);
+  expect(await status({ origin: 'http://gateway.example:8443' })).toBe(200);
+  expect(await status({ origin: 'https://other.example' })).toBe(403);
   expect(await status({ origin: 'https://gateway.example.evil.example' })).toBe(403);
   expect(await status({ origin: own, 'sec-fetch-site': 'cross-site' })).toBe(403);
 });

@@ -16,7 +16,7 @@ export interface PeerInput {
   readonly peer: string | undefined;
   readonly port: number;
   readonly headers: HeaderMap;
-  /** Names of ours besides the loopback ones: `box` (with our port) or `box:443`. */
+  /** Names of ours besides the loopback ones, in lower case and without port. */
   readonly allowedHosts: readonly string[];
 }
 
@@ -80,7 +80,7 @@ export function isKnownHost({
   if (host === undefined || NUMERIC_HOST.test(host)) return true;
   const { name } = splitHost(host.toLowerCase());
   if (name === 'localhost' || name.endsWith('.localhost')) return true;
-  return allowedHosts.some((allowed) => splitHost(allowed.toLowerCase()).name === name);
+  return allowedHosts.includes(name);
 }
 
 const NUMERIC_HOST = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
@@ -92,16 +92,10 @@ function isOwnHost(
   if (host === undefined) return false;
   const lower = host.toLowerCase();
   const own = lower.length <= MAX_HOST_CHARACTERS ? readHost(lower) : splitHost(lower);
-  const hasNames = allowedHosts.length > 0;
-  if (hasNames && own.port !== '' && isAmong(allowedHosts, lower)) return true;
   // What a client leaves out is the port that its scheme has by itself.
   const isUsual = own.port === '' && (port === 80 || port === 443);
   if (own.port !== String(port) && !isUsual) return false;
-  return own.isLoopback || (hasNames && isAmong(allowedHosts, own.name));
-}
-
-function isAmong(allowedHosts: readonly string[], host: string): boolean {
-  return allowedHosts.some((allowed) => allowed.toLowerCase() === host);
+  return own.isLoopback || allowedHosts.includes(own.name);
 }
 
 interface Host {
