@@ -118,10 +118,18 @@ test('answers of upstreams have the same memory, and wait for it like bodies', (
   expect(tell(by('a'), text(20))).toBeUndefined();
   const answer = { heldBytes: 0 };
   budget.answers.take(answer, 15 * MEGABYTE);
-  expect(() => budget.answers.take(answer, 30 * MEGABYTE)).toThrow(/The answer is larger than/);
+  const other = { heldBytes: 0 };
+  expect(() => budget.answers.take(other, 25 * MEGABYTE)).toThrow(/The answer is larger than/);
   expect(tell(by('b', '192.0.2.2'), text(10))).toBe(WAIT);
   budget.answers.release(answer);
   expect(tell(by('b', '192.0.2.2'), text(10))).toBeUndefined();
+});
+
+test('an answer that never fits into the memory is not asked for again', () => {
+  const { budget } = start();
+  expect(() => budget.answers.take({ heldBytes: 0 }, 99 * MEGABYTE)).toThrow(
+    expect.objectContaining({ kind: 'too-large', source: 'gateway', retryAfterMs: undefined }),
+  );
 });
 
 test('a body that is refused half-way gives back what it held', () => {

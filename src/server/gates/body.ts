@@ -461,10 +461,13 @@ export function createBodyBudget(clock: Pick<Clock, 'monotonic'>, memory: Memory
     },
     /** The same memory for the large answers of upstreams. */
     answers: {
-      /** @throws GatewayError overloaded when there is not enough of it now */
+      /** @throws GatewayError too-large when the memory is not enough for it alone, overloaded when it is not now */
       take(holder: Pick<BodyHolder, 'heldBytes'>, bytes: number): void {
-        const more = Math.max(0, bytes * ASCII_FACTOR - holder.heldBytes);
-        if (held + more > room + reserve / 2) throw overloaded(FULL_OF_ANSWERS);
+        const cost = bytes * ASCII_FACTOR;
+        const most = room + reserve / 2;
+        if (cost > most) throw answerTooLarge(memory, most);
+        const more = Math.max(0, cost - holder.heldBytes);
+        if (held + more > most) throw overloaded(FULL_OF_ANSWERS);
         relieveMemory();
         held += more;
         holder.heldBytes += more;
@@ -516,6 +519,15 @@ function tooLargeForMemory(
   return clientError(
     'too-large',
     told`The request body needs about ${needed} MB of memory while it is worked on, and the memory limit of this gateway (${limited} MB) leaves ${had} MB for that. Send less at once, or give the gateway more memory.`,
+  );
+}
+
+function answerTooLarge({ limit }: Memory, most: number): GatewayError {
+  const limited = Math.ceil(limit / MEGABYTE);
+  const had = Math.floor(most / MEGABYTE);
+  return gatewayError(
+    'too-large',
+    told`The answer needs more memory than the memory limit of this gateway (${limited} MB) leaves for one (${had} MB). Ask for less at once, or give the gateway more memory.`,
   );
 }
 

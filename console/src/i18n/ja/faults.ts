@@ -126,6 +126,8 @@ export const faults: SentenceTexts = {
     'データベース {1} は{2}。データベースはそのままです。バックアップと置き換えてください。新しいデータベースで始めるには、これと -wal および -shm ファイルを移動してください。',
   'The end of the model name "{}" is not understood. Ratio and size are written like "-16-9-4k": ratio one of {}; size one of {}; both optional.':
     'モデル名「{1}」の末尾を解釈できません。比率とサイズは「-16-9-4k」のように書きます：比率は {2}、サイズは {3} のいずれかで、どちらも省略できます。',
+  'The answer needs more memory than the memory limit of this gateway ({} MB) leaves for one ({} MB). Ask for less at once, or give the gateway more memory.':
+    '応答に必要なメモリが、このゲートウェイのメモリ上限（{1} MB）で 1 件の応答に使える量（{2} MB）を超えています。一度に求める量を減らすか、ゲートウェイのメモリを増やしてください。',
   'The answer is larger than the memory that the gateway has left at the moment. Ask again shortly, or give the gateway more memory.':
     '応答が、ゲートウェイの現在の残りメモリを超えています。しばらくしてからもう一度試すか、ゲートウェイのメモリを増やしてください。',
   'The request body needs about {} MB of memory while it is worked on, and the memory limit of this gateway ({} MB) leaves {} MB for that. Send less at once, or give the gateway more memory.':

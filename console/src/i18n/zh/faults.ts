@@ -119,6 +119,8 @@ export const faults: SentenceTexts = {
     '数据库 {1} {2}。数据库保持原样。请用备份替换它。要从新的数据库开始，请移走它及其 -wal 和 -shm 文件。',
   'The end of the model name "{}" is not understood. Ratio and size are written like "-16-9-4k": ratio one of {}; size one of {}; both optional.':
     '无法理解模型名称“{1}”的结尾。比例和尺寸写成“-16-9-4k”这样：比例可为 {2}；尺寸可为 {3}；两者都可省略。',
+  'The answer needs more memory than the memory limit of this gateway ({} MB) leaves for one ({} MB). Ask for less at once, or give the gateway more memory.':
+    '回答所需的内存超出了网关内存上限（{1} MB）为单个回答留出的量（{2} MB）。请一次要求更少内容，或为网关分配更多内存。',
   'The answer is larger than the memory that the gateway has left at the moment. Ask again shortly, or give the gateway more memory.':
     '回答超出网关目前剩余的内存。请稍后重试，或为网关分配更多内存。',
   'The request body needs about {} MB of memory while it is worked on, and the memory limit of this gateway ({} MB) leaves {} MB for that. Send less at once, or give the gateway more memory.':
