@@ -1,5 +1,6 @@
 // How the server is built into lib/: all code in a few files. Hundreds of small ones, ours and those of
 // the dependencies, cost a start as much as all the rest of it.
+import http from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { notePackages } from './shipped-packages.mjs';
@@ -15,6 +16,46 @@ const leanManifest = {
       if (id !== join(ROOT, 'package.json')) return undefined;
       const { version, published } = JSON.parse(code);
       return { code: JSON.stringify({ version, published }), map: null };
+    },
+  },
+  enforce: 'pre',
+};
+
+/**
+ * Whoever imports `node:http` as a module asks for all that it exports, also for what node then loads its own `fetch` for:
+ * a tenth of a start, and 5 MB.
+ */
+const httpWithoutFetch = {
+  name: 'http-without-fetch',
+  resolveId: {
+    filter: { id: /^node:http$/ },
+    handler: (id, _importer, { kind }) => (kind === 'import-statement' ? `\0${id}` : undefined),
+  },
+  load: {
+    filter: { id: /^\0node:http$/ },
+    handler() {
+      const names = Object.entries(Object.getOwnPropertyDescriptors(http))
+        .filter(([, { get }]) => get === undefined)
+        .map(([name]) => name);
+      return `export const { ${names.join(', ')} } = process.getBuiltinModule('node:http');`;
+    },
+  },
+  enforce: 'pre',
+};
+
+/** Of undici, what the program uses: what it loads beside its clients, from `fetch` to mocks, is a good part of a start. */
+const leanUndici = {
+  name: 'lean-undici',
+  resolveId: {
+    filter: { id: /^undici$/ },
+    handler: () => join(ROOT, 'scripts/lean-undici.mjs'),
+  },
+  transform: {
+    filter: { id: /\/undici\/lib\/dispatcher\/client-h2\.js$/ },
+    handler(code) {
+      const without = code.replace("http2 = require('node:http2')", 'throw undefined');
+      if (without === code) throw new Error('undici loads HTTP/2 elsewhere now.');
+      return { code: without, map: null };
     },
   },
   enforce: 'pre',
@@ -40,7 +81,10 @@ const ownDispatcher = {
 };
 
 export default {
-  plugins: [leanManifest, ownDispatcher, notePackages({ root: ROOT, output: 'lib' })],
+  plugins: [
+    ...[leanManifest, httpWithoutFetch, leanUndici, ownDispatcher],
+    notePackages({ root: ROOT, output: 'lib' }),
+  ],
   logLevel: 'warn',
   publicDir: false,
   // Nothing is left to be installed. What loads files of its own by name would break so; of the logger that is its

@@ -2,9 +2,7 @@
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { text as readAll } from 'node:stream/consumers';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import { messageOf, readSentence } from '../lib/localized-message.ts';
 import { codeOf } from '../lib/private-file.ts';
@@ -30,7 +28,10 @@ export function createTerminal() {
       process.stderr.write('\n');
       return answer;
     },
-    readInput: (): Promise<string> => readAll(process.stdin),
+    async readInput(): Promise<string> {
+      const { text } = await import('node:stream/consumers');
+      return text(process.stdin);
+    },
     /** The command did its work, and the answer is no. */
     setFailed: (): void => {
       process.exitCode = EXIT_CODES.failed.code;
@@ -52,6 +53,8 @@ async function askLine(
   question: string,
   { output, signal }: { readonly output: Writable; readonly signal: AbortSignal | undefined },
 ): Promise<string> {
+  // Few commands ask.
+  const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({
     input: process.stdin,
     output,

@@ -1,11 +1,14 @@
 // A process of several on one port: its channel to the parent, and what it says of itself.
 
-import cluster, { type Worker } from 'node:cluster';
+import type { Worker } from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { type Channel, isMarked } from '../cluster/parent.ts';
 import type { WorkerCount } from '../config/values.ts';
 
 const MARK = 'isthmus-worker';
+
+/** Not loaded where nobody started this process to talk to it, which is nearly everywhere. */
+const cluster = process.send === undefined ? undefined : process.getBuiltinModule('node:cluster');
 
 export function countWorkers(workers: WorkerCount): number {
   return workers === 'auto' ? availableParallelism() : workers;
@@ -13,7 +16,7 @@ export function countWorkers(workers: WorkerCount): number {
 
 /** The channel to the parent; undefined in a process that is no worker. */
 export function channelToParent(): Channel | undefined {
-  if (!cluster.isWorker) return undefined;
+  if (cluster?.isWorker !== true) return undefined;
   return {
     send: (message) => void process.send?.(message),
     listen(listener) {
@@ -25,12 +28,12 @@ export function channelToParent(): Channel | undefined {
 
 /** True for the first that starts, and for a process that is no worker: it says what a person at the terminal wants to know. */
 export function isSpokesman(): boolean {
-  return cluster.worker === undefined || cluster.worker.id === 1;
+  return cluster?.worker === undefined || cluster.worker.id === 1;
 }
 
 /** To be called in a worker that listens. @param onReplaced called when another has taken its place */
 export function reportListening(onReplaced: () => void): void {
-  if (!cluster.isWorker) return;
+  if (cluster?.isWorker !== true) return;
   process.on('message', (message) => {
     if (isReport(message)) onReplaced();
   });

@@ -1,6 +1,6 @@
 // One call of an OAuth endpoint: limited in time and size, never redirected, nothing secret in its errors.
 
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import type { OAuthCredential, ServiceAccountCredential } from '../accounts/account.ts';
 import { type Clock, readWithin, withinLimit } from '../lib/clock.ts';
 import { type JsonObject, readNumber, tryParse } from '../lib/json.ts';
@@ -262,13 +262,14 @@ export function createOAuthOutbound({ userAgent, proxyFor = NO_PROXY }: Outbound
 
   const fetch: OAuthFetch = async (url, { proxyUrl, headers, method, body, signal }) => {
     const own = proxyUrl === undefined ? proxyFor(url) : undefined;
-    const reply = await request(url, {
-      dispatcher: dispatcherFor(proxyUrl ?? own?.url),
-      method,
+    const { origin, pathname, search } = new URL(url);
+    const options = {
+      ...{ origin, path: pathname + search, method, signal },
       headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': userAgent },
       body: body ?? null,
-      signal,
-    }).catch((error: unknown) => {
+    };
+    const dispatcher = dispatcherFor(proxyUrl ?? own?.url);
+    const reply = await dispatcher.request(options).catch((error: unknown) => {
       if (own === undefined || !(error instanceof ProxyError) || !error.isOfProxy) throw error;
       throw new OAuthFault('gateway-proxy', { code: error.code });
     });
