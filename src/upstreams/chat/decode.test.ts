@@ -210,6 +210,17 @@ test.each<[string, readonly JsonObject[], readonly object[]]>([
     [piece(0, { id: 'a', type: 'custom', custom: { name: 'f', input: 'ls' } })],
     [call('a', { input: 'ls' })],
   ],
+  ...['a', null].map((id): [string, JsonObject[], object[]] => [
+    `a whole answer whose calls all have the id ${id}`,
+    [
+      whole({
+        tool_calls: [1, 2].map((x) => ({
+          ...{ id, type: 'function', function: { name: 'f', arguments: `{"x":${x}}` } },
+        })),
+      }),
+    ],
+    [call(id ?? 'call_1', { x: 1 }), call(id === null ? 'call_2' : 'call_1', { x: 2 })],
+  ]),
   [
     'either form beside an empty one of the other',
     [

@@ -552,7 +552,10 @@ class ChoiceDecoder {
       this.#lateBytes += sizeOf(annotation);
     }
     const calls = objectsOf(message.tool_calls);
-    for (const call of calls) this.#addCall(call);
+    // Of a whole answer each is one: some services give all calls one id, or none.
+    calls.forEach((call, index) => {
+      this.#addCall(this.isWhole ? { ...call, index } : call);
+    });
     // llama-cpp-python says each call in both forms.
     const deprecated = calls.length === 0 ? deprecatedCall(message) : undefined;
     if (deprecated !== undefined) this.#addCall({ index: 0, function: deprecated });
