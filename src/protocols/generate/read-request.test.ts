@@ -118,14 +118,16 @@ test.each([
 });
 
 test.each([
-  ['image/png', 'image'],
-  ['Audio/WAV', 'audio'],
-  ['video/mp4', 'video'],
-  ['application/pdf', 'document'],
-])('media of type %s are of the kind %s', (mimeType, modality) => {
+  ['image/png', 'image', 'image/png'],
+  ['image/jpg', 'image', 'image/jpeg'],
+  ['Audio/WAV', 'audio', 'audio/wav'],
+  ['audio/mpeg', 'audio', 'audio/mp3'],
+  ['video/mp4', 'video', 'video/mp4'],
+  ['application/pdf', 'document', 'application/pdf'],
+])('media of type %s are of the kind %s, and spelled %s', (mimeType, modality, mediaType) => {
   const parts = [{ inlineData: { mimeType, data: 'AAAA' } }];
   const [turn] = read({ contents: [{ role: 'user', parts }] }).request.turns;
-  expect(turn?.parts).toMatchObject([{ kind: 'media', modality }]);
+  expect(turn?.parts).toMatchObject([{ kind: 'media', modality, mediaType }]);
 });
 
 test('a file of text is the text it holds, behind its name', () => {

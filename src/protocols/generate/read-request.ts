@@ -2,7 +2,12 @@
 
 import { amountOfBudget, amountOfWord } from '../../canonical/effort.ts';
 import { asImageSize } from '../../canonical/image-options.ts';
-import { isTextType, readTextFile, splitInlineImages } from '../../canonical/media.ts';
+import {
+  isTextType,
+  readTextFile,
+  spellMediaType,
+  splitInlineImages,
+} from '../../canonical/media.ts';
 import { memberPath, type Receipt, receiptWithin } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
@@ -283,7 +288,8 @@ function readMedia(
   { path, receipt }: Place,
 ): TextPart | MediaPart | undefined {
   const { inlineData: inline, fileData: file, mediaResolution } = owner;
-  const mediaType = (inline ?? file)?.mimeType;
+  const declared = (inline ?? file)?.mimeType;
+  const mediaType = declared && spellMediaType(declared);
   if (inline && isTextType(mediaType)) {
     return { kind: 'text', text: readTextFile(inline.data, inline.displayName) };
   }
@@ -320,7 +326,7 @@ function addressOf(
 }
 
 function readModality(mediaType: string): Modality {
-  const [type] = mediaType.toLowerCase().split('/');
+  const [type] = mediaType.split('/');
   return type === 'image' || type === 'audio' || type === 'video' ? type : 'document';
 }
 
