@@ -353,7 +353,7 @@ test('a response tells the tier that serves it, not the one it was asked with', 
 test('hints that change no answer are taken; what has no counterpart is noted', () => {
   const { canonical, settings, notes } = read({
     input: 'x',
-    include: ['something.new', 'reasoning.encrypted_content'],
+    include: ['something.new', 'reasoning.encrypted_content', 'file_search_call.results'],
     metadata: { a: 'b' },
     max_tool_calls: 3,
     truncation: 'auto',
@@ -364,7 +364,9 @@ test('hints that change no answer are taken; what has no counterpart is noted', 
   expect(settings.carriesReasoning).toBe(true);
   expect(settings.echo).toMatchObject({ metadata: { a: 'b' }, max_tool_calls: 3 });
   expect(canonical.verbosity).toBe('low');
-  expect(notes.map(({ path }) => path)).toEqual(['stream_options.include_obfuscation']);
+  expect(notes.map(({ path }) => path)).toEqual([
+    ...['include[0]', 'stream_options.include_obfuscation'],
+  ]);
 });
 
 test('proofs travel where nothing is kept, summaries are shown where one is wanted', () => {

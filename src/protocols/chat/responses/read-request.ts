@@ -269,7 +269,18 @@ function readOutputFormat({ format }: NonNullable<Body['text']>): OutputFormat {
   return readFormat(format.type, format, ['text.format', '']);
 }
 
-/** What only a service that runs tools of its own could do. */
+/**
+ * What an answer can be asked to hold beside the usual (`openai` resources/responses, `ResponseIncludable`); items of
+ * other services' tools never come.
+ */
+const INCLUDABLE: ReadonlySet<JsonValue> = new Set([
+  ...['reasoning.encrypted_content', 'message.output_text.logprobs'],
+  ...['web_search_call.action.sources', 'web_search_call.results'],
+  ...['message.input_image.image_url', 'computer_call_output.output.image_url'],
+  ...['file_search_call.results', 'code_interpreter_call.outputs'],
+]);
+
+/** What only a service that runs tools of its own could do, and what no answer holds. */
 function noteHints(body: Body, { tools }: CanonicalRequest, receipt: Receipt): void {
   // The limit is for tools the server runs; the client itself decides on the calls it is given.
   const isHosted = tools.some(({ kind }) => kind !== 'function' && kind !== 'freeform');
@@ -277,6 +288,10 @@ function noteHints(body: Body, { tools }: CanonicalRequest, receipt: Receipt): v
     const reason = told`The upstream decides how often it uses its tools.`;
     receipt.add('dropped', 'max_tool_calls', reason);
   }
+  const others = (body.include ?? []).flatMap((word, at) =>
+    INCLUDABLE.has(word) ? [] : `include[${at}]`,
+  );
+  noteUnread(others, { path: '', receipt });
   if (body.stream_options?.include_obfuscation === true) {
     const path = 'stream_options.include_obfuscation';
     receipt.add('dropped', path, told`Events are sent without padding.`);
