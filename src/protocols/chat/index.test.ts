@@ -40,6 +40,20 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 afterEach(() => vi.unstubAllGlobals());
 
+test('what is lost of a request with the deprecated functions is told', () => {
+  const route = routes.find(({ path }) => path === '/v1/chat/completions');
+  if (route?.operation !== 'generate') throw new Error('There is no such route.');
+  const receipt = createReceipt();
+  const body = {
+    ...{ model: 'alpha-3-flash', heliotrope: 1, functions: [{ name: 'f', heliotrope: 1 }] },
+    messages: [{ role: 'user', content: 'Hi', heliotrope: 1 }],
+  };
+  route.readCall({ body, pathModel: '', query: new URLSearchParams(), headers: {}, receipt });
+  expect(receipt.entries.map(({ action, path }) => `${action} ${path}`).sort()).toEqual([
+    ...['dropped functions[0].heliotrope', 'dropped heliotrope', 'dropped messages[0].heliotrope'],
+  ]);
+});
+
 test('the routes of the protocol', () => {
   expect(routes.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'POST /v1/chat/completions',

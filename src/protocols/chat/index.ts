@@ -59,13 +59,14 @@ const ROUTES: readonly ProtocolRoute[] = [
 ];
 
 /**
- * The whole body is read where it is translated: a relayed one is the upstream's to judge. What is left out in
- * reading is lost only there.
+ * The whole body is read where it is translated, as one in the older form always is: a relayed one is the upstream's to
+ * judge. What is left out in reading is lost only there.
  */
-function readChatCall({ body, headers }: RouteInput): GenerateCall {
-  const receipt = createReceipt();
+function readChatCall({ body, headers, receipt: told }: RouteInput): GenerateCall {
+  const isOlder = isInOlderForm(body);
+  const receipt = isOlder ? told : createReceipt();
   const read = once(() => readChatRequest(body, receipt));
-  const { model, stream } = readChatHead(body) ?? read();
+  const { model, stream } = (isOlder ? undefined : readChatHead(body)) ?? read();
   return {
     protocol: 'chat',
     model,
@@ -76,7 +77,7 @@ function readChatCall({ body, headers }: RouteInput): GenerateCall {
     },
     createStreamWriter: (context) => new ChatWriter(context, read().answer),
     writeReply: (reply, context) => writeReply(reply, context, read().answer),
-    relay: isInOlderForm(body) ? undefined : createRelayCall({ body, headers }, { read, receipt }),
+    relay: isOlder ? undefined : createRelayCall({ body, headers }, { read, receipt }),
   };
 }
 
