@@ -169,8 +169,8 @@ const MAPS: ReadonlySet<string> = new Set([
 /**
  * A schema of another dialect in the words of this one: types in capitals, `nullable` and counts as texts are those of
  * OpenAPI, as generate-content clients send them; exclusive bounds as flags and a list of `items`, now `prefixItems`, are
- * those of older drafts; a type is none of another language; and a list says what it holds ("array schema missing
- * items"). The same object when there is nothing to change.
+ * those of older drafts; a type is none of another language; a list says what it holds ("array schema missing items"); and
+ * one of no values says nothing ("[] should be non-empty"). The same object when there is nothing to change.
  */
 function toWireSchema(schema: JsonObject): JsonObject {
   const changed: JsonObject = { ...schema };
@@ -185,6 +185,7 @@ function toWireSchema(schema: JsonObject): JsonObject {
     hasForeignBounds ||= typeof value !== 'number' && isBound(key);
   }
   setType(changed);
+  if (Array.isArray(changed.enum) && changed.enum.length === 0) delete changed.enum;
   if (hasForeignBounds) setBounds(changed);
   const keys = Object.keys(changed);
   const isSame = keys.length === Object.keys(schema).length;

@@ -267,7 +267,7 @@ test('schemas of other dialects are said in the words of this one', () => {
       part: { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: '1', multipleOf: 'x' },
       whole: { exclusiveMaximum: true, maximum: 5, exclusiveMinimum: false, minimum: 1 },
       any: { type: 'TYPE_UNSPECIFIED', description: 'x' },
-      words: { type: ['STRING', 'NULL', 'huh'] },
+      words: { type: ['STRING', 'NULL', 'huh'], enum: [] },
       python: { type: 'dict', properties: { on: { type: 'bool' } } },
     },
   };
