@@ -168,8 +168,9 @@ function fitTools(body: JsonObject, traits: ModelTraits, context: FitContext): v
   const { quirks } = context.profile;
   const hasTools = itemsOf(body.tools).length > 0;
   if (!hasTools) {
-    // An empty list is refused, and so is what speaks of tools that are not there.
-    for (const field of ['tools', 'parallel_tool_calls', 'tool_choice']) delete body[field];
+    // An empty list is refused, and so is what speaks of tools that are not there. That a call is demanded stays: it cannot be made.
+    for (const field of ['tools', 'parallel_tool_calls']) delete body[field];
+    if (!demandsCall(body)) delete body.tool_choice;
   } else body.tools = itemsOf(body.tools).map((tool, at) => fitTool(tool, at, context));
   fitChoice(body, context);
   if (!traits.takesParallelToolCalls) {
@@ -180,6 +181,11 @@ function fitTools(body: JsonObject, traits: ModelTraits, context: FitContext): v
     const reason = told`This model does not search the web.`;
     drop(body, 'web_search_options', context, { reason });
   }
+}
+
+function demandsCall({ tool_choice: choice }: JsonObject): boolean {
+  const mode = objectOf(objectOf(choice)?.allowed_tools)?.mode ?? choice;
+  return (mode ?? null) !== null && !['auto', 'none', HELD].includes(textOf(mode) ?? '');
 }
 
 /** A word of this gateway: calls are optional there, but must match their schema, as those of strict functions do. */
@@ -218,7 +224,7 @@ function fitTool(tool: JsonValue, at: number, context: FitContext): JsonValue {
 function fitFormat(body: JsonObject, context: FitContext): void {
   const format = objectOf(body.response_format);
   const { responseFormat, ownFields } = context.profile.quirks;
-  if (format === undefined || format.type === 'text') return;
+  if (format === undefined || !isOfJson(format)) return;
   const holder = schemaHolderIn(format);
   const schema = objectOf(holder?.schema);
   if (holder !== undefined && schema !== undefined) {
@@ -248,6 +254,11 @@ function fitFormat(body: JsonObject, context: FitContext): void {
     // The wire refuses the format where no message speaks of JSON.
     tellFormat(body, { kind: 'json' }, context);
   }
+}
+
+/** Others than text, such as a grammar, are the service's own. */
+function isOfJson({ type, value }: JsonObject): boolean {
+  return type === 'json_object' || type === 'json_schema' || isJsonObject(value);
 }
 
 /** Also in the words of Hugging Face's server: huggingface.co/docs/text-generation-inference, "Guidance". */

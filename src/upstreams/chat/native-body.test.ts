@@ -187,6 +187,44 @@ test('a schema in Hugging Face’s words is not lost where the upstream has othe
   });
 });
 
+test('a format that is none of JSON stays as it came, and the model is told nothing', () => {
+  for (const format of [{ type: 'grammar', grammar: 'root ::= "a"' }, { type: 'structural_tag' }]) {
+    for (const aim of [{ profile: unnamed }, { profile: like('vllm') }, {}]) {
+      const messages = [{ role: 'user', content: 'hi' }];
+      const { body, notes } = patched({ messages, response_format: format }, aim);
+      expect([body.messages, body.response_format, notes]).toEqual([messages, format, []]);
+    }
+  }
+});
+
+test.each<[JsonValue, JsonValue | undefined]>([
+  ['none', undefined],
+  ['auto', undefined],
+  [null, undefined],
+  ['validated', undefined],
+  ['required', 'required'],
+  ['any', 'required'],
+  [{ type: 'web_search' }, { type: 'web_search' }],
+])('without tools a choice of %j is sent as %j', (choice, sent) => {
+  const { body } = patched({ tools: [], tool_choice: choice, parallel_tool_calls: false });
+  expect([body.tools, body.parallel_tool_calls, body.tool_choice]).toEqual([
+    ...[undefined, undefined, sent],
+  ]);
+});
+
+test('what stands beside the function of a tool is left out, and told', () => {
+  const tools = [
+    { type: 'function', function: { name: 'f' }, heliotrope: 1, defer_loading: true },
+    { type: 'function', name: 'g', heliotrope: 1 },
+  ];
+  const { body, notes } = patched({ tools });
+  expect(body.tools).toEqual([
+    { type: 'function', function: { name: 'f' } },
+    { type: 'function', function: { name: 'g', heliotrope: 1 } },
+  ]);
+  expect(notes).toEqual(['dropped tools[0].heliotrope']);
+});
+
 const CALL = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
 
 test('results are put in order, thoughts in place, and our signatures out', () => {

@@ -205,7 +205,10 @@ function patchTools(tools: JsonValue, receipt: Receipt, quirks: ChatQuirks): Jso
     const type = textOf(tool.type) ?? 'function';
     if (type === 'function') {
       const declared = patchFunction(tool, quirks);
-      if (declared !== undefined) return [declared];
+      if (declared !== undefined) {
+        noteBeside(tool, `tools[${at}]`, receipt);
+        return [declared];
+      }
       receipt.add('dropped', `tools[${at}]`, told`A tool without a name cannot be called.`);
       return [];
     }
@@ -215,6 +218,20 @@ function patchTools(tools: JsonValue, receipt: Receipt, quirks: ChatQuirks): Jso
     receipt.add('dropped', `tools[${at}]`, reason);
     return [];
   });
+}
+
+/** Fields of a tool, and what clients of other protocols say beside them, which asks for nothing. */
+const TOOL_FIELDS: ReadonlySet<string> = new Set([
+  ...['type', 'function', 'cache_control', 'defer_loading'],
+]);
+
+/** Beside its function a tool says nothing; one that is written flat is the function itself. */
+function noteBeside(tool: JsonObject, path: string, receipt: Receipt): void {
+  if (!isJsonObject(tool.function)) return;
+  for (const field of Object.keys(tool)) {
+    if (TOOL_FIELDS.has(field)) continue;
+    receipt.add('dropped', `${path}.${field}`, told`The upstream has no such field.`);
+  }
 }
 
 function patchFunction(tool: JsonObject, { takesCacheMarks }: ChatQuirks): JsonObject | undefined {
