@@ -177,7 +177,8 @@ test('results stand first, media of a failed one behind them', () => {
       result('b', { content: [image] }),
     ),
   ];
-  const { body } = encoded({ turns, tools: [TOOL] });
+  const { body, receipt } = encoded({ turns, tools: [TOOL] });
+  expect(receipt).toEqual(['approximated messages']);
   expect(body.messages).toMatchObject([
     {},
     {},
@@ -253,11 +254,13 @@ test('a text in the pieces of its stream is one block, with those that are blank
 
 test('texts of white space stay out, and no turn becomes empty', () => {
   const turns = [user(' '), assistant(' '), assistant('Yes.'), user('Go')];
-  expect(encoded({ turns }).body.messages).toMatchObject([
+  const { body, receipt } = encoded({ turns });
+  expect(body.messages).toMatchObject([
     { content: [{ text: '…' }] },
     { content: [{ text: 'Yes.' }] },
     { content: [{ text: 'Go' }] },
   ]);
+  expect(receipt).toEqual(['approximated messages']);
 });
 
 test('words to go on from end without white space, or are followed by a user turn', () => {

@@ -138,6 +138,10 @@ function encodeMessages(turns: readonly Turn[], context: MessagesContext): JsonO
       continue;
     }
     const content = encodeUserTurn(parts, ids, target);
+    if (content.length === 0) {
+      const reason = told`A user turn "\u2026" stands for one of white space.`;
+      target.receipt.add('approximated', 'messages', reason);
+    }
     messages.push({ role: 'user', content: content.length === 0 ? [SILENCE] : content });
   }
   if (messages.length === 0) {
@@ -226,6 +230,10 @@ function encodeToolResult(
     if (text.trim() === '') continue;
     texts.push(text);
     inside.push({ type: 'text', text });
+  }
+  if (isError && media.length > 0) {
+    const reason = told`Media of tool results are in the user message after them.`;
+    target.receipt.add('approximated', 'messages', reason);
   }
   const isPlain = media.length === 0 || isError;
   const written = isPlain ? texts.join('\n') : inside;

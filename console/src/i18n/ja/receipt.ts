@@ -43,6 +43,8 @@ export const receipt: SentenceTexts = {
     '空の会話の代わりに、ユーザーのターン「…」を送信しました。',
   'A user turn "…" stands for the empty last one.':
     '空の最後のターンの代わりに、ユーザーのターン「…」を送信しました。',
+  'A user turn "…" stands for one of white space.':
+    '空白だけのターンの代わりに、ユーザーのターン「…」を送信しました。',
   'A user turn "…" was put before the first answer.':
     '最初の応答の前に、ユーザーのターン「…」を追加しました。',
   'A {} was in a user turn.': 'ユーザーのターンに {1} がありました。',

@@ -35,6 +35,7 @@ export const receipt: SentenceTexts = {
   'A transcription has no such file.': '转写没有这种文件。',
   'A user turn "…" stands for the empty conversation.': '空对话以一个用户轮次“…”代替。',
   'A user turn "…" stands for the empty last one.': '空的最后一轮以一个用户轮次“…”代替。',
+  'A user turn "…" stands for one of white space.': '只有空白的一轮以一个用户轮次“…”代替。',
   'A user turn "…" was put before the first answer.': '在第一个回答之前加入了一个用户轮次“…”。',
   'A {} was in a user turn.': '用户轮次中出现了 {1}。',
   'Alternatives of the whole input are described in words.': '整个输入的可选形式以文字说明。',
