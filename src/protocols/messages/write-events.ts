@@ -62,10 +62,15 @@ export function writeSearch(
   // Of a step that ends in a call only the queries are known: there is nothing to read yet.
   const isToldInText = !isFormatted && !isEarly && queries.length + sources.length > 0;
   return [
-    ...pages.flatMap((page) => writeFetchedPage(page, createId('srvtoolu_'))),
-    ...(searchCount(grounding) === 0 ? [] : writeSearchCall(grounding, createId('srvtoolu_'))),
+    ...pages.flatMap((page) => writeFetchedPage(page, serviceId(createId))),
+    ...(searchCount(grounding) === 0 ? [] : writeSearchCall(grounding, serviceId(createId))),
     ...(isToldInText ? [writeSources(grounding)] : []),
   ];
+}
+
+/** Without hyphens: such an id is `^srvtoolu_[a-zA-Z0-9_]+$` (API reference, `ServerToolUseBlock`). */
+function serviceId(createId: ReplyContext['createId']): string {
+  return createId('srvtoolu_').replaceAll('-', '_');
 }
 
 /** Who made a call: required on blocks of calls (`@anthropic-ai/sdk` messages.d.ts; `anthropic-java` throws without it). */

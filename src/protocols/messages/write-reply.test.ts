@@ -199,6 +199,15 @@ const pages = (events: CanonicalEvent[], fetchesPages: boolean) => {
   return writeMessagesReply(fold(answer(events)), replyContext(), options);
 };
 
+test('ids of searches and opened pages are of the form that the wire has for them', () => {
+  const context = { ...replyContext(), createId: (prefix: string) => `${prefix}-a_b-1` };
+  const options = { omitsThinking: false, fetchesPages: true };
+  const { content } = writeMessagesReply(fold(answer([pagesOf()])), context, options);
+  expect(content.slice(0, 2)).toMatchObject([
+    ...[{ id: 'srvtoolu__a_b_1' }, { tool_use_id: 'srvtoolu__a_b_1' }],
+  ]);
+});
+
 test('pages that were opened are fetches, of which the text is not known', () => {
   const { content, usage } = pages([...textBlock(0, 'Hi'), pagesOf()], true);
   const page = {

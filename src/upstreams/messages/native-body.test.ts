@@ -324,6 +324,39 @@ test('a search of the service that found nothing goes back as it came', () => {
   expect(foreign.receipt[0]).toBe('dropped messages');
 });
 
+const page = (data: string): JsonObject => ({
+  ...{ type: 'web_fetch_result', url: 'u' },
+  content: { type: 'document', source: { type: 'text', media_type: 'text/plain', data } },
+});
+const unread = { type: 'web_fetch_tool_result_error', error_code: 'unavailable' };
+
+test.each<[string, JsonObject, boolean]>([
+  ['srvtoolu_1', page('words'), true],
+  ['srvtoolu_1', unread, true],
+  ['srvtoolu_1', page(''), false],
+  ['srvtoolu_a-b', unread, false],
+])(
+  'an opened page of the service goes back, none that stands for one: %s %j',
+  (id, content, isOwn) => {
+    const opened: JsonObject[] = [
+      { type: 'server_tool_use', id, name: 'web_fetch', input: { url: 'u' } },
+      { type: 'web_fetch_tool_result', tool_use_id: id, content },
+    ];
+    const said = { type: 'text', text: 'Read.' };
+    const messages: JsonObject[] = [
+      { role: 'user', content: 'Read it.' },
+      { role: 'assistant', content: [...opened, said] },
+      { role: 'user', content: 'And?' },
+    ];
+    const { body, receipt } = patched({ messages });
+    expect(body.messages).toEqual([
+      ...[messages[0], { role: 'assistant', content: isOwn ? [...opened, said] : [said] }],
+      messages[2],
+    ]);
+    expect(receipt).toEqual(isOwn ? [] : ['dropped messages']);
+  },
+);
+
 test('a model that does not think is not asked to', () => {
   const change = { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } };
   const { body, receipt } = patched(change, 'claude-3-5-haiku');

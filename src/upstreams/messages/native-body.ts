@@ -421,7 +421,8 @@ function patchBlock(
       );
       return undefined;
     case 'server_tool_use':
-    case 'web_search_tool_result': {
+    case 'web_search_tool_result':
+    case 'web_fetch_tool_result': {
       const id = textOf(block.type === 'server_tool_use' ? block.id : block.tool_use_id);
       if (id === undefined || !madeUp.has(id)) return block;
       receipt.add(
@@ -486,23 +487,25 @@ function patchCall(block: JsonObject, target: PatchTarget): JsonObject {
   return { ...patched, input: issued };
 }
 
-/** Ids of searches that this gateway wrote for answers of other wires: nothing of them is encrypted. */
+/**
+ * Ids of searches and opened pages that this gateway wrote for answers of other wires: nothing of them is encrypted, and
+ * the pages are empty.
+ */
 function madeUpCalls(content: JsonValue[]): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const { type, tool_use_id: id, content: results } of objectsOf(content)) {
-    if (type !== 'web_search_tool_result' || typeof id !== 'string') continue;
+    const isResult = type === 'web_search_tool_result' || type === 'web_fetch_tool_result';
+    if (!isResult || typeof id !== 'string') continue;
     const found = objectsOf(results);
-    const isMadeUp =
-      found.length === 0
-        ? Array.isArray(results) && !SERVICE_ID.test(id)
-        : found.every((one) => one.encrypted_content === '');
-    if (isMadeUp) ids.add(id);
+    const isMadeUp = found.length > 0 && found.every((one) => one.encrypted_content === '');
+    const page = objectOf(objectOf(objectOf(results)?.content)?.source);
+    if (isMadeUp || page?.data === '' || OLDER_ID.test(id)) ids.add(id);
   }
   return ids;
 }
 
-/** Of a search that found nothing the id tells whose it is, and whether it may be sent (API reference, `ServerToolUseBlock`). */
-const SERVICE_ID = /^srvtoolu_\w+$/;
+/** As this gateway once wrote them, with hyphens, which the wire refuses (API reference, `ServerToolUseBlock`). */
+const OLDER_ID = /^srvtoolu_\w*-/;
 
 function withoutMadeUpCitations(block: JsonObject): JsonObject {
   const { citations, ...text } = block;
