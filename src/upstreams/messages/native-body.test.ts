@@ -413,6 +413,15 @@ test("the operator's amount wins", () => {
   expect(adaptive.thinking).toEqual({ type: 'adaptive' });
 });
 
+// agent-framework writes the choice beside an output format.
+test.each(['auto', 'none'])('the choice %s goes where there is nothing to choose among', (type) => {
+  const tool_choice = { type };
+  expect(patched({ tool_choice }).body).not.toHaveProperty('tool_choice');
+  expect(patched({ tool_choice, tools: [] }).body).not.toHaveProperty('tool_choice');
+  expect(patched({ tool_choice, tools: [TOOL] }).body).toMatchObject({ tool_choice });
+  expect(patched({ tool_choice: { type: 'any' } }).body).toHaveProperty('tool_choice');
+});
+
 test('a failed tool that said nothing is told to have no result', () => {
   const blank = { type: 'text', text: '' };
   const failed = { ...result, is_error: true };

@@ -67,6 +67,7 @@ export function patch(
   }
   if (Array.isArray(body.tools)) patched.tools = patchTools(body.tools, target);
   if (variant.webSearch) patched.tools = withSearch(patched.tools);
+  if (itemsOf(patched.tools).length === 0) dropIdleChoice(patched);
   patchLimit(patched, target);
   patchThinking(patched, target);
   dropSecondSampling(patched, target);
@@ -133,6 +134,12 @@ function patchTools(tools: JsonValue[], { receipt }: PatchTarget): JsonValue[] {
     const { $schema: _draft, ...input_schema } = toInputSchema(schema, { receipt, path });
     return { ...tool, input_schema };
   });
+}
+
+/** "tool_choice may only be specified while providing tools.": some clients always write it. */
+function dropIdleChoice(body: JsonObject): void {
+  const { type } = objectOf(body.tool_choice) ?? {};
+  if (type === 'auto' || type === 'none') delete body.tool_choice;
 }
 
 /** The search that the name of the model asks for. */
