@@ -23,7 +23,8 @@ export function exhaustedError(
   lastError: GatewayError | undefined,
 ): GatewayError {
   const error = nothingLeftError(nothing, choice, lastError);
-  if (choice.route.isPassedOn !== true || error.reason === 'model-not-found') return error;
+  const isKnown = nothing.reason === 'limited' || error.reason === 'model-not-found';
+  if (choice.route.isPassedOn !== true || isKnown) return error;
   const { asked = choice.route.target } = choice;
   return changed(error, {
     message: told`${error.sentence} No account is known to offer the model ${JSON.stringify(asked)}. GET /v1/models lists the names that work.`,
