@@ -157,12 +157,10 @@ const POOL_SCHEMA = section('pool', 'How an account is chosen for a request.', {
     ...whole(0, 300, 60),
     description: 'Longest wait of a session for its account, with `cache-first`.',
   },
-  fixed_account: {
-    check: readOneLine,
-    type: 'string',
-    minLength: 1,
-    description: 'Id or label of the account that gets every request while it can be used.',
-  },
+  fixed_account: text(
+    'Id or label of the account that gets every request while it can be used.',
+    readOneLine,
+  ),
   session_ttl_minutes: {
     as: 'sessionIdleMs',
     unit: 'minutes',
@@ -240,11 +238,10 @@ const SIGN_IN_SCHEMA = section(
   'sign_in',
   'Signing in to the console at an OpenID Connect provider; on once it has an issuer and a client id.',
   {
-    issuer: {
-      ...TEXT,
-      check: readServiceUrl,
-      description: 'Address of the provider, below which is `/.well-known/openid-configuration`.',
-    },
+    issuer: text(
+      'Address of the provider, below which is `/.well-known/openid-configuration`.',
+      readServiceUrl,
+    ),
     client_id: text('Id of the gateway as a client there.'),
     client_secret: text('Its secret, plain or sealed (`sealed:v1:…`); absent for public clients.'),
     label: {
@@ -261,12 +258,10 @@ const SIGN_IN_SCHEMA = section(
       default: ['openid', 'email', 'profile'],
       description: 'Scopes that are requested; `openid` must be among them.',
     },
-    redirect_url: {
-      ...TEXT,
-      check: readServiceUrl,
-      description:
-        'Address registered at the provider, ending in `/sign-in/callback`; without one, it is derived from the address of the sign-in page.',
-    },
+    redirect_url: text(
+      'Address registered at the provider, ending in `/sign-in/callback`; without one, it is derived from the address of the sign-in page.',
+      readServiceUrl,
+    ),
     role_claim: {
       type: 'string',
       minLength: 1,
@@ -329,12 +324,10 @@ const CHANNEL_SCHEMA = {
   type: 'object',
   required: ['webhook'],
   properties: {
-    webhook: {
-      ...TEXT,
-      check: readWebhook,
-      description:
-        'Its address, which is treated as a password and never shown again. It may be in the local network.',
-    },
+    webhook: text(
+      'Its address, which is treated as a password and never shown again. It may be in the local network.',
+      readWebhook,
+    ),
     format: {
       enum: WEBHOOK_FORMATS,
       description:
@@ -453,11 +446,9 @@ export const UPSTREAM_SCHEMA = {
         'How a key is sent to a `generic` or `openai-compatible` upstream, `bearer` when absent, or to a ' +
         '`messages` upstream, `header` when absent.',
     },
-    key_header: {
-      ...TEXT,
-      description:
-        'Header that carries the key of an `openai-compatible` upstream where `auth` is `header`; `api-key` when absent.',
-    },
+    key_header: text(
+      'Header that carries the key of an `openai-compatible` upstream where `auth` is `header`; `api-key` when absent.',
+    ),
     headers: {
       ...TEXT_MAP,
       isNamed: true,
@@ -474,22 +465,14 @@ export const UPSTREAM_SCHEMA = {
       description:
         'Paths of an `openai-compatible` upstream below its address; `{model}` stands for the model.',
       properties: {
-        chat: { ...TEXT, check: readUrlPath, description: '`/chat/completions` when absent.' },
-        models: { ...TEXT, check: readUrlPath, description: '`/models` when absent.' },
-        embeddings: { ...TEXT, check: readUrlPath, description: '`/embeddings` when absent.' },
-        images: { ...TEXT, check: readUrlPath, description: '`/images/generations` when absent.' },
-        edits: { ...TEXT, check: readUrlPath, description: '`/images/edits` when absent.' },
-        transcriptions: {
-          ...TEXT,
-          check: readUrlPath,
-          description: '`/audio/transcriptions` when absent.',
-        },
-        translations: {
-          ...TEXT,
-          check: readUrlPath,
-          description: '`/audio/translations` when absent.',
-        },
-        speech: { ...TEXT, check: readUrlPath, description: '`/audio/speech` when absent.' },
+        chat: text('`/chat/completions` when absent.', readUrlPath),
+        models: text('`/models` when absent.', readUrlPath),
+        embeddings: text('`/embeddings` when absent.', readUrlPath),
+        images: text('`/images/generations` when absent.', readUrlPath),
+        edits: text('`/images/edits` when absent.', readUrlPath),
+        transcriptions: text('`/audio/transcriptions` when absent.', readUrlPath),
+        translations: text('`/audio/translations` when absent.', readUrlPath),
+        speech: text('`/audio/speech` when absent.', readUrlPath),
       },
     },
     endpoints: {
@@ -659,10 +642,7 @@ const PRICES_SCHEMA = {
         },
       },
       source: { ...TEXT, maxLength: 300, description: 'Where the price comes from.' },
-      date: {
-        ...TEXT,
-        description: 'Date of the price, such as `2026-11-27`.',
-      },
+      date: text('Date of the price, such as `2026-11-27`.'),
     },
   },
 } as const;
@@ -763,19 +743,15 @@ export const PROXY_SCHEMA = {
       description: 'Port to listen on; 0 takes a free one.',
     },
     tls_cert: {
-      type: 'string',
-      minLength: 1,
-      section: 'network',
-      check: readPath,
-      description:
+      ...text(
         'File of the certificate that the gateway serves HTTPS with, in PEM, with those between it and its authority; read again when it changes.',
+        readPath,
+      ),
+      section: 'network',
     },
     tls_key: {
-      type: 'string',
-      minLength: 1,
+      ...text('File of the key of `tls_cert`, in PEM, without a passphrase.', readPath),
       section: 'network',
-      check: readPath,
-      description: 'File of the key of `tls_cert`, in PEM, without a passphrase.',
     },
     auth_mode: {
       ...AUTH_MODE,
@@ -828,19 +804,18 @@ export const PROXY_SCHEMA = {
       description: 'Host names, besides the loopback ones, under which local requests may come.',
     },
     outbound_proxy: {
-      type: 'string',
-      minLength: 1,
-      section: 'network',
-      check: readPlainProxy,
-      description:
+      ...text(
         'Proxy for all calls of the gateway to other machines: `http://`, `https://` or `socks5://`; the proxy of an account takes precedence.',
+        readPlainProxy,
+      ),
+      section: 'network',
     },
     outbound_proxy_credential: {
-      type: 'string',
-      minLength: 1,
+      ...text(
+        'User and password of `outbound_proxy`, plain or sealed (`sealed:v1:…`).',
+        readProxyCredential,
+      ),
       section: 'network',
-      check: readProxyCredential,
-      description: 'User and password of `outbound_proxy`, plain or sealed (`sealed:v1:…`).',
     },
     no_proxy: {
       ...NETWORK_LIST,
@@ -891,19 +866,13 @@ export const CONFIG_SCHEMA = {
   type: 'object',
   properties: {
     api_key: {
-      type: 'string',
-      minLength: 1,
+      ...text('Key that clients send with model requests.', readClientKey),
       section: 'auth',
-      check: readClientKey,
-      description: 'Key that clients send with model requests.',
     },
     admin_password: {
-      type: 'string',
-      minLength: 1,
+      ...text('Password of the web console.', readPassword),
       as: 'webPassword',
       section: 'auth',
-      check: readPassword,
-      description: 'Password of the web console.',
     },
     auth_mode: { ...AUTH_MODE, description: 'The same as `proxy.auth_mode`, which wins.' },
     proxy: PROXY_SCHEMA,
