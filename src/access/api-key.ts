@@ -144,10 +144,7 @@ export interface ClientKeyStore {
   insert(key: ClientKey, digest: string): Promise<void>;
   /** @throws StoreError `missing`, or `stale` when the stored revision is not the one before */
   update(key: ClientKey): Promise<void>;
-  /**
-   * As `update`, and the key has another secret; the previous ones become those given.
-   * @throws StoreError as `update`
-   */
+  /** Gives the key another secret; the previous ones become those given. @throws StoreError as `update` */
   replaceSecret(key: ClientKey, digest: string, previous: readonly PreviousSecret[]): Promise<void>;
   /** False when there was none. Its counts go with it. */
   remove(id: string): Promise<boolean>;
@@ -183,10 +180,7 @@ export function blockedHoursProblem({ from, to, timeZone }: BlockedHours): Sente
   return undefined;
 }
 
-/**
- * Whether the wall time at `now` is blocked; the last minute is the one before `to`. A time zone that this
- * system does not know keeps the key out: it cannot be said when it is night there.
- */
+/** Whether the wall time at `now` is blocked, `to` excluded. An unknown time zone blocks the key. */
 export function createBlockedHoursCheck({ from, to, timeZone }: BlockedHours) {
   const wallClock = createWallClock(timeZone);
   return (now: number): boolean => {

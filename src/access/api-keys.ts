@@ -212,10 +212,7 @@ export class ApiKeys {
     return this.#show(kept);
   }
 
-  /**
-   * Gives a key another secret; the one before goes on working for the overlap. Without one no earlier secret works.
-   * @returns the secret, which is shown this once. @throws StoreError `missing` or `stale`
-   */
+  /** Gives a key another secret. Without an overlap no earlier one works. @returns the secret. @throws StoreError */
   async rotate(
     id: string,
     { overlapMs, revision }: { readonly overlapMs: number; readonly revision?: number | undefined },
@@ -269,10 +266,7 @@ export class ApiKeys {
     return found;
   }
 
-  /**
-   * For a secret that is unknown here, whose key another process may have stored a moment ago: resolves once that is
-   * known here too. Strangers cost one look at an index in so long a time; undefined where there is none to be had.
-   */
+  /** For an unknown secret: resolves once keys of other processes are read anew, at most now and then. */
   lookAgain(credentials: readonly string[]): Promise<void> | undefined {
     const { clock, cluster, digestKey } = this.#options;
     const secret = credentials.find(looksLikeKeySecret);
@@ -309,11 +303,7 @@ export class ApiKeys {
     return this.#options.budgets.unitsFor(this.#subjectOf(keyId));
   }
 
-  /**
-   * Counts a call before it runs.
-   * @throws GatewayError forbidden for a model that is not allowed; rate-limited or quota-exhausted,
-   * with the wait, when a limit or a budget is reached; by a promise where other processes have to be asked
-   */
+  /** Counts a call before it runs. @throws GatewayError, by a promise where other processes are asked */
   admit(
     keyId: string,
     { model, ...cost }: CallCost & { readonly model: string },

@@ -99,10 +99,7 @@ export interface BudgetStore {
   update(budget: Budget): Promise<void>;
   /** False when there was none. Its uses go with it. */
   remove(id: string): Promise<boolean>;
-  /**
-   * Adds to what was used: several processes do. Of a budget that is gone there is nothing to add to.
-   * @returns what is used now, of those that are there
-   */
+  /** Adds to what several processes count. @returns the totals of the budgets that still exist */
   addUses(uses: readonly BudgetUse[]): Promise<readonly BudgetUse[]>;
 }
 

@@ -103,10 +103,7 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
     get needsPassword(): boolean {
       return password() !== undefined || people.hasOwner;
     },
-    /**
-     * Checks a password; every wrong one counts, wherever it was shown.
-     * @throws GatewayError rate-limited after too many
-     */
+    /** Checks a password; every wrong one counts. @throws GatewayError rate-limited after too many */
     isPassword,
     /** As `isPassword`, of a person's own. */
     isPasswordOf: (personId: string, given: string, address: string): Promise<boolean> =>
@@ -501,10 +498,7 @@ interface Tries {
   lastAt: number;
 }
 
-/**
- * Rate limit against guessing passwords: per address with growing waits, and for all addresses together.
- * In monotonic time, so that changes of the system clock neither lock out nor allow more tries.
- */
+/** Limits guesses of passwords, per address and in all. Monotonic: setting the clock changes nothing. */
 function createSignInThrottle(
   clock: Pick<Clock, 'monotonic'>,
   notices: Cluster['notices'] | undefined,
@@ -560,10 +554,7 @@ function createSignInThrottle(
   });
 
   return {
-    /**
-     * Counts a try before it is looked at, so that many at once are counted too.
-     * @throws GatewayError rate-limited with the wait
-     */
+    /** Counts a try before it is checked, so that many at once count too. @throws GatewayError rate-limited */
     begin(address: string): void {
       const now = clock.monotonic();
       const visitor = visitorOf(address);

@@ -359,10 +359,7 @@ export function judgeAddress(
   return { verdict: decision === 'allow' ? 'allowed' : 'denied', rule } as const;
 }
 
-/**
- * How long the address is let in without a break, if no rule comes or goes. The stronger list decides
- * until its last rule ends, then the other one until its last does, then the fallback.
- */
+/** How long the address is let in if no rule changes: by the stronger list, the other, then the fallback. */
 export function stayOf(
   covering: readonly AddressRule[],
   { fallback, allowBeatsDeny }: VerdictSettings,

@@ -15,10 +15,7 @@ export interface ShownKeys {
   readonly credentials: readonly string[];
   /** Of the key that one of them is; undefined when none is. */
   readonly keyId: string | undefined;
-  /**
-   * Whether a web page from elsewhere sent it. Those count apart: any page that somebody opens can make their
-   * browser show wrong keys, which must not keep the programs of their machine out.
-   */
+  /** Counted apart: any page can make a browser show wrong keys, which must not lock out its machine. */
   readonly isOfPage: boolean;
 }
 
@@ -70,11 +67,7 @@ export function createGuessLimit({ clock, shared }: GuessLimitOptions) {
     take: ({ visitor, digests }) => rememberWrongKeys(visitor, digests, clock.monotonic()),
   });
   return {
-    /**
-     * Asked of every request that shows a key, where one is needed. Past the limit only a key goes on
-     * that was right from this address within a day; nothing else is told apart.
-     * @throws GatewayError rate-limited with the wait
-     */
+    /** Past the limit only keys that were right from this address within a day go on. @throws GatewayError */
     check({ address, credentials, keyId, isOfPage }: ShownKeys): void {
       const now = clock.monotonic();
       const visitor = isOfPage ? `page at ${visitorOf(address)}` : visitorOf(address);

@@ -54,10 +54,7 @@ export function createPasswordHasher() {
       const tag = await inTurn(() => derive(password, settings));
       return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${write(salt)}$${write(tag)}`;
     },
-    /**
-     * True for the password of a hash, and for a stored password in plain that equals it. Without a
-     * stored one, or with a damaged hash, it takes as long as ever and is false.
-     */
+    /** Whether it is the password of a hash or a plain text. Without one it takes as long, and is false. */
     async verify(stored: string | undefined, password: string): Promise<boolean> {
       if (stored !== undefined && !isPasswordHash(stored)) return isSameText(stored, password);
       const read = stored === undefined ? undefined : readHash(stored);
@@ -160,10 +157,7 @@ export async function hashPasswordIn<Patch extends Fields>(
   return { ...patch, admin_password: await hasher.hash(plain) };
 }
 
-/**
- * The credential of the command line on this machine, in place of the console password, of which the
- * config file holds only a hash. It is derived from the secret key, which gives access to everything anyway.
- */
+/** What the command line shows in place of a password whose hash alone is known; of the secret key. */
 export function createMachineToken(derive: (purpose: string) => Buffer): string {
   return `machine-${derive('console of this machine v1').toString('base64url')}`;
 }

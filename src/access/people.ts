@@ -157,10 +157,7 @@ export class People {
     return person;
   }
 
-  /**
-   * @param revision undefined to change whatever stands there
-   * @throws StoreError `missing`, `stale`, or `conflict` where no owner would be left
-   */
+  /** Without a revision it changes whatever is there. @throws StoreError; `conflict` where no owner would be left */
   async change(
     id: string,
     change: Partial<Pick<Person, 'role' | 'passwordHash'>>,
@@ -327,10 +324,7 @@ export function createInvitations({ store, clock, createId }: InvitationsOptions
     /** Undefined for a secret that was used, revoked, expired or never existed, without saying which. */
     find: async (secret: string): Promise<Invitation | undefined> =>
       fresh(await store.find(digestOf(secret))),
-    /**
-     * Uses an invitation up, for one asker alone of all processes. When what it gives cannot be given, it waits again.
-     * @throws what `give` throws
-     */
+    /** Uses an invitation up, once among all processes. If `give` throws, it waits again. */
     async use<Given>(
       secret: string,
       give: (invitation: Invitation) => Promise<Given>,

@@ -96,10 +96,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
       return issuer === undefined || clientId === undefined ? undefined : { label };
     },
 
-    /**
-     * @param origin of the page that asks, where the browser is to come back to
-     * @returns where it goes, and the secret for its cookie. @throws GatewayError
-     */
+    /** @param origin of the page the browser returns to. @returns where to go, and the secret for its cookie */
     async begin(origin: string, invitation?: string) {
       const client = await load();
       const { configuration, issuer, clientId } = await connect(client);
@@ -122,11 +119,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
       return { url: url.href, browser };
     },
 
-    /**
-     * Who came back with this query. Whatever is wrong with it, nobody is signed in.
-     * @param browser what its cookie holds
-     * @throws GatewayError that says plainly why
-     */
+    /** Who came back with this query. @param browser what its cookie holds. @throws GatewayError saying why */
     async complete(query: URLSearchParams, browser: string | undefined): Promise<Person> {
       const [state, ...others] = query.getAll('state');
       // Used up before anything is checked: nothing is tried twice with it.

@@ -73,10 +73,7 @@ export class UsageMeter {
     this.addresses.set(address, now);
   }
 
-  /**
-   * False when it would be one address too many within a day. Without a limit none are remembered: of a
-   * key that many people share they would be many, and each saving writes all of them.
-   */
+  /** False for one address too many in a day. Without a limit none are kept: there might be very many. */
   takeAddress(visitor: string, most: number | undefined): boolean {
     const { clock, onUse } = this.#options;
     if (most === undefined) {

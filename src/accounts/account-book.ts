@@ -36,10 +36,7 @@ import {
   type StateSaver,
 } from './state-saver.ts';
 
-/**
- * Reads are synchronous and cheap (the hot path takes them); changes of stored accounts are durable
- * when their promise resolves. Health and quotas are saved soon after, in the background.
- */
+/** Reads are synchronous. Changes are durable once they resolve; health and quotas soon after. */
 export type AccountBook = Pick<Book, keyof Book>;
 
 type AccountPlan = Partial<Pick<AccountRecord, 'projectId' | 'tier'>>;
@@ -330,10 +327,7 @@ class Book {
     return changed;
   }
 
-  /**
-   * What the upstream itself says of an account's plan. Of accounts that come with the process it is
-   * known until the process ends; unknown ids are ignored. @throws StoreError
-   */
+  /** The plan as the upstream tells it, kept for stored accounts only. @throws StoreError */
   async learnPlan(id: string, plan: AccountPlan): Promise<void> {
     const account = this.#accounts.get(id);
     if (account === undefined) return;
@@ -347,10 +341,7 @@ class Book {
     this.#put({ ...account, models }, 'models');
   }
 
-  /**
-   * Replaces the readings given; a reading of undefined removes the row. What the upstream itself
-   * reported also goes through the state machine (`quota-read`), so that it ends stale cooldowns.
-   */
+  /** Replaces these readings; undefined removes one. Figures of the upstream itself end stale cooldowns. */
   setQuotas(id: string, readings: ReadonlyMap<string, QuotaReading | undefined>): void {
     const account = this.#accounts.get(id);
     if (account === undefined || readings.size === 0) return;
@@ -428,10 +419,7 @@ class Book {
     return this.#listeners.add(listener);
   }
 
-  /**
-   * Resolves when every change so far is saved: for callers that acknowledge an operator's decision.
-   * @throws StoreError `unavailable`
-   */
+  /** Resolves when every change so far is saved. @throws StoreError `unavailable` */
   async flush(): Promise<void> {
     await this.#saver?.flush();
   }
@@ -642,10 +630,7 @@ function otherKind({ record }: Account, { kind }: Credential): GatewayError {
   );
 }
 
-/**
- * Storage refuses the labels of stored accounts; it does not know those that come with the process.
- * @throws StoreError `conflict`
- */
+/** The store does not know the labels of accounts that come with the process. @throws StoreError `conflict` */
 function refuseSeedLabel(
   accounts: readonly Account[],
   { upstreamId, label }: { readonly upstreamId: string; readonly label: string },

@@ -4,22 +4,13 @@ import { type Sentence, SpokenError } from '../lib/localized-message.ts';
 import type { AccountRecord, Credential, QuotaReading, VersionedCredential } from './account.ts';
 import type { AccountHealth } from './health.ts';
 
-/**
- * Whatever a promise of this store acknowledged survives `kill -9`. Credentials and proxy addresses
- * are sealed at rest. Every method may throw StoreError.
- */
+/** Acknowledged changes survive `kill -9`. Secrets are sealed. Every method may throw StoreError. */
 export interface AccountStore {
-  /**
-   * All accounts with their last saved state, oldest first. One whose row cannot be read in full is
-   * there too: disabled, with the reason and the way out in its state.
-   */
+  /** All accounts, oldest first. One whose row cannot be read in full is disabled, with the reason. */
   list(): Promise<readonly StoredAccount[]>;
   /** @throws StoreError `conflict` when the upstream already has an account of that label */
   insert(account: NewStoredAccount): Promise<StoredAccount>;
-  /**
-   * @param expectedRevision undefined to change whatever stands there
-   * @throws StoreError `missing`, `stale` when the revision is another, or `conflict` as `insert`
-   */
+  /** Without a revision it changes whatever is there. @throws StoreError `missing`, `stale` or `conflict` */
   update(
     id: string,
     change: AccountRecordChange,
@@ -29,19 +20,13 @@ export interface AccountStore {
   remove(id: string): Promise<boolean>;
   /** Undefined when the account is gone. @throws StoreError `unreadable` when the seal does not open */
   readCredential(id: string): Promise<VersionedCredential | undefined>;
-  /**
-   * Compare-and-swap on the version: `stale` says that another one came first.
-   * @param expectedVersion undefined to replace whatever stands there, such as one that is unreadable
-   */
+  /** `stale` says that another change came first. Without a version it replaces whatever is there. */
   replaceCredential(
     id: string,
     credential: Credential,
     expectedVersion: number | undefined,
   ): Promise<VersionedCredential | 'stale' | 'missing'>;
-  /**
-   * Of an account that is gone there is nothing to save: that is no error.
-   * @param keeps `status` where the one that stands there stays: another process may have changed it meanwhile
-   */
+  /** Does nothing for a removed account. @param keeps `status`: another process may have changed it */
   saveHealth(id: string, health: AccountHealth, keeps?: 'status'): Promise<void>;
   /** All readings of the account; as `saveHealth` when it is gone. */
   saveQuotas(id: string, quotas: ReadonlyMap<string, QuotaReading>): Promise<void>;

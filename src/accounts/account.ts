@@ -119,10 +119,7 @@ export interface TokenSource {
 export interface AccessOptions {
   /** True after the upstream answered 401. */
   readonly refresh: boolean;
-  /**
-   * With `refresh`: the credential the upstream refused. Who holds an older one than the present
-   * gets the present one; without it, one that was just renewed counts as newer.
-   */
+  /** With `refresh`: the credential that was refused; whoever holds an older one gets the present one. */
   readonly refused?: string | undefined;
   readonly signal: AbortSignal;
 }

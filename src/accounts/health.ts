@@ -173,10 +173,7 @@ export type AccountStatus =
 
 type OutStatus = Exclude<AccountStatus, { readonly kind: 'active' }>;
 
-/**
- * `invalid-grant`: its refresh token was revoked; `invalid-key`: its API key is refused; `standing-by`:
- * made-up accounts that rest while there are real ones.
- */
+/** `standing-by`: an account of the sandbox that rests while there are real ones. */
 type DisabledReason = 'invalid-grant' | 'invalid-key' | 'forbidden' | 'manual' | 'standing-by';
 
 export interface AccountHealth {
@@ -204,10 +201,7 @@ export function isStandingBy({ health: { status } }: { readonly health: AccountH
   return status.kind === 'disabled' && status.reason === 'standing-by';
 }
 
-/**
- * `startedAt` is when the attempt began, now when absent: what began before a cooldown neither ends
- * it nor counts as one refusal more.
- */
+/** `startedAt` is when the attempt began, now when absent: what began before a cooldown does not change it. */
 export type HealthEvent =
   | {
       readonly kind: 'success';
@@ -292,10 +286,7 @@ export function isUneventful(health: AccountHealth, event: HealthEvent, now: num
   );
 }
 
-/**
- * The health after an event; the same object when nothing changed.
- * What each kind of failure does is one row of `afterFailure`.
- */
+/** The health after an event; the same object when nothing changed. Failures are rows of `afterFailure`. */
 export function nextHealth(
   health: AccountHealth,
   event: HealthEvent,

@@ -117,10 +117,7 @@ const REFUSALS: readonly (string | undefined)[] = [
   ...['unauthenticated', 'credential-revoked', 'forbidden', 'model-forbidden'],
 ];
 
-/**
- * How a key did before it is stored. One whose upstream cannot be reached may be right.
- * @throws GatewayError when the upstream refuses it, unless it is wanted all the same
- */
+/** Tries a key before it is stored. @throws GatewayError when the upstream refuses it, unless `addAnyway` */
 export async function tryKey(
   { upstream, key, projectId, proxyUrl, generate = false, addAnyway = false }: NewKey,
   options: AdminOptions,

@@ -111,10 +111,7 @@ function writeOptionalTime(at: number | undefined): string | null {
   return at === undefined || at === 0 ? null : writeTime(at);
 }
 
-/**
- * In the order in which accounts are chosen as far as people decide it: priority, then age. Below all
- * of them the made-up ones that rest because there are others.
- */
+/** As people order them: priority, then age. Accounts of the sandbox that rest come last. */
 export function inOrder(accounts: readonly Account[]): readonly Account[] {
   return accounts.toSorted(
     (left, right) =>

@@ -265,11 +265,7 @@ export function createOrderRoute(options: AccountFacts): ApiRoute {
   });
 }
 
-/**
- * Gives every stored account the priority of its place. Priorities of the environment's and the
- * sandbox's accounts stay 0, so that they come after all others.
- * @throws GatewayError for ids that are unknown or came twice; StoreError
- */
+/** Sets the priority of stored accounts by their places; others stay at 0. @throws GatewayError; StoreError */
 async function orderAccounts(
   book: AdminOptions['book'],
   order: readonly string[],
@@ -382,10 +378,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
   ];
 }
 
-/**
- * The figures that refusals alone have taught, to be forgotten with their cooldowns: each would keep
- * the model out as long as the cooldown did.
- */
+/** Figures learned from refusals alone go with their cooldowns: each would keep the model out just as long. */
 function learnedFigures(
   { health, quotas }: Account,
   model: string | undefined,

@@ -107,10 +107,7 @@ interface UpstreamChoice {
 
 export interface ModelLister {
   listModels(access: Access, signal: AbortSignal): Promise<readonly ListedByAccount[]>;
-  /**
-   * Asks one of the models for a one-token answer, which costs that; undefined when none answers.
-   * @throws GatewayError
-   */
+  /** Asks a model for a one-token answer, at its cost; undefined when none answers. @throws GatewayError */
   answerOnce(
     access: Access,
     asked: { readonly models: readonly ListedByAccount[]; readonly signal: AbortSignal },

@@ -107,10 +107,7 @@ interface FamilyReading extends QuotaJson, Pick<FamilyJson, 'family' | 'kind'> {
   readonly id: string;
 }
 
-/**
- * By model family, and texts apart from images; rates are no quotas. The quota of a disabled account does
- * not count.
- */
+/** By model family, text and images apart. Rates are not quotas; disabled accounts do not count. */
 export function sumFamilies({
   book,
   isProtected,

@@ -212,10 +212,7 @@ export function createSignInTracker(options: AdminOptions) {
       await signInProgress.put(state, { kind: 'pending', expiresAt }, lifetimeMs);
       return started;
     },
-    /**
-     * Ends a sign-in with what the provider put into the redirect: an address or query, or a code with
-     * its state. @throws GatewayError, with the field `state` when no such sign-in is waiting
-     */
+    /** Ends a sign-in with what the redirect holds. @throws GatewayError; of field `state` when none waits */
     async complete(
       response: string,
       state = new URLSearchParams(response.trim().replace(/^[^?]*\?/, '')).get('state') ??
@@ -292,10 +289,7 @@ const NOTICES: Readonly<Record<Result, Notice>> = {
   }),
 };
 
-/**
- * Public, since a browser comes here from elsewhere without a credential: the single-use state is
- * what it proves itself with. The code leaves the address at once, by a redirect to the result.
- */
+/** Public: the single-use state is the proof. Redirects at once, so that the code leaves the address. */
 export function createCallbackRoute(tracker: SignInTracker, { log }: AdminOptions): AdminRoute {
   return {
     method: 'GET',

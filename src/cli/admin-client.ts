@@ -146,10 +146,7 @@ function sayRefusal(
   return message?.text ?? `The program at ${url} answered ${status}.`;
 }
 
-/**
- * The console password, or a token of the secret key where only its hash is known.
- * @throws Error when the secret key of the data folder cannot be read
- */
+/** The console password, or a token of the secret key where only its hash is known. @throws Error */
 function machineCredential({
   consolePassword,
   dataDir,
@@ -177,10 +174,7 @@ export function createConnect(readEnvironment: () => Environment): Connect {
   };
 }
 
-/**
- * The address of the gateway that is meant, and the password that is known for it.
- * @throws Error when the address cannot be used; ConfigError
- */
+/** The address of the gateway that is meant, with its password if known. @throws Error; ConfigError */
 export async function findGateway(flags: ConnectFlags, environment: Environment) {
   const { passwordFile, dataDir } = flags;
   const { config } = await loadConfig(configPath(resolveDataDir({ dataDir }, environment)));
@@ -216,10 +210,7 @@ function readFlagFile(flag: string, path: string): string {
   }
 }
 
-/**
- * The gateway of these settings has the certificate of their file, under whatever address it is asked. A file that cannot
- * be used is its to tell of.
- */
+/** The gateway's own certificate, to be trusted at any address. If it cannot be read, the gateway says so. */
 function trustOwn(path: string | undefined): Trust | undefined {
   if (path === undefined) return undefined;
   try {
@@ -239,11 +230,7 @@ function readUrl(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/**
- * The admin API on a data folder without a running gateway, in the process of the command. Listens on a free loopback port, under the same
- * console password.
- * @throws ConfigError, or whatever keeps the gateway itself from starting
- */
+/** Serves the admin API of a data folder in this process, on a free loopback port. @throws ConfigError */
 async function openLocalGateway(folder: string | undefined, environment: Environment) {
   const dataDir = resolveDataDir({ dataDir: folder }, environment);
   makeDataDir(dataDir);

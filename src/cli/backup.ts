@@ -450,10 +450,7 @@ async function writeArchive(folder: string, manifest: Manifest, target: Writable
   await pipeline(write, createGzip(), target);
 }
 
-/**
- * Unpacks an archive into an empty folder and checks that all of it is there, byte for byte.
- * @throws Error in words: it is no backup, of a later version, cut or damaged
- */
+/** Unpacks an archive into an empty folder and checks every byte. @throws ArchiveError */
 async function readArchive(source: Readable, folder: string): Promise<Manifest> {
   let manifest: Manifest | undefined;
   const seen = new Map<string, ArchivedFile>();

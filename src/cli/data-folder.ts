@@ -57,10 +57,7 @@ function keepPrivate(path: string): string | undefined {
   return `Other users of this machine can look into the data folder ${path}, and ${why}. Run "chmod 700 ${path}" as its owner, or name a folder of its own with --data-dir.`;
 }
 
-/**
- * Level by level: node's own `recursive` never ends where a file system says that a folder in which
- * nothing can be made does not exist, as `/proc` does.
- */
+/** Level by level: `recursive` of node never ends in folders such as `/proc`, where nothing can be made. */
 function makeFolder(path: string): void {
   if (isFolder(path)) return;
   const parent = dirname(path);

@@ -9,10 +9,7 @@ import { tell } from './worker.ts';
 
 /** Marks the messages of this file among all others of the channel. */
 const MARK = 'isthmus-handover';
-/**
- * Who waits for so long that some worker takes the connection is better served by another gateway. A worker takes one
- * in each turn of its event loop: where hundreds come at once on a busy machine the last one waits for seconds.
- */
+/** A busy machine may take seconds for hundreds of connections, as a worker takes one a turn. */
 const WAIT_MS = 30_000;
 /** A worker says so often that it runs; the parent looks as often, and counts only while it runs itself. */
 const HERE_MS = 1000;
@@ -48,10 +45,7 @@ interface Taker {
   handed?: { readonly listener: Listener; readonly socket: Socket } | undefined;
 }
 
-/**
- * An address that is listened on. A worker is handed one connection at a time, whoever has waited longest first: so
- * they get equally many, and one that is busy gets fewer.
- */
+/** An address to listen on. Connections go one at a time to the worker that has waited longest. */
 interface Listener {
   readonly name: string;
   readonly listening: Promise<number>;

@@ -16,11 +16,7 @@ interface HealthOptions {
   readonly flags: { readonly dataDir?: string | undefined };
 }
 
-/**
- * Asks `/readyz` of the gateway that these settings are of, for which no password is needed.
- * @returns one sentence for people, also where nothing answers
- * @throws ConfigError
- */
+/** Asks `/readyz`, which needs no password. @returns one sentence, also if nothing answers. @throws ConfigError */
 export async function checkHealth({ environment, flags }: HealthOptions) {
   const { config } = await loadConfig(configPath(resolveDataDir(flags, environment)));
   const { host, port, tlsCert } = resolveSettings({ flags, environment, file: config });

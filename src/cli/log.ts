@@ -36,10 +36,7 @@ const STANDARD_ERROR = 2;
 const MAX_WAITING = 4_194_304;
 const AGAIN_MS = 100;
 
-/**
- * Written behind: whatever becomes of the output, the process goes on, and it is written again once it can be. What
- * waits is written when the process ends, however it ends by itself.
- */
+/** Never waits for the output, and tries again where it failed; the rest is written when the process ends. */
 function openOutput(clock: Pick<Clock, 'startTimer'>): { write(text: string): void } {
   let waiting = '';
   let left = Buffer.alloc(0);

@@ -50,10 +50,7 @@ interface Keys {
   readonly isOfFolder: boolean;
 }
 
-/**
- * Each step leaves what the same command finishes: what is sealed with the next key already is left alone.
- * @throws Error with the way out
- */
+/** Running it again finishes what was interrupted. @throws Error with the way out */
 export async function rotateSecretKey(options: RotateSecretOptions): Promise<void> {
   const { environment, answer, terminal, onStep = () => undefined } = options;
   const dataDir = resolveDataDir({ dataDir: options.dataDir }, environment);

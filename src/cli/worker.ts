@@ -45,10 +45,7 @@ export function reportReplaced(worker: Worker): void {
   tell(worker, { mark: MARK });
 }
 
-/**
- * Of the parent. A worker that ends while it is told something is no fault of the parent, which would end with it: that
- * the worker is gone is heard by its `exit`.
- */
+/** Of the parent. A worker may end while it is told something; `exit` tells of that. */
 export function tell(worker: Worker, message: object): void {
   if (worker.isConnected()) worker.send(message, () => undefined);
 }

@@ -25,10 +25,7 @@ interface Running {
   readonly listening: Promise<void>;
 }
 
-/**
- * Starts the workers, one after the other: the first makes what a first start makes. Ends when it is closed, or when
- * the first worker cannot start. SIGHUP replaces them one by one, without a request lost.
- */
+/** Starts the workers one by one and ends with the first. SIGHUP replaces them without losing requests. */
 export function serveWithWorkers(count: number, flags: Flags): RunningServer {
   outliveOutput();
   const clock = createSystemClock();

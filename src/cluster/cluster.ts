@@ -45,10 +45,7 @@ export interface ClusterState {
   readonly replicas: readonly string[];
 }
 
-/**
- * A subject of notices, and the shape they have. Who changes the shape gives the topic another number: a replica of
- * another version then leaves them alone.
- */
+/** A subject of notices. Change its number with its shape, so that replicas of other versions ignore it. */
 export interface Topic<Notice> {
   readonly name: string;
   /** Never there: it is the type alone. */
@@ -138,10 +135,7 @@ export interface CreditRequest extends CounterName {
   readonly amount: number;
   /** What is taken in stock where the limit is far. */
   readonly batch: number;
-  /**
-   * What is used already as far as the asker knows, for a bank that has no such counter: a new one, or one that lost it.
-   * What is held is not in it.
-   */
+  /** For a bank that has no such counter: what is used as far as the asker knows, without what is held. */
   readonly initial: number;
   /** True for what runs: it is held until it is given back, or until the asker is no member any more. */
   readonly isHeld?: boolean | undefined;

@@ -2,15 +2,9 @@
 
 import type { Clock, Timer } from '../lib/clock.ts';
 
-/**
- * Grants work of one name to one holder at a time. What holds a lease may be slow to see it end: whoever writes for
- * it shows the fence, and the later one wins. Every method may throw StoreError.
- */
+/** One holder of a name at a time. Who writes for it shows its fence; the later fence wins. Throws StoreError. */
 export interface LeaseStore {
-  /**
-   * Undefined while somebody else holds it. The fence grows by one with each new holder; who holds it already keeps
-   * the own one, and holds it for longer.
-   */
+  /** Undefined while another holds it. The fence grows with each new holder; the present one is prolonged. */
   take(
     name: string,
     holder: string,

@@ -46,10 +46,7 @@ type Question =
   | { readonly kind: 'put'; key: string; value: string; lifetimeMs: number }
   | { readonly kind: 'get' | 'take'; key: string };
 
-/**
- * Serves one worker, from when it says that it listens: what it was sent before would be lost.
- * @returns what ends it, when the worker is gone
- */
+/** Serves one worker from when it says that it listens. @returns what ends it */
 export function serveWorker(hub: Hub, channel: Channel): () => void {
   const outbox = createOutbox(channel);
   let member = '';

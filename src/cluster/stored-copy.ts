@@ -10,10 +10,7 @@ interface StoredCopyOptions<Stored> {
   take(stored: Stored): void;
 }
 
-/**
- * Reads anew what other processes changed: one reading after the other, so that the latest is what stays, and none is
- * taken that does not know what this process stored meanwhile.
- */
+/** Reads anew what others changed, one reading at a time, never without what this process just stored. */
 export class StoredCopy<Stored> {
   readonly #options: StoredCopyOptions<Stored>;
   #reading: Promise<void> | undefined;
@@ -36,10 +33,7 @@ export class StoredCopy<Stored> {
     return this.#reading;
   }
 
-  /**
-   * What `look` finds here; where that is nothing, or too old, what it finds once all is read anew: another process may
-   * have stored it a moment ago.
-   */
+  /** What `look` finds, if need be after reading anew what another process may have stored just now. */
   async find<Found>(
     look: () => Found | undefined,
     isOld: (found: Found) => boolean = () => false,

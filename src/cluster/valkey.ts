@@ -106,10 +106,7 @@ if granted < amount and ARGV[1] == 'minute' then
 end
 return {granted, used + granted, wait}`;
 
-/**
- * KEYS: counter, what is held. ARGV: window; amount, of which a negative one was used; how much is held no more. As
- * `LocalBank.giveBack`.
- */
+/** KEYS: counter, held. ARGV: window; amount, negative if used; how much is held no more. As `LocalBank.giveBack`. */
 const GIVE_BACK = `
 local now, amount, held = tonumber(redis.call('TIME')[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 if held > 0 then

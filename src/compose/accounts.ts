@@ -198,10 +198,7 @@ function restSandboxAccounts({ config, backend }: AccountsOptions, book: Account
       .list()
       .some((account) => isStandingBy(account) && account.record.label.toLowerCase() === name);
   return {
-    /**
-     * What keeps requests from an answer: an upstream is named, and has no account or no address. Who asks
-     * for an account that stands by is answered by that.
-     */
+    /** Why there can be no answer: a named upstream has no account or no address. */
     missing: (account?: string): Sentence | undefined =>
       missing !== undefined && account !== undefined && isOnCall(account.toLowerCase())
         ? undefined

@@ -257,10 +257,7 @@ const OWN_PREFIX = `${PROVIDER_ID}/`;
 
 const FAMILIES = ['opus', 'sonnet', 'haiku'] as const;
 
-/**
- * What follows the provider's own id, which is the provider's name of a model, else the default of the family in the
- * name, else the name as it is.
- */
+/** The provider's name of a model, else the default of the family in the name, else the name as it is. */
 function unmappedModel(asked: string, models: ProviderSettings['models']): string {
   if (asked.startsWith(OWN_PREFIX)) return asked.slice(OWN_PREFIX.length);
   const lower = asked.toLowerCase();

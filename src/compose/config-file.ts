@@ -31,10 +31,7 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
   };
   const open = (text: string, context: string): string => openSealed(text, context, vault);
   return {
-    /**
-     * Puts a sealed text in place of each plain credential for others, now and after each change of the
-     * file; one that cannot be written keeps them, and that is logged.
-     */
+    /** Seals plain credentials in the file, now and after each change; logs when the file cannot be written. */
     async keepSealed(): Promise<void> {
       config.subscribe(() => void sealFile());
       await sealFile();
@@ -105,10 +102,7 @@ function patchCredentials(
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
-/**
- * The sealed credentials sealed with another key, as a merge patch; undefined when each is already.
- * @param onLost told of each that opens with neither key, which stays as it is
- */
+/** A merge patch with the credentials sealed anew. @param onLost told of those that neither key opens */
 export function resealCredentials(
   raw: JsonObject,
   { from, to }: { readonly from: Vault; readonly to: Vault },
@@ -147,10 +141,7 @@ interface RecordEditsOptions {
   readonly path: string;
 }
 
-/**
- * Where several processes have the same file, each sees what the others write as an edit: for one alone.
- * @returns what ends it, when all is told
- */
+/** With a shared file each process sees the others' changes as edits: run it in one. @returns what ends it */
 export function recordEdits({ config, audit, path }: RecordEditsOptions): () => Promise<void> {
   let told = Promise.resolve();
   const end = config.followEdits(({ before, after }) => {

@@ -37,10 +37,7 @@ export interface GatewayContext {
 
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 
-/**
- * The caller closes the stores, after all that uses them.
- * @throws StoreError and others when the data folder cannot be used; the message names the way out
- */
+/** The caller closes the stores last. @throws StoreError and others when the data folder cannot be used */
 export async function openFoundation({ config, cluster, shared, clock, log }: GatewayContext) {
   const { dataDir, secretKey: environmentKey } = config.current();
   const secretKey = loadSecretKey({ dataDir, environmentKey, log });

@@ -157,10 +157,7 @@ function modelsOf(router: CallPricesOptions['router'], name: string): readonly R
   }
 }
 
-/**
- * What usage says was used of a budget that is made within its period. Requests that were refused or failed are none of its requests;
- * money counts as budgets count it.
- */
+/** What a new budget has used in its period, by usage. Requests that failed do not count as requests. */
 export function createUsedSince(
   store: Pick<RequestStore, 'usage'>,
   clock: Pick<Clock, 'now'>,

@@ -27,10 +27,7 @@ const STATEMENT_SECONDS = 10;
 /** A database that starts together with the gateway is waited for. */
 const START_WAIT_MS = 60_000;
 
-/**
- * Undefined without DATABASE_URL: nothing of PostgreSQL is loaded then.
- * @throws StoreError when it cannot be used; the message names the way out
- */
+/** Undefined without DATABASE_URL; PostgreSQL is not loaded then. @throws StoreError with the way out */
 export async function openSharedDatabase(options: SharedDatabaseOptions) {
   const { databaseUrl: url } = options.environment;
   return url === undefined ? undefined : openDatabaseAt(url, options);

@@ -36,10 +36,7 @@ const MISSING_RETRY_MS = 60_000;
 
 export type Traffic = Awaited<ReturnType<typeof openTraffic>>;
 
-/**
- * @throws Error when an upstream of the configuration cannot be built, StoreError when what is stored
- * cannot be read
- */
+/** @throws Error when an upstream cannot be built, StoreError when the stores cannot be read */
 export async function openTraffic(context: GatewayContext, foundation: Foundation) {
   const { config, clock, random, log, version } = context;
   const { stores, secrets, secretList, turns, leader } = foundation;

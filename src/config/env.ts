@@ -294,10 +294,7 @@ const PROCESS_ENVIRONMENT: EnvironmentSource = {
   readText: (path) => readFileSync(path, 'utf8'),
 };
 
-/**
- * Reads every variable. An empty one counts as not set.
- * @throws ConfigError naming each variable whose value cannot be used. Values are never repeated.
- */
+/** Reads every variable; an empty one is not set. @throws ConfigError naming each bad one, without its value */
 export function readEnvironment(source: EnvironmentSource = PROCESS_ENVIRONMENT): Environment {
   const problems: string[] = [];
   const entries = Object.entries(VARIABLES).map(([key, { name, read, isLowerToo }]) => {

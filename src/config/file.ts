@@ -80,10 +80,7 @@ export function fileSource({ path, clock, watch = watchFolder }: FileSourceOptio
 
 const FIXED = 'The settings';
 
-/**
- * Settings that a program gives in place of the config file; they last as long as the process.
- * @param settings may be anything; what cannot be used is told by `load`
- */
+/** Settings that a program gives in place of a config file. `load` tells what cannot be used. */
 export function fixedSource(settings: object): ConfigSource {
   let text = JSON.stringify(settings);
   return {
@@ -200,10 +197,7 @@ async function keepLastGood(path: string): Promise<void> {
   await replaceFile(lastGoodPath(path), read.text);
 }
 
-/**
- * Says that the file asked for strict authentication, to a start that finds neither file nor copy. Under a name of its
- * own: it stays when the config is removed with its copies.
- */
+/** Marks that the file asked for strict authentication; stays even when the file and its copies are gone. */
 function strictPath(path: string): string {
   return join(dirname(path), 'auth-is-strict');
 }

@@ -25,10 +25,7 @@ import { StaleConfigError, UnusableFileError } from './values.ts';
 
 export type LiveConfig = Awaited<ReturnType<typeof createLiveConfig>>;
 
-/**
- * A function is given the file as it stands when its turn has come; undefined then changes nothing. It
- * is asked again when somebody else wrote the file meanwhile.
- */
+/** A function gets the file when its turn comes, and again if somebody else wrote it; undefined changes nothing. */
 type ConfigPatch = JsonObject | ((raw: JsonObject) => JsonObject | undefined);
 
 interface LiveConfigOptions extends FileSourceOptions {
@@ -170,10 +167,7 @@ export async function createLiveConfig(options: LiveConfigOptions) {
       const { config } = await requireGood(path, raw);
       return resolveSettings({ ...sources, file: config });
     },
-    /**
-     * Merges a patch (RFC 7396) into the file and puts it in force; other keys stay.
-     * @throws ConfigError when the result cannot be used, UnwritableFileError; nothing is changed then.
-     */
+    /** Merges a patch (RFC 7396) into the file, to be in force. @throws ConfigError, UnwritableFileError */
     update: (patch: ConfigPatch): Promise<Settings> => inTurn(() => updateFile(patch)),
     /** Stops following and waits for what is under way. */
     close(): Promise<void> {

@@ -108,11 +108,7 @@ export interface UpstreamSeed
   readonly projectId: string | undefined;
 }
 
-/**
- * `UPSTREAM_*` make one upstream; `GEMINI_API_KEY` lends it its key when it is the public API without
- * keys of its own, and makes one by itself otherwise.
- * @throws ConfigError when the variables do not fit together.
- */
+/** `GEMINI_API_KEY` gives its key to the upstream of `UPSTREAM_*`, or makes one. @throws ConfigError */
 export function readUpstreamSeeds(
   environment: Environment,
   ownKeys: readonly string[],

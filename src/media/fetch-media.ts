@@ -241,10 +241,7 @@ const MAX_AT_ONCE = 4;
 /** Of all media of a request together, as base64. */
 const MAX_TOTAL_LENGTH = 64 * 1024 * 1024;
 
-/**
- * The same request when there is nothing to fetch. Each address is fetched once.
- * @throws GatewayError (invalid-request) for what cannot be fetched; or the signal's reason
- */
+/** Fetches each address once. @throws GatewayError invalid-request, or the signal's reason */
 export async function loadMedia(
   request: CanonicalRequest,
   options: LoadOptions,

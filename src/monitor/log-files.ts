@@ -268,10 +268,7 @@ const PIECE_BYTES = 262_144;
 const MAX_READ = 8_388_608;
 const LINE_END = 0x0a;
 
-/**
- * @param names of the files, the oldest first
- * @throws GatewayError invalid-request for a cursor that is none
- */
+/** @param names of the files, oldest first. @throws GatewayError invalid-request for a bad cursor */
 async function readPage(
   folder: string,
   names: readonly string[],
@@ -378,10 +375,7 @@ interface LogLine {
   readonly fields: JsonObject;
 }
 
-/**
- * Characters that JSON leaves raw and that fool those who read: DEL and C1 controls, marks that turn
- * the direction of text, separators that some take for line ends.
- */
+/** Characters that JSON leaves raw and that mislead readers: controls, marks of direction, separators. */
 const TREACHEROUS = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 /** The same JSON text with those written as escapes. */

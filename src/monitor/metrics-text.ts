@@ -157,10 +157,7 @@ interface MetricsNotice {
 
 const TOPIC: Topic<MetricsNotice> = { name: 'metrics 1' };
 
-/**
- * One page of metrics for all workers of a machine: the one that is asked asks the others, and adds up. Replicas on
- * several machines are scraped one by one.
- */
+/** One page for all workers of a machine: the one asked adds up. Replicas are scraped one by one. */
 export function shareMetrics({ cluster, clock, write }: SharedMetricsOptions) {
   const { notices } = cluster;
   const waits = new Waits<[answer: MetricsNotice]>(clock, WAIT_MS);

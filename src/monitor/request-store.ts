@@ -13,10 +13,7 @@ export interface RequestFilter {
   readonly status?: StatusFilter | undefined;
   readonly protocol?: string | undefined;
   readonly surface?: string | undefined;
-  /**
-   * As the client wrote it, as the upstream calls it, or where it leads if none was asked; one of several with commas between them. Names may hold `*`:
-   * any characters, in any case.
-   */
+  /** As the client, the upstream or the routing calls it; several with commas, `*` for any characters. */
   readonly model?: string | undefined;
   /** With `*` as well. */
   readonly account?: string | undefined;
@@ -254,10 +251,7 @@ export interface RequestStore {
   ): Promise<readonly UsageRow[]>;
   /** Cheap with many groups: of `leading` of them, those with the most tokens, there are rows by time. */
   leadingUsage(request: SumRequest, leading: number): Promise<LeadingUsage>;
-  /**
-   * By time, all groups together; and by group, all of the time.
-   * @param leading of how many groups, those with the most tokens; of all when absent
-   */
+  /** By time, and by group for all of the time. @param leading how many groups, those with the most tokens; or all */
   latency(
     request: SumRequest,
     leading?: number,
@@ -267,10 +261,7 @@ export interface RequestStore {
   }>;
   /** How attempts ended, by half hours in order; of all accounts, or of one. */
   attempts(span: TimeSpan, account?: string): Promise<readonly AttemptSum[]>;
-  /**
-   * All that was used within a span, each kind of use by itself, in the order of models, accounts, keys and
-   * protocols.
-   */
+  /** All usage of a span, each combination apart, ordered by model, account, key and protocol. */
   breakdown(span: TimeSpan, filter?: UsageFilter): Promise<readonly UsageBreakdown[]>;
   /** Of the records that began from `from` up to and without `to`, in order; minutes without any are left out. */
   minutes(span: TimeSpan): Promise<readonly MinuteSum[]>;
@@ -282,10 +273,7 @@ export interface RequestStore {
 
 /** What records add up to, of any filter. */
 export interface RequestFigures {
-  /**
-   * How many records of a filter ended how, by time: within its time, else from the first to the last record there is.
-   * @param parts into how many the time is cut, at most
-   */
+  /** Outcomes over the time of the filter, or of all records. @param parts at most so many */
   histogram(filter: RequestFilter, parts: number): Promise<Histogram | undefined>;
   /** The errors of a filter by group, the most frequent first, at most `limit` of them. */
   errorGroups(filter: RequestFilter, limit: number): Promise<readonly ErrorGroupSum[]>;

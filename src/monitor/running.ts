@@ -95,10 +95,7 @@ export class RunningRequests {
     };
   }
 
-  /**
-   * Stops a request, at whichever process it runs. False where none has it: it has ended.
-   * @param author who does it, for the record
-   */
+  /** Stops a request of any process. False when it has ended. @param author who does it, for the record */
   async stop(id: string, author: string): Promise<boolean> {
     if (this.#stopOwn(id, author)) return true;
     const { cluster } = this.#options;

@@ -21,10 +21,7 @@ interface SpanRequest extends TimeSpan {
 
 const MAX_SPANS = 1000;
 
-/**
- * Whole hours, days, weeks or months of the time zone that hold any of the time asked for, oldest first.
- * @throws GatewayError invalid-request for an unknown time zone or too many of them
- */
+/** Whole hours, days, weeks or months that touch the time, oldest first. @throws GatewayError invalid-request */
 export function cutSpans({ from, to, step, timeZone }: SpanRequest): readonly TimeSpan[] {
   if (to <= from) throw invalidRequest('to', 'to: must be later than from.');
   const calendar = createCalendar(timeZone);

@@ -226,10 +226,7 @@ export function signAssertion(
   return signJwt(claims, { privateKey, keyId: privateKeyId });
 }
 
-/**
- * Reads the public JSON format of key files (`type: "service_account"`).
- * @throws GatewayError `invalid-request` naming the field; it never holds the key
- */
+/** Reads a key file (`type: "service_account"`). @throws GatewayError `invalid-request`, never with the key */
 export function readServiceAccountKey(file: JsonObject) {
   if (file.type !== 'service_account') {
     const message = told`This is no service-account key file: its "type" must be "service_account".`;

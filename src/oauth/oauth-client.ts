@@ -70,10 +70,7 @@ const USUAL_LIFETIME_SECONDS = 3600;
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const TOKEN = /^[\x21-\x7e]{1,16384}$/;
 
-/**
- * Calls of a provider: tokens for a code, a refresh token or a signed assertion; revocation; user info.
- * Every method throws OAuthFault, or the signal's reason when it aborts.
- */
+/** Calls of a provider. Every method throws OAuthFault, or the signal's reason when it aborts. */
 export class TokenEndpoint {
   readonly #options: EndpointOptions;
   /** How far clocks of providers are ahead of ours, by origin. */
@@ -408,10 +405,7 @@ function refusedWith(code: string): Sentence {
   }
 }
 
-/**
- * Addresses are absolute. For service accounts only `tokenUrl` and `scopes` are read, so an upstream
- * that has nothing else may leave `clientId` empty; a sign-in then says what is missing.
- */
+/** Of service accounts only `tokenUrl` and `scopes` are read, so `clientId` may be empty for them. */
 export interface OAuthSettings {
   readonly clientId: string;
   /** Sent in the body (RFC 6749 §2.3.1); undefined for public clients. */

@@ -137,10 +137,7 @@ export class AccountPlacer {
     return book.find(id) ?? account;
   }
 
-  /**
-   * Adds the account; one of the same label in its upstream gets the credential instead.
-   * @throws GatewayError `invalid-request` when that one cannot take it; StoreError
-   */
+  /** Adds the account, or gives its credential to the one of that label. @throws GatewayError; StoreError */
   async place(account: NewAccount): Promise<Placed> {
     const { upstreamId, label, credential } = account;
     let same = this.find(upstreamId, label);

@@ -45,11 +45,7 @@ interface PastedResponse {
 const MAX_PASTED = 16_384;
 const CODE = /^[\x21-\x7e]{1,4096}$/;
 
-/**
- * Reads a whole address, only its query, or only the code, with what else gets copied along:
- * blanks, line breaks of a terminal, quotes, angle brackets.
- * @throws GatewayError `invalid-request`
- */
+/** Reads an address, a query or a code, with blanks or quotes copied along. @throws GatewayError */
 function readPasted(text: string): PastedResponse {
   if (text.length > MAX_PASTED) throw badPaste(told`This is too long for an address or a code.`);
   const dense = text.replace(/\s+/g, '').replace(/^["'`<]+|["'`>]+$/g, '');
@@ -66,10 +62,7 @@ function readPasted(text: string): PastedResponse {
   return { parameters: new URLSearchParams(`code=${dense.replaceAll('+', '%2B')}`), isCode: true };
 }
 
-/**
- * The response when it answers the sign-in of `state`: right state, right issuer, a code, no error.
- * @throws GatewayError in plain words; neither code nor state is in it
- */
+/** The response, if state and issuer are right and it has a code. @throws GatewayError without code and state */
 function checkResponse(
   { parameters: given, address, isCode = false }: PastedResponse,
   settings: OAuthSettings,
@@ -156,10 +149,7 @@ async function writeAuthorizationUrl(
   return url.href;
 }
 
-/**
- * The configured redirect address, or the caller's own.
- * @throws GatewayError `invalid-request` when a code sent there could be read on the way
- */
+/** @throws GatewayError `invalid-request` for a configured address where others could read a code */
 function chooseRedirectUri(settings: OAuthSettings, own: string): string {
   const redirectUri = settings.redirectUrl ?? own;
   if (isSafeEndpoint(redirectUri)) return redirectUri;
@@ -268,10 +258,7 @@ export function createSignIns(options: SignInsOptions) {
       const authorizationUrl = await writeAuthorizationUrl(settings, parameters, loginHint);
       return { authorizationUrl, state, redirectUri: signIn.redirectUri, expiresAt };
     },
-    /**
-     * Ends a sign-in, whatever comes of it: a code is good for one try.
-     * @throws GatewayError in words for the person who signs in; StoreError
-     */
+    /** Ends a sign-in, even if it fails: a code works once. @throws GatewayError in plain words; StoreError */
     async complete({ owner, state: known, response }: CompleteSignIn): Promise<Placed> {
       const pasted = readPasted(response);
       const states = new Set([...pasted.parameters.getAll('state'), ...(known ? [known] : [])]);

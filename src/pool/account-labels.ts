@@ -40,10 +40,7 @@ export class AccountLabels {
     return this.#ids.get(label.toLowerCase()) ?? NOBODY;
   }
 
-  /**
-   * What records and figures call an account: its label, and its upstream behind it where an older account has the
-   * same label.
-   */
+  /** The name of an account in records: its label, with the upstream where an older account has that label. */
   nameOf(id: string): string | undefined {
     const known = this.#names.get(id);
     if (known !== undefined) return known;

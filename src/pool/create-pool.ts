@@ -200,10 +200,7 @@ interface Waits {
   readonly overloads: Pick<Overloads, 'endSince'>;
 }
 
-/**
- * For a clock that was set back: what began in the future is over, and what was read then counts no more. The
- * upstream says anew what still holds.
- */
+/** For a clock that was set back: forgets waits and figures of the future. The upstream tells them again. */
 function endFutureWaits({ book, overloads }: Waits, now: number): void {
   const future = now + TOLERANCE_MS;
   overloads.endSince(future);

@@ -189,10 +189,7 @@ export function isExhausted({ remainingFraction }: Pick<KnownQuota, 'remainingFr
   return !(remainingFraction > 0);
 }
 
-/**
- * Undefined when the account's list has no model for the name and says all that the upstream serves; without a list,
- * what the upstream is asked for then.
- */
+/** What the upstream is asked for; undefined when the account's list, being complete, has no such model. */
 export type OwnId = (account: Account, model: string) => string | undefined;
 
 type ModelList = NonNullable<Account['models']>;

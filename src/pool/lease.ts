@@ -172,10 +172,7 @@ export class Leasing {
     return { candidate, by: 'trial' };
   }
 
-  /**
-   * Where no account is left, one that was only refused is tried once a second, and one whose limit we only
-   * guess once a minute: by each client key, as what one of them met says little to the others.
-   */
+  /** With no account left, each key tries a refused one once a second, or a minute if its limit is a guess. */
   #tryRefused(selection: Selection): LeaseResult | undefined {
     const { now, request } = selection;
     for (const { candidate, name, everyMs } of this.#refusedCandidates(selection)) {

@@ -65,10 +65,7 @@ export class ModelLists {
     });
   }
 
-  /**
-   * A promise while some list was never asked for; it does not wait long for a slow one, and less where the model is in
-   * another one then. Undefined when all are known well enough. Never rejects.
-   */
+  /** A promise while a list is unknown, which waits for slow ones a moment only. Never rejects. */
   readonly ensure = (model?: string): Promise<void> | undefined => {
     const now = this.#options.clock.now();
     if (now >= this.#freshUntil) this.#addStale(now);
@@ -238,10 +235,7 @@ export class OfferedNames {
     return this.#counts.has(name);
   }
 
-  /**
-   * The id under which the first enabled account that offers a routed model knows it; undefined when
-   * none does. Cooldowns and quotas change nothing; an account whose list is unknown may offer anything.
-   */
+  /** The id by which the first enabled account that offers it knows a model. Unknown lists may offer anything. */
   servedAs(model: string, upstreamId?: string): string | undefined {
     const request = { model, upstreamId };
     if (this.revision === undefined) return this.#findServed(request);
@@ -251,10 +245,7 @@ export class OfferedNames {
     return this.#served.get(place);
   }
 
-  /**
-   * False where none could serve the model but accounts without a list, of upstreams that have names of their own, and
-   * the operator names none of its family.
-   */
+  /** False where only accounts without a list could serve it, and nothing suggests that they do. */
   knows(model: string, upstreamId?: string): boolean {
     const isNamed = this.#options.families?.().unlisted(model) !== undefined;
     for (const account of this.#accounts.values()) {

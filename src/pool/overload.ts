@@ -90,10 +90,7 @@ export class Overloads {
     if (was !== this.#refusedShare(window, now) > 0) this.#notify(window.upstreamId);
   }
 
-  /**
-   * Milliseconds until the model of the upstream is surely asked again; 0 when this request may ask now.
-   * Decides by chance: call once a request and model. A refusal counts, unless it is a dry run.
-   */
+  /** Milliseconds until it is asked again, 0 when this request may. By chance: call once a request and model. */
   refusalMs(upstreamId: string, model: string, { now, random, isDryRun }: OverloadLook): number {
     const window = this.#windows.get(upstreamId)?.get(model);
     const share = window === undefined ? 0 : this.#refusedShare(window, now);

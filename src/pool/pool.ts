@@ -38,10 +38,7 @@ export interface PoolOptions {
   readonly settings: () => PoolSettings;
   /** True for an account that is to keep what is left of a model's quota. Asked when accounts change. */
   readonly isProtected: ProtectionRule;
-  /**
-   * Gives another value when `isProtected` or `upstreams` may answer otherwise for unchanged accounts,
-   * such as the settings they were made from.
-   */
+  /** Changes whenever `isProtected` or `upstreams` may answer otherwise for unchanged accounts. */
   readonly rulesVersion: () => unknown;
   /** What a share of a quota is in calls, where the upstream does not say; without it nobody knows. */
   readonly callLimitOf?: CallLimit | undefined;
@@ -176,10 +173,7 @@ export type LeaseOutcome =
       /** Stands for what was asked: the same request of one key counts once in a while. */
       readonly fingerprint?: string | undefined;
     }
-  /**
-   * The client left, the failure was the client's own, or the call says nothing of the account:
-   * nothing is held against it, and nothing for it.
-   */
+  /** The failure says nothing of the account: the client left, or it was the client's own. */
   | { readonly kind: 'neutral' }
   /** A second account refused the same alike: nothing is held against either until one token is asked for. */
   | { readonly kind: 'doubted' };
@@ -196,10 +190,7 @@ export interface AccountView {
 
 /** Settings the operator may change at run time. */
 interface PoolSettings {
-  /**
-   * `balance` keeps a session on its account while that is free; `cache-first` waits for it;
-   * `performance-first` binds nothing.
-   */
+  /** `balance`: while the account is free; `cache-first`: waits for it; `performance-first`: no binding. */
   readonly mode: 'balance' | 'cache-first' | 'performance-first';
   /** How long a request may wait for its session's account in all. */
   readonly maxWaitMs: number;

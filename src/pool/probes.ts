@@ -208,11 +208,7 @@ export class TrialPasses {
   }
 }
 
-/**
- * The model asked is a small one of the account's own list. Costs a token or two.
- * @returns the id of the model
- * @throws GatewayError with `failure` set; undefined when the list has no model that answers
- */
+/** Asks a small model, for a token or two. @returns its id; undefined when none answers. @throws GatewayError */
 export async function answerOnce(
   upstream: Upstream,
   access: AccountAccess,

@@ -313,10 +313,7 @@ export class Selection {
     return this.#sources.shares.bandOf(account.record.id, modelId, this.now);
   }
 
-  /**
-   * Of two random accounts the one with more quota left, then fewer calls, then longer unused. The best
-   * of all would draw a herd when many requests choose at once.
-   */
+  /** The better of two random accounts: always taking the best would send all requests to it at once. */
   #pickOfTwo(tiers: readonly number[]): Candidate | undefined {
     const { random } = this.#sources;
     const ranks = this.#bestRanks(tiers);
@@ -332,10 +329,7 @@ export class Selection {
     return this.#isBetter(other, one) ? other : one;
   }
 
-  /**
-   * The best rank of each group with a usable account that loses least: of the highest priority, then of those known to
-   * have the model, then of the best tier.
-   */
+  /** The best rank of each group: highest priority, then surely has the model, then best tier. */
   #bestRanks(tiers: readonly number[]): readonly Rank[] {
     let ranks: Rank[] = [];
     let [bestPriority, bestGuess, bestTier] = [Number.NEGATIVE_INFINITY, 0, 0];

@@ -21,10 +21,7 @@ interface Detour {
   readonly returns: boolean;
 }
 
-/**
- * What became of the account a session is bound to: `ready`, `resting` for a moment, `unfit` for this
- * model only (exhausted, protected, not offered), or `gone` for all (disabled, removed).
- */
+/** `resting` for a moment, `unfit` for this model only, `gone` for all. */
 export type BoundAccountState = 'ready' | 'resting' | 'unfit' | 'gone';
 
 /** A client has few models; a session that names many is not followed into all of them. */
@@ -150,10 +147,7 @@ const MAX_STORED_LENGTH = 16 * 1024 * 1024;
 /** Longer idle times are told to the store only by and by: a busy session is not written with each request. */
 const SAVED_LATE = 1 / 12;
 
-/**
- * The sessions and the accounts they are bound to: apart for each client key, with an idle lifetime and a cap,
- * and kept over a restart where there is a store.
- */
+/** Sessions and their accounts, apart for each key; idle ones end, and a store keeps them over a restart. */
 export class SessionTable {
   readonly #options: SessionTableOptions;
   readonly #maxEntries: number;

@@ -42,10 +42,7 @@ const MAX_WAIT_MS = 30_000;
 /** So many requests wait for one upstream; more are refused at once. */
 const MAX_WAITING = 64;
 
-/**
- * Of the requests that wait for an upstream the client keys take turns, each in the order of its own requests. A slot
- * that becomes free is kept for the first in turn that can use it, until that has leased it.
- */
+/** Waiting keys take turns. A slot that becomes free is kept for the first that can use it. */
 export class Slots {
   readonly #limits: ConcurrencyLimits;
   /** False while nothing has a limit. */
@@ -87,11 +84,7 @@ export class Slots {
     if (this.#queues.size > 0) this.#admitNext(place.upstreamId);
   }
 
-  /**
-   * Resolves with the place that keeps a slot for the request, to be named by its next lease; with undefined when too
-   * many wait, or none becomes free in time.
-   * @throws the signal's reason
-   */
+  /** Resolves with a place to name at its next lease; undefined when too many wait or time is up. */
   async wait(
     places: readonly Place[],
     { clientKeyId, since, signal }: Waiting,
@@ -127,10 +120,7 @@ export class Slots {
     this.#admitNext(place.upstreamId);
   }
 
-  /**
-   * Of the key with the most requests in a full queue the newest gives way, so that no key keeps the others out.
-   * False when that is the key that asks.
-   */
+  /** In a full queue the newest request of the key with the most gives way. False when the asker is that key. */
   #makesRoom(upstreamIds: ReadonlySet<string>, clientKeyId: string): boolean {
     const queues = [...upstreamIds].flatMap((id) => this.#queues.get(id) ?? []);
     const greediest = queues

@@ -70,10 +70,7 @@ function sumOf(charges: readonly AnswerCharge[], billing: Billing): number | und
   return sum;
 }
 
-/**
- * How an account is paid where it does not say: one that a person signed in to with a subscription is flat-rate; keys,
- * service accounts and the projects of a cloud are paid by use.
- */
+/** Accounts that a person signed in to are flat-rate; keys, service accounts and projects pay by use. */
 export function defaultBilling(kind: string, profile: string | undefined): Billing {
   if (kind !== 'oauth' || profile === 'vertex' || profile === 'gemini-api') return 'metered';
   return 'flat-rate';

@@ -49,10 +49,7 @@ export interface Charge {
   readonly parts: readonly ChargePart[];
   /** The sum of the parts in billionths of a dollar, rounded once. */
   readonly nanos: number;
-  /**
-   * What the caches saved: input read from one at the price of plain input less its own, less what was paid beyond
-   * plain input to write to one; below zero where writing cost more than reading saved.
-   */
+  /** What cached input saved, less what writing it to the cache cost; below zero where that was more. */
   readonly cacheSavingsNanos: number;
   /** The long-context step that applied. */
   readonly aboveInputTokens?: number | undefined;

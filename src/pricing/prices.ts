@@ -134,10 +134,7 @@ const LISTED = PROVIDERS.map((provider) => {
 
 type ProviderPrices = (typeof LISTED)[number];
 
-/**
- * Exact, then by pattern, then that of the nearest version of its family. Models of other makers that a provider
- * serves besides, and those of upstreams without public prices, are estimated at the maker's.
- */
+/** Exact, by pattern, then of the nearest version of its family; of other sellers at the maker's price. */
 function findListed(provider: Provider | undefined, name: string): Price | undefined {
   const own = LISTED.find((one) => one.provider === provider);
   if (own !== undefined) {

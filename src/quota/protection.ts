@@ -17,10 +17,7 @@ interface ProtectedModel {
 
 export type IsProtected = (account: Account, model: ProtectedModel) => boolean;
 
-/**
- * True while the model's last figure is strictly below the threshold. An unknown figure protects
- * nothing, and neither does one whose window is over, or that of a rate.
- */
+/** True while the model's figure is below the threshold. Unknown and ended figures and rates protect nothing. */
 export function createProtection({ settings, now, normalizeName }: ProtectionOptions): IsProtected {
   const namesOf = rememberNames(normalizeName);
   return (account, { modelId, routedModel }) => {

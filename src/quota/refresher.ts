@@ -77,10 +77,7 @@ export class QuotaRefresher {
     return this.#enqueue(accountId, { isUrgent: true });
   }
 
-  /**
-   * Something was used or refused: asks the upstream soon, and once more when it is being asked
-   * already, as that answer may be older than the change.
-   */
+  /** Asks the upstream soon, and again after a request under way, whose answer may be too old. */
   noteChanged(accountId: string): void {
     if (this.#closing.signal.aborted) return;
     if (this.#underWay.has(accountId)) this.#changedMeanwhile.add(accountId);

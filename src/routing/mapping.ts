@@ -43,10 +43,7 @@ export function createMapping(entries: Readonly<Record<string, string>>) {
         hitOf(name) ?? hitOf(folded.get(foldedName)) ?? hitOf(folded.get(otherName(foldedName)))
       );
     },
-    /**
-     * The best pattern: most literal characters, then fewer `*`, then code-point order. The name's
-     * spelling in the other vocabulary matches as well; of equal patterns the name's own goes first.
-     */
+    /** Most literal characters, then fewer `*`, then code-point order; either vocabulary, its own first. */
     findPattern(name: string): MappingHit | undefined {
       const foldedName = foldCase(name);
       const find = (spelling: string): CompiledEntry | undefined =>

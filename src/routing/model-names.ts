@@ -120,10 +120,7 @@ interface Offer {
   readonly within?: string | undefined;
 }
 
-/**
- * What accounts offer under the name, under its twin in the other vocabulary, or under one of these with a date; else the
- * catalogue's models.
- */
+/** What accounts offer under the name, its twin, or either with a date; else the catalogue's models. */
 export function findKnown(name: string, offer: Offer): NamedModel | undefined {
   const { offered } = offer;
   const lower = name.toLowerCase();

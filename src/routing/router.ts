@@ -24,10 +24,7 @@ import {
 
 const MAX_NAME_LENGTH = 256;
 
-/**
- * The name without a leading `models/`, in any case.
- * @throws GatewayError invalid-request when it is missing, no text, too long or has control characters.
- */
+/** The name without a leading `models/`. @throws GatewayError invalid-request for what is no name */
 function readModelName(value: unknown): string {
   if (typeof value !== 'string') {
     throw invalidRequest(
@@ -275,10 +272,7 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
     return names.includes(plain) ? undefined : nearestName(plain, names);
   };
   return {
-    /**
-     * @throws GatewayError invalid-request for a malformed name or image suffix; not-found
-     * (`model-not-found`) for a name nobody knows.
-     */
+    /** @throws GatewayError invalid-request for a malformed name, not-found (`model-not-found`) for an unknown one */
     route,
     /** As `route`, for people: never throws. */
     explain: (name: string): Explanation => explainWith(name, currentMapping()),
@@ -286,10 +280,7 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
     explainTarget: (target: string): Explanation => explainWith(target, undefined),
     /** The name that a misspelt one was meant to be, of those that are allowed. */
     meant,
-    /**
-     * The names a client may list, sorted: offers, catalogue, exact mapping keys and exact aliases that an
-     * enabled account serves now.
-     */
+    /** The names that clients may list and an enabled account serves, sorted. */
     list,
   };
 }

@@ -41,10 +41,7 @@ function decrypt(sealed: string, { key, context }: CipherContext): string | unde
 
 export type Vault = ReturnType<typeof createVault>;
 
-/**
- * `foreign-key` sealed with another key · `damaged` changed, cut or moved from another place ·
- * `malformed` no sealed text at all, or of a later version.
- */
+/** `foreign-key`: of another key; `damaged`: changed or moved; `malformed`: no sealed text of this version. */
 type SealFault = 'foreign-key' | 'damaged' | 'malformed';
 
 /** The message never holds the text. */

@@ -43,11 +43,7 @@ export const KEY_FILE = 'secret.key';
 const MIN_LENGTH = 16;
 const MAX_BYTES = 4096;
 
-/**
- * The key of a data folder. Without one, a new key is made only while there is no database: another
- * key could never open what stands there.
- * @throws SecretKeyError when there is a database but no key, or the key cannot be used
- */
+/** The key of a data folder; a new one only while there is no database. @throws SecretKeyError */
 export function loadSecretKey(source: SecretKeySource): SecretKey {
   const { dataDir, environmentKey, log, write = writePrivateFile } = source;
   if (environmentKey !== undefined) return createSecretKey(environmentKey, 'ISTHMUS_SECRET_KEY');
@@ -82,10 +78,7 @@ export function readSecretFile(path: string): string {
   throw new SecretKeyError(`There is no key file ${path}.`);
 }
 
-/**
- * The key that comes next, in its file: the one that an interrupted change left there, else a new one.
- * @throws SecretKeyError when it cannot be made
- */
+/** The next key, in its file: that of an interrupted change, else a new one. @throws SecretKeyError */
 export function makeNextKey(dataDir: string): string {
   const path = nextKeyPath(dataDir);
   return readKeyFile(path, undefined) ?? makeKeyFile(path, newKeyText(), writePrivateFile);
@@ -104,10 +97,7 @@ function newKeyText(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/**
- * A key from any text of at least 16 characters; the whole text counts, whatever its form.
- * @throws SecretKeyError when it is shorter
- */
+/** A key from any text of at least 16 characters. @throws SecretKeyError */
 export function createSecretKey(text: string, origin: string, isLasting = true) {
   if (text.length < MIN_LENGTH) {
     const message = `${origin} holds ${text.length} characters; a secret key has at least ${MIN_LENGTH}. Give back the key that was in use; only for a new data folder make one with "openssl rand -base64 32".`;

@@ -13,10 +13,7 @@ interface Running extends IndexedListItem {
   readonly abort: AbortController;
 }
 
-/**
- * In this order: `leaving` still takes what comes, `draining` ends what runs. A worker that is `replaced` leaves too,
- * though not the gateway with it.
- */
+/** `leaving` still takes requests, `draining` only ends them. A worker that is `replaced` leaves alone. */
 type Phase = 'starting' | 'serving' | 'replaced' | 'leaving' | 'draining';
 
 /** Time an aborted answer has to write its own error and end. */

@@ -6,10 +6,7 @@ import type { EdgeSettings, HeaderMap } from './settings.ts';
 
 export type AdminMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/**
- * The least role that may use a route. `public` is for pages that a browser is sent to, and for signing in; what
- * changes something by it must come from a page of ours.
- */
+/** The least role that may use a route. Changes by a `public` route must come from the console's own page. */
 export type AdminAccess = Role | 'public';
 
 export interface AdminRoute {
@@ -24,10 +21,7 @@ export interface AdminRoute {
   readonly title: string;
   /** Whether the audit log is told when it ran; when absent, of all methods but GET. */
   readonly changes?: boolean | undefined;
-  /**
-   * The path of the GET route whose answer shows what it changes, its own when absent; its `{…}` stands for
-   * the same parameter. `nothing` for what acts and leaves nothing changed to see.
-   */
+  /** The GET route that shows what this one changes; its own path when absent, `nothing` where there is none. */
   readonly shows?: `/api/${string}` | 'nothing' | undefined;
   /** @throws GatewayError to answer with its status. */
   run(input: AdminInput): Promise<AdminAnswer>;

@@ -223,11 +223,7 @@ async function authenticateConsole(
   };
 }
 
-/**
- * What a browser sends by itself is no proof of what its user wants: a change also needs a header
- * that no foreign page can add, and to come from a page of ours.
- * @throws GatewayError forbidden
- */
+/** Changes by cookie need a header that no foreign page can send, from a page of ours. @throws GatewayError */
 function checkBrowserCall(method: string | undefined, peer: PeerInput): void {
   if (!isSamePage(peer)) throw foreignPage();
   if (method === 'GET' || method === 'HEAD') return;
@@ -238,10 +234,7 @@ function checkBrowserCall(method: string | undefined, peer: PeerInput): void {
 
 const CONSOLE_HEADER = 'x-isthmus-console';
 
-/**
- * Besides our own names and port: an allowed name on whatever port a proxy has it, and a page from
- * the very address it calls, where that is numeric.
- */
+/** Also an allowed name on any port, as a proxy may have it, and a page from the numeric address it calls. */
 function isSamePage(peer: PeerInput): boolean {
   const { origin, 'sec-fetch-site': site } = peer.headers;
   if (site === 'cross-site' || site === 'same-site') return false;

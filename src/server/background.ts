@@ -27,10 +27,7 @@ import { followStream } from './stream-response.ts';
 /** Nobody waits at a connection, so that an answer may take longer than one that is waited for. */
 const MAX_RUN_MS = 30 * 60_000;
 
-/**
- * Resolves when the answer has ended, long after its client was told.
- * @throws GatewayError while nothing has begun.
- */
+/** Resolves when the answer has ended, long after its client was told. @throws GatewayError while nothing has begun. */
 export async function answerInBackground(
   exchange: Exchange,
   call: GenerateCall & { readonly background: BackgroundCall },

@@ -96,10 +96,7 @@ export function startDeadline(clock: Clock, abort: AbortController, limitMs: num
   });
 }
 
-/**
- * Answers within the time of a request; an abort is answered with its reason as soon as it comes. `run` cancels the
- * deadline where its answer has no end in sight.
- */
+/** Answers in the time of a request, or with the reason of its abort. `run` may cancel the deadline. */
 export async function answerInTime(
   exchange: Exchange,
   run: (deadline: Timer) => Promise<void>,
@@ -184,10 +181,7 @@ export function observeCall(
   observed.asked = asked;
 }
 
-/**
- * For what goes on behind its response: the end of that is not the end of the request. Call what it
- * gives when that has come.
- */
+/** For work that outlasts its response. Call the function it returns when that work has ended. */
 export function observeDetached(exchange: Exchange): (status: number) => void {
   const { observed } = exchange;
   exchange.observed = undefined;
@@ -196,10 +190,7 @@ export function observeDetached(exchange: Exchange): (status: number) => void {
   };
 }
 
-/**
- * Call when the response is closed. One object of one shape, and nothing worked out: the monitor looks at it after
- * the answers of this turn.
- */
+/** Call when the response is closed. Only notes what was seen; the monitor works on it later. */
 export function observeEnd(exchange: Exchange, observed: ObservedCall, status: number): void {
   const { edge, record, request, headers, startedAt } = exchange;
   const endedAtMonotonic = edge.clock.monotonic();
@@ -320,10 +311,7 @@ interface Counted extends Asked {
   readonly images: number;
 }
 
-/**
- * The prompt with a margin, and the longest answers that the client or the model allows; undefined where no budget
- * counts either.
- */
+/** The prompt with a margin, and the longest possible answer; undefined where no budget counts either. */
 async function estimateMost(
   { edge, headers }: Exchange,
   { operation, call: { model } }: MeteredCall,
@@ -372,10 +360,7 @@ async function countImages(
   return draws ? answers : 0;
 }
 
-/**
- * What is absent counts as reserved: an answer that began, of which nobody knows the figures. Of one
- * that broke off these are the last that were told.
- */
+/** What is absent counts as reserved. Of an answer that broke off these are the last figures told. */
 function readUse(
   { edge, record }: Exchange,
   reserved: CallCost,

@@ -21,10 +21,7 @@ const STEP_MS = 1_000;
 
 export type StallClock = Pick<Clock, 'monotonic' | 'startTimer'>;
 
-/**
- * From now until `cancel`, which whoever sees progress calls. A pipelined response has no socket before
- * its turn: until then it is not the client that is slow.
- */
+/** Until `cancel`. A pipelined response has no socket before its turn: the client is not slow until then. */
 export function closeStalled(response: ClientResponse, clock: StallClock): Timer {
   let timer: Timer | undefined;
   let isOver = false;
@@ -63,10 +60,7 @@ interface Waiting extends IndexedListItem {
   readonly listener: () => void;
 }
 
-/**
- * A client may send any number of requests at once on a connection; node warns of many listeners. These live as long as
- * their socket.
- */
+/** Many requests on one connection share a listener: node warns of many. */
 const listenerLists: Readonly<Record<SocketEvent, WeakMap<Socket, IndexedList<Waiting>>>> = {
   close: new WeakMap(),
   drain: new WeakMap(),
@@ -175,10 +169,7 @@ const SHARE_OF_ADDRESS = 0.25;
 const SHARE_OF_PROXY = 0.875;
 /** Longer than the 60 s idle limit of common balancers, so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
-/**
- * While more connections than this are open, idle ones are closed sooner, so that a burst leaves few behind; not those
- * of trusted proxies, which send requests on what they keep.
- */
+/** With more connections open, idle ones end sooner, except those of trusted proxies. */
 const CROWD = 32;
 const CROWDED_KEEP_ALIVE_MS = 10_000;
 /** Node refuses what comes beyond its own limit before anybody idle can make room. */

@@ -103,10 +103,7 @@ export function createConsoleFiles({ distPath, log }: ConsoleFilesOptions) {
   };
 }
 
-/**
- * Scripts, styles and everything else from here alone; nothing inline but styles that know the nonce. No text
- * ever becomes markup or a script: nothing here makes the trusted values that would take.
- */
+/** Everything from here, and nothing inline but styles with the nonce. No text becomes markup or script. */
 function writePage(index: string): ConsolePage {
   const hasMark = index.includes(NONCE_MARK);
   const nonce = hasMark ? randomBytes(18).toString('base64') : undefined;

@@ -86,10 +86,7 @@ export function createServer(options: EdgeOptions) {
     },
     /** Tells that the start is done: from now on requests are wanted. */
     serve: () => edge.activity.serve(),
-    /**
-     * Tells that no more requests are wanted and serves those that come all the same, for the delay of the
-     * settings; then stops accepting, lets running answers finish within their grace, and ends them with an error.
-     */
+    /** Still serves for the delay of the settings; then lets answers finish within their grace and ends them. */
     close(options: CloseOptions = {}): Promise<void> {
       closing ??= close(edge, [http, onIpv6], options).finally(() => certificate?.close());
       return closing;

@@ -153,10 +153,7 @@ function drainBody(request: IncomingMessage, clock: Clock): void {
   request.resume();
 }
 
-/**
- * Sends the answer at once but closes only when the client has stopped sending or a moment has
- * passed: closing a socket with unread bytes resets it, and the client would lose the answer.
- */
+/** Closes once the client has stopped sending: closing before would lose it the answer. */
 function lingeringClose(
   exchange: Exchange,
   { text, clock }: { readonly text: string | Buffer | undefined; readonly clock: Clock },

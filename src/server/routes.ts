@@ -41,10 +41,7 @@ export interface RouteOffer {
 }
 
 export type RouteMatch =
-  /**
-   * `parameter` is what stands for the placeholder of the path, such as the `{model}`; `deployment` is the model that
-   * a path names beside its body.
-   */
+  /** `parameter` stands for the placeholder of the path; `deployment` is a model that a path names besides. */
   | {
       readonly kind: 'route';
       readonly route: EdgeRoute;
@@ -187,10 +184,7 @@ const DEPLOYMENT = /^\/openai\/deployments\/(.+?)((?:\/(?:chat|audio|images))?\/
 /** No base URL has more segments; longer paths are not looked through. */
 const MAX_GUESSES = 24;
 
-/**
- * Paths meant by the usual slips, the likeliest first: a version prefix doubled or left out of the base
- * URL, a prefix of another service, a base URL that is a whole path already.
- */
+/** Paths that were meant, likeliest first: a prefix doubled, left out or foreign, or a whole path as base URL. */
 function guessPaths(path: string, isKnown: (path: string) => boolean): readonly string[] {
   const guesses: string[] = [];
   for (let at = 0; at !== -1 && guesses.length < MAX_GUESSES; at = path.indexOf('/', at + 1)) {
@@ -227,10 +221,7 @@ export function readPathPattern(path: string): PathPattern | undefined {
   };
 }
 
-/**
- * What a percent-decoded path holds for the placeholder, a model without a leading `models/`;
- * undefined when the path does not fit or the name is empty.
- */
+/** The placeholder's value in a decoded path, a model without `models/`; undefined when it does not fit. */
 export function matchPathPattern(pattern: PathPattern, path: string): string | undefined {
   const { prefix, suffix, name } = pattern;
   if (path.length <= prefix.length + suffix.length) return undefined;

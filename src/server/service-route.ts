@@ -9,10 +9,7 @@ export interface ServiceRoute {
   readonly path: string;
   /** What it does, in a few words. */
   readonly title: string;
-  /**
-   * What a key whose models are named needs among them; each POST counts as a request of the key. Absent where only
-   * what is asked of a model counts.
-   */
+  /** Of these a key limited to models needs one; each POST counts as a request. Absent: only model calls count. */
   readonly modelName?: string | undefined;
   /** True where an answer has no end of its own: it ends with the gateway, and nobody asks for its head alone. */
   readonly isEndless?: boolean;
@@ -30,10 +27,7 @@ export interface ServiceInput {
   readBytes(): Promise<Buffer>;
   /** @throws GatewayError as for other bodies */
   readJson(): Promise<JsonObject>;
-  /**
-   * Asks one upstream over the Messages protocol, as a request of the same client: under its limits, with a record.
-   * Call it once at most. @throws GatewayError
-   */
+  /** Asks one upstream on behalf of the client, within its limits and recorded; once at most. @throws GatewayError */
   ask(body: JsonObject, upstreamId: string): Promise<JsonObject>;
 }
 

@@ -14,11 +14,7 @@ import type { Exchange } from './edge.ts';
 import { baseHeaders, logInternal, sendError } from './respond.ts';
 import type { ClientResponse } from './settings.ts';
 
-/**
- * Runs a streaming call to its end. Failures before the headers went out are thrown; later ones are
- * written into the stream, which then ends.
- * @throws GatewayError to render with its own status.
- */
+/** Runs a streaming call. @throws GatewayError before the headers; later failures go into the stream */
 export function answerStream(exchange: Exchange, call: GenerateCall): Promise<void> {
   const { edge, settings } = exchange;
   const { model } = call;
@@ -200,10 +196,7 @@ export class SocketWriter {
     return this.#response.write(text, encoding);
   }
 
-  /**
-   * Node would write size, text and line ends of a chunk as four pieces, which costs the kernel more
-   * than everything else about a small event.
-   */
+  /** Node would write a chunk as four pieces, which costs more than all else about a small event. */
   #frame(chunk: string): Piece {
     const response = this.#response;
     if (response.chunkedEncoding) {
@@ -282,10 +275,7 @@ class OpenStream extends SocketWriter {
     return super.write(chunk);
   }
 
-  /**
-   * Says in the stream's own words why it ends here; an answer of its own says it in its next chunks. Before the headers
-   * it is the caller who answers.
-   */
+  /** Says in the stream's own form why it ends. Before the headers the caller answers. */
   fail(thrown: unknown): void {
     if (!this.hasBegun || !this.isOpen) return;
     const error = asGatewayError(thrown);

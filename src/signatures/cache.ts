@@ -44,10 +44,7 @@ const HISTORY_BOUNDS = { maxEntries: 5000, maxSize: 4 * 1024 * 1024 };
 const AMBIGUOUS: Signature = { value: '' };
 const ALL_KINDS = ['call', 'thought', 'content', 'answered-call', 'value'] as const;
 
-/**
- * Every entry is scoped by client key: one key never sees another's. Requests read from memory alone. The least
- * recently used entries leave; none lives longer than `lifetimeMs` (24 h).
- */
+/** No key sees another's entries. They are read from memory; the least recently used leave, all within 24 h. */
 export class SignatureCache {
   readonly #options: SignatureCacheOptions;
   readonly #maxEntries: number;

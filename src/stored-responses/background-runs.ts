@@ -100,19 +100,13 @@ export class BackgroundRuns {
 
   of(clientKeyId: string) {
     return {
-      /**
-       * Undefined when nothing of that id is being made.
-       * @param runner the process that began it, as it is stored
-       */
+      /** Undefined when nothing of that id is being made. @param runner the process that began it, as it is stored */
       stateOf: (id: string, runner: string | undefined): RunState | undefined => {
         const here = this.#find(clientKeyId, id)?.state;
         if (here !== undefined || runner === undefined) return here;
         return this.#others?.mayRun(runner) === true ? 'in_progress' : undefined;
       },
-      /**
-       * The stream of one that was begun as a stream, from that event on, until some time behind its end.
-       * Undefined where those events are not kept.
-       */
+      /** The stream from that event on, kept for some time after its end; undefined where it is not kept. */
       eventsFrom: async (
         id: string,
         runner: string | undefined,

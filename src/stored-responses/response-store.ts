@@ -28,10 +28,7 @@ export interface DurableResponseStore {
   find(clientKeyId: string, id: string): Promise<string | undefined>;
   findByItem(clientKeyId: string, itemId: string): Promise<string | undefined>;
   remove(clientKeyId: string, id: string): Promise<boolean>;
-  /**
-   * Saves what `change` makes of the JSON text of an answer, in one step that no other process comes between.
-   * It may be called again. Undefined where there is no such answer.
-   */
+  /** Changes an answer in one step of all processes; `change` may be called again. Undefined when there is none. */
   change(
     clientKeyId: string,
     id: string,
@@ -190,10 +187,7 @@ export function createResponseStores(options: ResponseStoresOptions) {
   };
   return {
     of: (clientKeyId: string) => ({
-      /**
-       * Never waits and never throws: what cannot be stored is kept in memory alone. False for what is
-       * larger than an answer may be: it is not kept.
-       */
+      /** Never waits or throws: what cannot be stored stays in memory. False for what is too large to keep. */
       put: (answer: StoredResponse) => put(clientKeyId, answer),
       /** Waits for changes of this answer that were begun before. */
       async find(id: string): Promise<FoundResponse | undefined> {
@@ -234,10 +228,7 @@ export function createResponseStores(options: ResponseStoresOptions) {
           others?.tell('removed', key);
           return wasHeld || wasStored;
         }),
-      /**
-       * Replaces an answer by what `make` makes of it, one change after the other at all processes. Undefined when
-       * there is none, or when the store could not read it.
-       */
+      /** Changes an answer, one change at a time in all processes. Undefined when there is none to read. */
       change(id: string, make: ChangeOfAnswer): Promise<StoredResponse | undefined> {
         const key = `${clientKeyId} ${id}`;
         // At once: who asks elsewhere from now on waits for it.
@@ -252,10 +243,7 @@ export function createResponseStores(options: ResponseStoresOptions) {
 
 export type ConnectionResponses = ReturnType<typeof createConnectionResponses>;
 
-/**
- * What open connections keep of the answers that are not stored. The least recently used of all of them
- * leave the memory they share first.
- */
+/** Unstored answers of open connections; the least recently used leave the memory they share first. */
 export function createConnectionResponses(
   options: Pick<ResponseStoresOptions, 'clock' | 'onFailure' | 'maxMemory'>,
 ) {

@@ -156,10 +156,7 @@ export function createAddressRuleStore(database: Database): AddressRuleStore {
   };
 }
 
-/**
- * Changes the row of the revision before; what is undefined becomes empty.
- * @throws StoreError `missing` or `stale`
- */
+/** Changes the row of the revision before; what is undefined becomes empty. @throws StoreError `missing` or `stale` */
 function* revise<Row extends { readonly id: string; readonly revision: number }>(
   table: 'address_rules' | 'budgets' | 'client_keys' | 'people',
   row: Row,

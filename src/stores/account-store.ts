@@ -257,10 +257,7 @@ type HeldCredentials = ReturnType<typeof createHeldCredentials>;
 /** A credential that another process replaced is in use after so long and the next reading. */
 const HELD_MS = 1000;
 
-/**
- * Keys as they are stored, sealed: a request that needs one does not wait for the database, which is asked anew
- * behind it. What can be renewed once only is not among them: of that the latest counts.
- */
+/** Sealed keys kept in memory, read anew behind the request. What is renewed only once is not kept. */
 export function createHeldCredentials(monotonic: () => number) {
   const all = new Map<string, { readonly row: SealedCredential; readAt: number }>();
   return {

@@ -81,10 +81,7 @@ interface Progress {
   readonly last: readonly unknown[] | undefined;
 }
 
-/**
- * @returns the tables with their rows, which are as many on both sides
- * @throws StoreError `conflict` when the target holds anything but an earlier part of this copy
- */
+/** @returns what was copied. @throws StoreError `conflict` when the target holds other data than of this copy */
 export async function copyStores(options: CopyOptions): Promise<readonly CopiedTable[]> {
   const { source, target } = options;
   let progress = await readProgress(options);

@@ -40,10 +40,7 @@ export function holdsOtherData(name: string): StoreError {
   return new StoreError('conflict', message);
 }
 
-/**
- * The vault of everything in this database.
- * @throws StoreError `unreadable` when the secret key is not the one the database was sealed with
- */
+/** The vault of this database. @throws StoreError `unreadable` when it was sealed with another secret key */
 export function* openDataKey(context: DataKeyContext): Work<Vault> {
   return createVault(createSecretKey(yield* readDataKey(context), context.name));
 }
@@ -53,11 +50,7 @@ export function findDataKey(): Work<DataKeyRow | undefined> {
   return firstOf(builder.selectFrom('data_keys').selectAll().where('name', '=', NAME));
 }
 
-/**
- * From then on the keys open with the next vault only.
- * @param digestKey what the digests of client keys are made with now: it stays, whatever the secret key is
- * @throws StoreError as `openDataKey`
- */
+/** Changes the key that opens everything. @param digestKey stays whatever the secret key is. @throws StoreError */
 export function* changeDataKey(
   context: DataKeyContext,
   next: Vault,
@@ -73,10 +66,7 @@ export function* changeDataKey(
 const DIGEST_NAME = 'client-keys';
 const DIGEST_PLACE = 'data_keys/client-keys/sealed';
 
-/**
- * What the digests of client keys are made with; undefined until the secret key was changed: then it is derived from it.
- * @throws SealError when it is damaged
- */
+/** Makes digests of client keys; undefined while the secret key was never changed. @throws SealError */
 export function* openDigestKey({ vault }: DataKeyContext): Work<Buffer | undefined> {
   const row = yield* findDigestKey();
   return row && Buffer.from(vault.open(row.sealed, DIGEST_PLACE), 'base64url');

@@ -11,10 +11,7 @@ import type {
 import { asSentence, type Sentence } from '../lib/localized-message.ts';
 import type { builder, Tables } from './schema.ts';
 
-/**
- * `power-cut` is on the disk when it is acknowledged; `crash` survives the end of this process, however
- * sudden, but the latest of it may be lost with the machine. Both keep the database whole.
- */
+/** `power-cut`: on the disk when acknowledged; `crash`: may be lost with the machine, not with the process. */
 export type Survives = 'power-cut' | 'crash';
 
 /** A database of whose transactions each is one unit of work. Every method may throw StoreError. */
@@ -33,10 +30,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/**
- * The statements of a transaction, each handed out in turn for its outcome. A database that answers at once lets
- * nothing else run between them; for one across a network the same work waits.
- */
+/** The statements of a transaction, each handed out for its outcome: a remote database may take its time. */
 export type Work<Result> = Generator<Statement, Result, Outcome>;
 
 export type Statement =
@@ -138,10 +132,7 @@ type NewFields = Readonly<Record<string, unknown>>;
 /** What can be stored in a row: absent fields take their default. */
 type NewRow<Table extends keyof Tables> = { readonly [Field in keyof Tables[Table]]?: unknown };
 
-/**
- * Inserts rows of one kind with few statements, which are compiled once. A field that is no column of the table is
- * the caller's mistake. @throws DuplicateRow unless `onConflict` says what to do
- */
+/** Inserts rows with few statements, compiled once. @throws DuplicateRow unless `onConflict` is given */
 export function* insert<Table extends keyof Tables>(
   table: Table,
   rows: readonly NewRow<Table>[],
@@ -189,10 +180,7 @@ function fieldOf(column: string): string {
   return name;
 }
 
-/**
- * Rows in our words, of lists of values: nothing stands where the database has null. Objects of the driver would take
- * four times as long.
- */
+/** Rows from lists of values, with undefined for null. The driver's own objects take four times as long. */
 export function readRows(
   columns: readonly string[],
   rows: readonly (readonly unknown[])[],

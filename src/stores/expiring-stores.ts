@@ -139,10 +139,7 @@ interface KeptRow extends StoredResponseRow {
   readonly sealed?: string;
 }
 
-/**
- * Answers that are written together once it is their turn: whatever is written behind requests waits for each
- * transaction before it.
- */
+/** Answers that one transaction writes: each alone would keep requests waiting. */
 interface Gathered {
   readonly rows: KeptRow[];
   /** Of their JSON. */

@@ -434,10 +434,7 @@ interface ListedPage {
   readonly found: number;
 }
 
-/**
- * What a first page passed over holds nothing but its rows: only the rest is counted then. Undefined when it
- * takes too long; always so for a search through bodies of many records.
- */
+/** Counts what the first page did not reach. Undefined when that takes too long, as searches of bodies do. */
 async function countAll(
   sources: ListSources,
   search: Search,
@@ -491,10 +488,7 @@ function* readStep({ limit, ...step }: Step & { readonly limit: number }) {
   };
 }
 
-/**
- * The records one step looks at, of the time asked for and behind a place, latest first, along the index of
- * times; and where the next step goes on.
- */
+/** The records of one step behind a place, latest first along the index of times; and where the next begins. */
 export function* openStep({ from, step, ...search }: Step) {
   const { from: earliest, to: latest = Number.POSITIVE_INFINITY } = search.filter;
   // SQLite goes along its index by one bound of each side, and that may be the one without a sequence: it is no wider.

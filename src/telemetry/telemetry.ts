@@ -178,10 +178,7 @@ const MAX_REASON = 200;
 
 type Delivery = ReturnType<typeof createDelivery>;
 
-/**
- * Counts the spans that were dropped, and logs each outage of the collector once.
- * @param collector without what may be a secret in it
- */
+/** Counts dropped spans and logs each outage of the collector once. @param collector without secrets */
 export function createDelivery({
   collector,
   log,

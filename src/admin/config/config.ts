@@ -287,10 +287,7 @@ function fileFault(cause: unknown): GatewayError {
   return gatewayError(isFull ? 'overloaded' : 'internal', message, { cause });
 }
 
-/**
- * @param values of the section as the patch makes them
- * @throws GatewayError for what no file may be changed to, whatever else it says
- */
+/** @param values of the section with the patch. @throws GatewayError for what no file may hold */
 function refusePatch(section: ConfigSection, patch: JsonObject, values: JsonObject): void {
   const { name, keys } = section;
   // A key of another section would be written where it has no effect.

@@ -21,10 +21,7 @@ const MAX_NAME = 256;
 /** Characters of a name that a message repeats. */
 const MAX_SHOWN = 40;
 
-/**
- * @param result the values of the section as they would be
- * @throws GatewayError naming the field; null, which takes a value out, is nearly always good.
- */
+/** @param result the values as they would be. @throws GatewayError naming the field */
 export function refuseChange({ name }: ConfigSection, patch: JsonObject, result: JsonObject): void {
   if (name === 'mapping') refuseEntries(patch, 'proxy.custom_mapping');
   if (name === 'presets') refusePresets(patch);
@@ -243,10 +240,7 @@ function foreignHost(): Error {
   );
 }
 
-/**
- * A change that ends the session of its author, or begins to ask for a password, answers with a session of the
- * new password. Scripts, which show the password, get none.
- */
+/** When a change ends its author's session, or first sets a password, the browser gets a new session. */
 export async function keepSignedIn(
   access: Pick<AccessControl, 'login'> | undefined,
   caller: AdminCaller,

@@ -79,10 +79,7 @@ function statusOf(attention: OverviewJson['attention']): OverviewJson['status'] 
   return attention.some(({ severity }) => severity === 'warning') ? 'attention' : 'ok';
 }
 
-/**
- * Each account counts once; one that is cooling down for some models only can serve the others, and one that is
- * blocked comes back by itself, as those do that rest.
- */
+/** Each account counts once, as what it is for most models. */
 function countAccounts(accounts: readonly AccountJson[]): OverviewJson['accounts'] {
   const count = (...states: AccountJson['condition']['state'][]): number =>
     accounts.filter(({ condition }) => states.includes(condition.state)).length;

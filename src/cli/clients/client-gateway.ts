@@ -21,10 +21,7 @@ import { readText, replaceText, type WrittenFile } from './settings-file.ts';
 
 export type SetUpFlags = Said<'key' | 'model', string>;
 
-/**
- * The flags with the key that they name: what is on the standard input can be read once.
- * @throws CommandError when they name two; Error when there is none in the file
- */
+/** The flags with the key they name, as the standard input can be read only once. @throws CommandError; Error */
 export async function withKey<Flags extends SetUpFlags & Said<'keyFile', string>>(
   { keyFile: file, ...flags }: Flags,
   terminal: Terminal,

@@ -79,11 +79,7 @@ function writeContent(content: LaunchFile['content'], machine: Machine): string 
   });
 }
 
-/**
- * Becomes the program, so that signals, the terminal and the exit code are its own. Where no process can become another,
- * waits for it instead.
- * @returns the exit code
- */
+/** Becomes the program; where the system cannot do that, starts it and waits. @returns the exit code */
 export async function start({ path, args, variables }: Start): Promise<number> {
   const environment = Object.fromEntries(
     Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined),

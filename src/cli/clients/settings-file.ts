@@ -140,10 +140,7 @@ function without(value: unknown, fields: readonly string[]): unknown {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !fields.includes(name)));
 }
 
-/**
- * Whether the client only wrote its file in another order or form: then it may have the old one. A comment would be
- * somebody's own words.
- */
+/** Whether the client only reordered or reformatted its file, without a comment of somebody's own. */
 function isRewritten({ format, before }: WrittenFile, text: string): boolean {
   if (before === null || format !== 'json' || hasComments(text)) return false;
   return isDeepStrictEqual(readTree(format, text), readTree(format, before));
@@ -176,12 +173,7 @@ interface Step {
   line?: string;
 }
 
-/**
- * @param before what the change was made to
- * @param after what it made of that
- * @param later what became of it since
- * @returns undefined where lines of the change were changed since
- */
+/** @param after what the change made of `before`. @returns undefined where its lines changed since */
 function revertLines(before: string, after: string, later: string): string | undefined {
   const back = stepsFrom(after, before);
   const since = stepsFrom(after, later);
@@ -237,10 +229,7 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/**
- * A file behind a link is replaced where it is. What is new can be read by its owner alone, since it holds a key.
- * @returns the folders that had to be made, outermost first
- */
+/** Replaces the file behind a link. New files are private: they hold a key. @returns new folders, outermost first */
 export function replaceText(path: string, text: string): readonly string[] {
   const target = behindLinks(path);
   const before = statSync(target, { throwIfNoEntry: false });

@@ -509,10 +509,7 @@ export function readTree(format: SettingsFormat, text: string): Tree {
 
 const IS_SHELL: ReadonlySet<SettingsFormat> = new Set(['posix', 'fish', 'powershell']);
 
-/**
- * The text with the entries set; one without anything in it becomes what a new file is.
- * @throws SettingsError when the text is not of its format, or cannot be edited without changing more
- */
+/** The text with the entries set. @throws SettingsError when it cannot be read, or edited by them alone */
 export function setEntries(
   format: SettingsFormat,
   text: string,

@@ -39,11 +39,7 @@ export interface BodyInput extends ByteLimits {
   readonly response: Pick<ClientResponse, 'writeContinue'>;
 }
 
-/**
- * The JSON object a request carries.
- * @throws GatewayError unsupported-media-type, too-large, overloaded, timeout, client-gone, or invalid-request
- * with reason invalid-json and the position where the text stops being JSON.
- */
+/** The JSON object a request carries. @throws GatewayError, with the place where it stops being JSON */
 export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
   const input = given.maxBytes > MAX_TEXT ? { ...given, ...TEXT_LIMIT } : given;
   const { request } = input;
@@ -99,10 +95,7 @@ export function checkEncoding({ headers }: IncomingMessage): void {
   throw clientError('unsupported-media-type', message);
 }
 
-/**
- * Tells a client that waits for it that its body is wanted, unless it is too large. HTTP/1.0 knows no
- * interim answers: a client of it would take one for the answer (RFC 9110, 10.1.1).
- */
+/** Sends 100 Continue unless the body is too large. HTTP/1.0 would take it for the answer (RFC 9110, 10.1.1). */
 export function wantBody({ request, response, maxBytes }: Omit<BodyInput, 'clock'>): void {
   const { headers, httpVersion } = request;
   const waits = headers.expect?.toLowerCase() === '100-continue' && httpVersion !== '1.0';
@@ -433,10 +426,7 @@ export function createBodyBudget(clock: Pick<Clock, 'monotonic'>, memory: Memory
   };
 
   return {
-    /**
-     * Looks whether a body of this size could be had now; takes nothing.
-     * @throws GatewayError too-large when the memory is not enough for it alone, overloaded when it has to wait
-     */
+    /** Whether memory for such a body is free now. @throws GatewayError too-large, or overloaded for a while */
     check: (holder: BodyHolder, size: BodySize): void => void costNow(holder, size),
     /** Takes the room for what has come of a body so far. @throws as `check` */
     take(holder: BodyHolder, size: BodySize): void {

@@ -69,10 +69,7 @@ export function isOwnNumericPage({
   return page !== undefined && page === host && NUMERIC_HOST.test(host);
 }
 
-/**
- * True for a `Host` that no foreign page can have: an address, a loopback name, an allowed name; on any
- * port, as containers and tunnels have their own. Only old programs send none, never a browser.
- */
+/** True for a `Host` that no foreign page can have, on any port. Only old programs send none. */
 export function isKnownHost({
   headers: { host },
   allowedHosts,

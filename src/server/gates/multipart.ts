@@ -26,10 +26,7 @@ export function isMultipart(contentType: string | undefined): boolean {
   return /^multipart\/form-data\s*(?:;|$)/i.test(contentType?.trim() ?? '');
 }
 
-/**
- * @throws GatewayError as `readBytes`, unsupported-media-type for any other body, too-large for a field
- * beyond its limit, and invalid-request for a form that cannot be read.
- */
+/** @throws GatewayError as `readBytes`; unsupported-media-type, too-large or invalid-request */
 export async function readMultipart(input: BodyInput): Promise<MultipartBody> {
   const { request } = input;
   const contentType = request.headers['content-type'] ?? '';
@@ -130,10 +127,7 @@ function readBoundary(contentType: string): string {
   throw malformed(`its Content-Type needs a boundary of 1 to ${MAX_BOUNDARY} characters`);
 }
 
-/**
- * The parts in order; what stands before the first and behind the last boundary is no part of the form.
- * @throws GatewayError invalid-request for a form that is cut, not well formed or beyond the limits
- */
+/** The parts in order, without what is before and after them. @throws GatewayError invalid-request */
 function* cutParts(form: Buffer, boundary: string): Generator<FormPart, void> {
   const delimiter = Buffer.from(`${LINE_END}--${boundary}`, 'latin1');
   const opening = delimiter.subarray(LINE_END.length);
@@ -243,10 +237,7 @@ function readExtended(value: string | undefined): string | undefined {
   }
 }
 
-/**
- * The word in lower case and its parameters, names in lower case; the first of several counts.
- * @throws GatewayError invalid-request when something stands behind the last whole parameter
- */
+/** The word and its parameters in lower case; the first of several counts. @throws GatewayError invalid-request */
 function readParameters(header: string) {
   const end = header.indexOf(';');
   const word = (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();

@@ -18,10 +18,7 @@ import { type OpenHandle, openSqliteFile, SqliteConnection } from './session.ts'
 /** More pages than a database has: all in one step, so that no writer makes it begin again. */
 const ALL_PAGES = 0x7fff_ffff;
 
-/**
- * Writes the database as it is at one moment into an empty file; other processes read and write it meanwhile.
- * @throws Error when there is none, or it is none of ours
- */
+/** Copies the database of one moment into an empty file, also while it is used. @throws Error */
 export async function copyDatabase(path: string, target: string): Promise<void> {
   requireDatabase(path);
   const source = new DatabaseSync(path, { readOnly: true, timeout: 10_000 });
@@ -42,10 +39,7 @@ interface InspectOptions {
   readonly open?: OpenHandle | undefined;
 }
 
-/**
- * Reads the whole of a copy. @returns the version of its shape
- * @throws StoreError `unreadable` when it is damaged, of a later version, or sealed with another key
- */
+/** Reads a whole copy. @returns the version of its shape. @throws StoreError `unreadable` */
 export async function inspectDatabase(options: InspectOptions): Promise<number> {
   const { path, name, vault, clock, open = openSqliteFile } = options;
   requireDatabase(path);
@@ -125,11 +119,7 @@ const HEADER_BYTES = 100;
 const MAGIC = 'SQLite format 3\0';
 const APPLICATION_ID_AT = 68;
 
-/**
- * @returns `missing` when there is none and a new one may be made
- * @throws StoreError `unreadable` when something else stands there or the file is empty or damaged,
- * `unavailable` when it cannot be read or kept from others
- */
+/** @returns `missing` when a new one may be made. @throws StoreError `unreadable` or `unavailable` */
 export function checkDatabaseFile(path: string): 'ours' | 'missing' {
   try {
     if (!existsSync(path)) {
@@ -178,10 +168,7 @@ function unreadable(path: string, what: Sentence): StoreError {
   return new StoreError('unreadable', message);
 }
 
-/**
- * Not the indexes against their tables: that takes long, and SQLite notices what matters of it.
- * @throws StoreError `unreadable`
- */
+/** Leaves out the indexes, which take long and of which SQLite notices what matters. @throws StoreError */
 export async function checkWhole(connection: SqliteConnection, name: string): Promise<void> {
   const check = sql<{ quickCheck: string }>`pragma quick_check(1)`;
   const found = await connection.read(() => firstOf(check));

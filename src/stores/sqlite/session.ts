@@ -236,10 +236,7 @@ interface ConnectionOptions {
 const BUSY_WAIT_MS = 5000;
 const BUSY_STEP_MS = 20;
 
-/**
- * The only connection to a database file: transactions run one after another and wait for locks without blocking.
- * The file is opened on first use, and anew after an error that the open one may not have survived.
- */
+/** The only connection to a file: one transaction after another. Opened at first use, and anew after faults. */
 export class SqliteConnection implements Database {
   readonly #options: ConnectionOptions;
   readonly dialect = DIALECT;
@@ -425,10 +422,7 @@ export const openSqliteFile: OpenHandle = (path) => {
   return new DatabaseSync(address, { timeout: 0 });
 };
 
-/**
- * Reads where the index of the log, a file beside it, has no room: the index is kept in memory, and no
- * other process may use the database meanwhile. https://www.sqlite.org/wal.html#use_of_wal_without_shared_memory
- */
+/** Without shared memory for the index of its log: https://www.sqlite.org/wal.html#use_of_wal_without_shared_memory */
 export const openSqliteFileAlone: OpenHandle = (path) => {
   const handle = openSqliteFile(path);
   handle.exec('pragma locking_mode = exclusive');
@@ -479,9 +473,7 @@ function* readNumber(name: string): Work<number> {
   return Object.values((yield* firstOf(query)) ?? {})[0] ?? 0;
 }
 
-/**
- * In megabytes. The thread needs four; one that cannot have what it needs ends the whole process, also while it starts.
- */
+/** The thread needs four megabytes; without what it needs it would end the whole process. */
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 1 };
 
 /** All of the thread: only its text gets there, so that it uses nothing from around it. */
@@ -513,10 +505,7 @@ export class Checkpoints {
     this.#address = address.href;
   }
 
-  /**
-   * Resolves when the log was brought into the file as far as nobody reads from it. A thread that fails is not started
-   * again: SQLite then does its work within a commit, once the log is several times as long.
-   */
+  /** Resolves when the log is in the file. After a fault of the thread SQLite does it within commits. */
   run(): Promise<void> {
     if (this.#isBroken) return Promise.resolve();
     this.#worker ??= this.#start();
