@@ -541,7 +541,6 @@ function createModelCheck({ allowedModels }: KeyLimits): (model: string) => bool
   };
 }
 
-/** @throws GatewayError invalid-request */
 function checkKey(key: ClientKey): ClientKey {
   const problem = key.curfew && blockedHoursProblem(key.curfew);
   if (problem !== undefined) throw invalidRequest('curfew', told`${problem}.`);

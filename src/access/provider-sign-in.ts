@@ -255,7 +255,6 @@ async function readClaims({
   return { ...more, ...claims };
 }
 
-/** @throws GatewayError for who gets no role */
 function roleOf(claims: Claims, settings: ProviderSettings): Role {
   const { allowedDomains, defaultRole } = settings;
   if (allowedDomains.length > 0 && !isOfDomain(claims, allowedDomains)) throw refuse('domain');

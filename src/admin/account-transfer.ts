@@ -114,7 +114,6 @@ export function createTransferRoutes(options: AdminOptions): readonly ApiRoute[]
   ];
 }
 
-/** @throws GatewayError naming the field when the whole cannot be read */
 function importAccounts(
   body: XStatic<typeof IMPORT_SCHEMA>,
   { transfer, upstreams }: AdminOptions,

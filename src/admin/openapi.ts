@@ -84,7 +84,6 @@ interface ApiAnswer {
 /** By the one content type a body or an answer has. */
 type Content = Readonly<Record<string, { readonly schema: JsonValue }>>;
 
-/** @throws Error when two schemas have one title. */
 function describeApi(
   routes: readonly ApiRoute[],
   { version, cookieName }: { readonly version: string; readonly cookieName: string },

@@ -154,7 +154,6 @@ function readResponse({ code, url }: XStatic<typeof COMPLETE_SCHEMA>): string {
   );
 }
 
-/** @throws GatewayError when a public address is wanted and none is configured. */
 function checkRedirect(
   { upstream, redirect }: XStatic<typeof START_SCHEMA>,
   upstreams: AdminOptions['upstreams'],

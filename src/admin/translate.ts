@@ -127,7 +127,6 @@ interface FoundRoute {
   readonly pathModel?: string;
 }
 
-/** @throws GatewayError (invalid-request) for a path that generates nothing, or takes no JSON. */
 function findRoute(routes: readonly ProtocolRoute[], path: string | undefined): FoundRoute {
   const found = routes.filter(takesJson);
   const [first] = found;

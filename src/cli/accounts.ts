@@ -249,7 +249,6 @@ type AddFlags = Said<'upstream' | 'label' | 'project' | 'tier' | 'notes', string
   Said<'account', string> &
   Said<'oauth' | 'manual' | 'generate' | 'addAnyway', boolean>;
 
-/** @throws Error in words for people */
 async function addAccount(context: Context, _name: string, flags: AddFlags): Promise<void> {
   refuseTwoWays(flags);
   if (flags.oauth) {

@@ -200,7 +200,6 @@ export function findAddress(
   return { url, isOwn, trust: given ?? (isOwn ? trustOwn(tlsCert) : undefined) };
 }
 
-/** @throws CommandError naming the flag */
 function readFlagFile(flag: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');

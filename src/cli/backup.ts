@@ -374,7 +374,6 @@ function findVault(
   );
 }
 
-/** @throws ConfigError saying what is wrong with them */
 async function checkSettings(path: string): Promise<void> {
   if (!existsSync(path)) return;
   await loadConfig(path);

@@ -126,7 +126,6 @@ function declare(parent: CliCommand, row: CommandRow<unknown>): CliCommand {
   return command.option('--json', 'answer as JSON');
 }
 
-/** @throws CommanderError for a word behind a family of commands that is none of them */
 function refuseUnknownWord(
   parent: CliCommand,
   { args: [word] }: CliCommand,

@@ -292,7 +292,6 @@ async function rotateKey(context: Context, name: string, flags: RotateFlags): Pr
   });
 }
 
-/** @throws Error when the new secret cannot be kept: the one before still works for the overlap */
 function placeSecret(path: string, secret: string): void {
   let why = 'it is there already';
   try {

@@ -32,7 +32,6 @@ export interface RegistryOptions {
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER = 1_000_000;
 
-/** @throws Error in words when the registry cannot be asked, or knows no such package */
 async function findLatest({ fetch, published = PUBLISHED }: RegistryOptions): Promise<Release> {
   const { name, registry } = published;
   const url = `${registry}/${name.replace('/', '%2f')}/latest`;

@@ -42,7 +42,6 @@ interface Asked {
   readonly timeZone: string;
 }
 
-/** @throws GatewayError invalid-request naming the field */
 function readQuery(query: URLSearchParams): Asked {
   const days = Number(query.get('days') ?? DEFAULT_DAYS);
   if (!Number.isInteger(days) || days < 1 || days > MAX_DAYS) {

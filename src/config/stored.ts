@@ -82,7 +82,6 @@ export function storedSource(options: StoredSourceOptions): ConfigSource {
   };
 }
 
-/** @throws ConfigError when the file cannot be used: it is not left aside in silence */
 async function importFile({ store, name, filePath, log }: StoredSourceOptions): Promise<void> {
   const file = await readConfig(filePath);
   if (file.kind === 'missing') return;

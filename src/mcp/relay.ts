@@ -133,7 +133,6 @@ function returnedHeaders(response: Dispatcher.ResponseData): string[] {
   });
 }
 
-/** @throws GatewayError where an answer has content that is neither JSON nor events */
 function hasText(response: Dispatcher.ResponseData): boolean {
   const { statusCode, body } = response;
   if (

@@ -204,7 +204,6 @@ const DATA_URI = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w-]+=[\w-]+)*;base64,/i;
 /** Shorter base64 is no picture, and may be the name of a file. */
 const MIN_BASE64 = 32;
 
-/** @throws GatewayError invalid-request saying what to send instead; or the signal's reason */
 async function readPicture(
   { field, value, mediaType }: GivenPicture,
   fetching: Fetching,

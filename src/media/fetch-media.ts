@@ -182,7 +182,6 @@ function createGuardedLookup(
   };
 }
 
-/** @throws MediaFault where the name cannot be resolved here, or has any address that is not allowed */
 async function resolvePublic(
   hostname: string,
   policy: Pick<AddressPolicy, 'allowsAddress'>,

@@ -149,7 +149,6 @@ async function writeAuthorizationUrl(
   return url.href;
 }
 
-/** @throws GatewayError `invalid-request` for a configured address where others could read a code */
 function chooseRedirectUri(settings: OAuthSettings, own: string): string {
   const redirectUri = settings.redirectUrl ?? own;
   if (isSafeEndpoint(redirectUri)) return redirectUri;

@@ -151,7 +151,6 @@ function keepPrivate(path: string, log: SecretKeySource['log']): void {
   }
 }
 
-/** @throws SecretKeyError when there is something that only the missing key opens. */
 function refuseLostKey(path: string, databasePath: string): void {
   if (![databasePath, `${databasePath}-wal`].some((file) => existsSync(file))) return;
   const message = `${databasePath} is sealed, but its key ${path} is missing. Put that file back or set ISTHMUS_SECRET_KEY to the key that was in use; without it the stored credentials cannot be opened. To start anew, move ${databasePath} away first.`;

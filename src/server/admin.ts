@@ -322,7 +322,6 @@ const UNASKED: ConsoleEntry = {
 
 type AdminVisit = Omit<MatchedAdminRoute, 'parameter'> & { readonly caller: AdminCaller };
 
-/** @throws GatewayError unauthenticated, forbidden or rate-limited */
 async function authorize(exchange: Exchange, visit: AdminVisit): Promise<ConsoleEntry> {
   const { route, peer } = visit;
   const { method } = exchange.request;

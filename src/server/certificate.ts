@@ -124,7 +124,6 @@ function signatureOf({ cert, key }: CertificateFiles): string {
     .join('\n');
 }
 
-/** @throws SpokenError */
 function load({ cert: certPath, key: keyPath }: CertificateFiles): Loaded {
   const cert = readPem(certPath);
   const key = readPem(keyPath);

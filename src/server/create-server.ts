@@ -98,7 +98,6 @@ function cancelled(): GatewayError {
   return clientError('client-gone', 'The response was cancelled.');
 }
 
-/** @throws Error with the way out when the files cannot be used */
 function openCertificate({ settings, clock, log }: Edge): ListenerCertificate | undefined {
   const files = () => {
     const { tlsCert: cert, tlsKey: key } = settings();

@@ -176,7 +176,6 @@ function logEnd(exchange: Exchange, status: number): void {
   });
 }
 
-/** @throws GatewayError, or anything unforeseen, to render in the protocol of `exchange`. */
 async function answer(exchange: Exchange): Promise<void> {
   const { edge } = exchange;
   const method = exchange.request.method ?? 'GET';
@@ -247,7 +246,6 @@ function refuseRoute(exchange: Exchange, match: Exclude<RouteMatch, { kind: 'rou
   }
 }
 
-/** @throws GatewayError as `authenticateBy`; by a promise where it took a second look */
 function authenticateExchange(exchange: Exchange): undefined | Promise<void> {
   const credentials = readCredentials(exchange.headers, exchange.query);
   exchange.credentials = credentials;
@@ -262,7 +260,6 @@ function authenticateExchange(exchange: Exchange): undefined | Promise<void> {
   }
 }
 
-/** @throws GatewayError unauthenticated, rate-limited, or forbidden by a rule of the key */
 function authenticateBy(credentials: readonly string[], exchange: Exchange): void {
   const { edge, settings, clientAddress: address } = exchange;
   const { keys: keyBook, guesses } = edge.access;

@@ -44,7 +44,6 @@ export async function runService(exchange: Exchange, route: ServiceRoute): Promi
   }
 }
 
-/** @throws GatewayError forbidden, rate-limited or quota-exhausted */
 function admit({ edge, clientKeyId }: Exchange, { method, modelName }: ServiceRoute) {
   const { keys } = edge.access;
   if (modelName === undefined || keys.isEmpty) return undefined;

@@ -201,7 +201,6 @@ export function createClientKeyStore(database: Database, log?: WarnLog): ClientK
   };
 }
 
-/** @throws StoreError `missing` or `stale` */
 function updateKey(key: ClientKey, secret: { readonly digest?: string } = {}): Work<void> {
   const { lastUsedAt: _kept, ...row } = toRow(key);
   return revise(

@@ -116,7 +116,6 @@ export function createBudgetRoutes({
   ];
 }
 
-/** @throws GatewayError invalid-request */
 function refuseSubject(): never {
   throw invalidRequest('subject', told`subject: must be the id of a key.`);
 }

@@ -209,7 +209,6 @@ function textsOf(values: JsonObject): Record<string, string> {
   );
 }
 
-/** @throws StoreError `stale` */
 function checkRevision(
   current: { readonly revision: string; readonly section: string },
   expected: string | undefined,
@@ -253,7 +252,6 @@ function namedByTargets(patch: JsonObject, raw: JsonObject): [key: string, targe
   });
 }
 
-/** @throws GatewayError naming the path of the file that is at fault; nothing is changed then. */
 async function sayFaults<Result>(
   { name }: ConfigSection,
   isWritten: boolean,

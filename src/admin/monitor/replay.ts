@@ -273,7 +273,6 @@ function explain(
   return new GatewayError({ kind, source, message, retryAfterMs });
 }
 
-/** @throws GatewayError invalid-request for a label no account has */
 function findAccount(label: string | undefined, { book }: Pick<ReplayOptions, 'book'>) {
   if (label === undefined) return undefined;
   const found = book.list().find(({ record }) => isSameLabel(record.label, label));

@@ -117,7 +117,6 @@ function appendLines(text: string, lines: readonly string[]): string {
 
 // Settings in JSON, with the comments and trailing commas that many programs take there.
 
-/** @throws SettingsError naming the line */
 function readJson(text: string): unknown {
   const errors: ParseError[] = [];
   const value: unknown = parseJsonText(text, errors, { allowTrailingComma: true });
@@ -209,7 +208,6 @@ function styleOf(text: string): FormattingOptions {
 
 // Settings in TOML.
 
-/** @throws SettingsError naming the line */
 function readToml(text: string): Tree {
   try {
     // Copied: objects of the parser are of its own kinds.
@@ -271,7 +269,6 @@ function cutTable(text: string, names: readonly string[]): string | undefined {
 
 // Settings in YAML.
 
-/** @throws SettingsError naming the line */
 function readYaml(text: string): unknown {
   return openYaml(text).toJS();
 }

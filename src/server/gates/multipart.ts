@@ -86,7 +86,6 @@ function addField(fields: Map<string, JsonValue>, name: string, value: string): 
   else fields.set(key, key === name ? value : [value]);
 }
 
-/** @throws GatewayError too-large, and invalid-request for bytes that are no text of their charset */
 function readText({ name, charset }: PartHeader, content: Buffer): string {
   if (content.length > LIMITS.fieldBytes) {
     const message = `${name} is larger than ${LIMITS.fieldBytes} bytes, the limit of a text field.`;
@@ -119,7 +118,6 @@ const DASH = 0x2d;
 const NO_HEADERS = 'a part has no headers, or no empty line behind them';
 const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/s;
 
-/** @throws GatewayError invalid-request when the header names none, or one that no form may have */
 function readBoundary(contentType: string): string {
   const match = /;\s*boundary=(?:"([^"]*)"|([^\s;"]+))/i.exec(contentType);
   const boundary = match?.[1] ?? match?.[2] ?? '';
@@ -203,7 +201,6 @@ interface PartHeader {
 const PARAMETER = /;\s*([^\s=;]+)\s*=\s*(?:"((?:[^"\\]|\\["\\]|\\(?!["\\]))*)"|([^\s;"]*))\s*/y;
 const PLAIN_ENCODINGS = ['7bit', '8bit', 'binary'];
 
-/** @throws GatewayError invalid-request for a part without a name, or of a form we do not read */
 function readPartHeader(headers: ReadonlyMap<string, string>): PartHeader {
   const { word, parameters } = readParameters(headers.get('content-disposition') ?? '');
   if (word !== 'form-data') throw malformed('a part has no Content-Disposition: form-data');
