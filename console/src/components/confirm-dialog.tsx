@@ -27,7 +27,6 @@ export function ConfirmDialog({ question, isOpen, onCancel, onConfirm }: Confirm
       // Above the drawer or dialog it asks about.
       zIndex={300}
       title={question.title}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
     >
       {question.body}
       <div className="dialog-actions">

@@ -48,7 +48,6 @@ export function OnceSecret({ title, hint, secret, copy, children, onClose }: Onc
       closeOnClickOutside={false}
       // A slip of the finger must not even ask.
       closeOnEscape={false}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
     >
       <div className="form-stack">
         <p className="form-note">{hint}</p>

@@ -33,11 +33,10 @@ export function useToasts(): Toasts {
   const { t } = useTranslation();
   const text = useErrorText();
   const titleOf = useFailureTitle();
-  const closeButtonProps = useMemo(() => ({ 'aria-label': t('common.close') }), [t]);
   const withUndo = useCallback(
     (show: typeof showNews, message: string, undo: () => void): void => {
       const id = show({
-        ...{ autoClose: UNDO_MS, closeButtonProps },
+        autoClose: UNDO_MS,
         message: (
           <span className="toast-line">
             <span className="wrap-anywhere">{message}</span>
@@ -55,22 +54,21 @@ export function useToasts(): Toasts {
         ),
       });
     },
-    [t, closeButtonProps],
+    [t],
   );
   return useMemo(
     () => ({
       doneWithUndo: (message, undo) => withUndo(showNews, message, undo),
       warnWithUndo: (message, undo) => withUndo(showWarning, message, undo),
       done: (message) => {
-        showNews({ autoClose: SHORT_MS, closeButtonProps, message: plain(message) });
+        showNews({ autoClose: SHORT_MS, message: plain(message) });
       },
       warn: (message) => {
-        showWarning({ autoClose: FAILED_MS, closeButtonProps, message: plain(message) });
+        showWarning({ autoClose: FAILED_MS, message: plain(message) });
       },
       failed: (error) => {
         showNotification({
           color: 'red',
-          closeButtonProps,
           // Read only once somebody has signed in again, however long that takes.
           autoClose: isSignedOut(error) ? false : FAILED_MS,
           title: titleOf(error),
@@ -78,7 +76,7 @@ export function useToasts(): Toasts {
         });
       },
     }),
-    [withUndo, closeButtonProps, text, titleOf],
+    [withUndo, text, titleOf],
   );
 }
 

@@ -25,7 +25,6 @@ export function PageMenu({ isOpen, feed, onFind, onClose }: PageMenuProps) {
       position="bottom"
       size="auto"
       title={t('shell.menu')}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
     >
       <PaletteButton
         onOpen={() => {

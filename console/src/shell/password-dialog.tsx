@@ -29,7 +29,6 @@ export function PasswordDialog({ question, turn, onGiveUp, onEnd }: PasswordDial
       zIndex={ABOVE_DIALOGS}
       closeOnEscape={false}
       title={t('signIn.againTitle')}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
       centered
     >
       <p className="dialog-text">{t('signIn.againHint')}</p>

@@ -29,12 +29,7 @@ export function ShortcutList({ isOpen, onClose }: ShortcutListProps) {
     [['Esc'], t('shell.shortcutClose')],
   ];
   return (
-    <Modal
-      opened={isOpened}
-      onClose={onClose}
-      title={t('shell.shortcuts')}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-    >
+    <Modal opened={isOpened} onClose={onClose} title={t('shell.shortcuts')}>
       <dl className="shortcuts">
         {lines.map(([keys, text]) => (
           <Fragment key={text}>

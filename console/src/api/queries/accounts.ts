@@ -15,6 +15,7 @@ import type {
   Upstreams,
 } from '../../../../src/admin/contract.ts';
 import { callApi, isStale, pathOf, withQuery } from '../client.ts';
+import { read, useChange } from '../use-change.ts';
 
 const PREFIX = '/api/accounts';
 const ACCOUNTS_KEY = ['accounts'] as const;
@@ -22,13 +23,13 @@ const REFRESH_MS = 60_000;
 
 export const accountsQuery = queryOptions({
   queryKey: ACCOUNTS_KEY,
-  queryFn: ({ signal }) => callApi<AccountList>('GET', PREFIX, { signal }),
+  queryFn: read<AccountList>(PREFIX),
   refetchInterval: REFRESH_MS,
 });
 
 export const upstreamsQuery = queryOptions({
   queryKey: ['upstreams'],
-  queryFn: ({ signal }) => callApi<Upstreams>('GET', '/api/upstreams', { signal }),
+  queryFn: read<Upstreams>('/api/upstreams'),
 });
 
 /** What a person does to one account; each answers with the account as it is then. */
@@ -54,17 +55,11 @@ function runAction(action: AccountAction): Promise<Account> {
 
 /** Runs one action on many accounts, a few at a time; says which were refused and why. */
 export function useBulkAction() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: async ({
-      kind,
-      ids,
-    }: {
-      readonly kind: BulkKind;
-      readonly ids: readonly string[];
-    }) => runEach(ids, (id) => runBulk(kind, id)),
-    onSettled: () => client.invalidateQueries({ queryKey: ACCOUNTS_KEY }),
-  });
+  return useChange(
+    ({ kind, ids }: { readonly kind: BulkKind; readonly ids: readonly string[] }) =>
+      runEach(ids, (id) => runBulk(kind, id)),
+    ACCOUNTS_KEY,
+  );
 }
 
 export type BulkKind = 'enable' | 'disable' | 'refresh' | 'remove';
@@ -102,11 +97,10 @@ function runBulk(kind: BulkKind, id: string): Promise<unknown> {
 }
 
 export function useAddAccount() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: NewAccount) => callApi<Account>('POST', PREFIX, { body }),
-    onSuccess: () => refreshAccounts(client),
-  });
+  return useChange(
+    (body: NewAccount) => callApi<Account>('POST', PREFIX, { body }),
+    refreshAccounts,
+  );
 }
 
 export interface AccountEdit {
@@ -132,24 +126,22 @@ export function useChangeAccount() {
 }
 
 export function useRemoveAccount() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ id, revoke }: { readonly id: string; readonly revoke: boolean }) =>
+  return useChange(
+    ({ id, revoke }: { readonly id: string; readonly revoke: boolean }) =>
       callApi<Revocation | undefined>(
         'DELETE',
         withQuery(pathOf(PREFIX, id), revoke ? { revoke: 'true' } : {}),
       ),
-    onSuccess: () => refreshAccounts(client),
-  });
+    refreshAccounts,
+  );
 }
 
 export function useTestAccount() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ id, generate }: { readonly id: string; readonly generate: boolean }) =>
+  return useChange(
+    ({ id, generate }: { readonly id: string; readonly generate: boolean }) =>
       callApi<AccountTest>('POST', pathOf(PREFIX, id, 'test'), { body: { generate } }),
-    onSuccess: () => refreshAccounts(client),
-  });
+    refreshAccounts,
+  );
 }
 
 export function useOrderAccounts() {
@@ -166,12 +158,10 @@ export function useOrderAccounts() {
 }
 
 export function useImportAccounts() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: AccountImport) =>
-      callApi<ImportedAccounts>('POST', `${PREFIX}/import`, { body }),
-    onSuccess: () => refreshAccounts(client),
-  });
+  return useChange(
+    (body: AccountImport) => callApi<ImportedAccounts>('POST', `${PREFIX}/import`, { body }),
+    refreshAccounts,
+  );
 }
 
 interface ExportOrder {

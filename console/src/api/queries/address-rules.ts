@@ -1,11 +1,6 @@
 // Who may come in by address: the rules, what an address would meet, and who was refused.
 
-import {
-  infiniteQueryOptions,
-  queryOptions,
-  useMutation,
-  useQueryClient,
-} from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions, useMutation } from '@tanstack/react-query';
 import type {
   AccessEntry,
   AccessLog,
@@ -15,7 +10,8 @@ import type {
   AddressRuleList,
   NewAddressRule,
 } from '../../../../src/admin/contract.ts';
-import { callApi, isStale, pathOf, withQuery } from '../client.ts';
+import { callApi, pathOf, withQuery } from '../client.ts';
+import { read, useChange } from '../use-change.ts';
 
 const PREFIX = '/api/address-rules';
 const RULES_KEY = ['address-rules'] as const;
@@ -24,7 +20,7 @@ const PAGE_SIZE = 100;
 
 export const addressRulesQuery = queryOptions({
   queryKey: RULES_KEY,
-  queryFn: ({ signal }) => callApi<AddressRuleList>('GET', PREFIX, { signal }),
+  queryFn: read<AddressRuleList>(PREFIX),
   refetchInterval: REFRESH_MS,
 });
 
@@ -46,11 +42,10 @@ export const accessLogQuery = (verdict: AccessEntry['verdict'] | undefined) =>
   });
 
 export function useAddRule() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: NewAddressRule) => callApi<AddressRule>('POST', PREFIX, { body }),
-    onSuccess: () => client.invalidateQueries({ queryKey: RULES_KEY }),
-  });
+  return useChange(
+    (body: NewAddressRule) => callApi<AddressRule>('POST', PREFIX, { body }),
+    RULES_KEY,
+  );
 }
 
 export interface RuleEdit {
@@ -60,26 +55,15 @@ export interface RuleEdit {
 }
 
 export function useChangeRule() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ rule: { id, revision }, change }: RuleEdit) =>
+  return useChange(
+    ({ rule: { id, revision }, change }: RuleEdit) =>
       callApi<AddressRule>('PATCH', pathOf(PREFIX, id), { body: change, revision }),
-    onSuccess: () => client.invalidateQueries({ queryKey: RULES_KEY }),
-    onError: (error) => {
-      const read = client.invalidateQueries({ queryKey: RULES_KEY });
-      // Whoever is told that it was read again finds it read; all else is told at once.
-      return isStale(error) ? read : undefined;
-    },
-  });
+    RULES_KEY,
+  );
 }
 
 export function useRemoveRule() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => callApi('DELETE', pathOf(PREFIX, id)),
-    onSuccess: () => client.invalidateQueries({ queryKey: RULES_KEY }),
-    onError: () => void client.invalidateQueries({ queryKey: RULES_KEY }),
-  });
+  return useChange((id: string) => callApi('DELETE', pathOf(PREFIX, id)), RULES_KEY);
 }
 
 export function useCheckAddress() {

@@ -1,6 +1,6 @@
 // Budgets with what is used of them.
 
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import type {
   Budget,
   BudgetChange,
@@ -8,6 +8,7 @@ import type {
   NewBudget,
 } from '../../../../src/admin/contract.ts';
 import { callApi, pathOf } from '../client.ts';
+import { read, useChange } from '../use-change.ts';
 
 const PREFIX = '/api/budgets';
 const BUDGETS_KEY = ['budgets'] as const;
@@ -15,16 +16,12 @@ const REFRESH_MS = 10_000;
 
 export const budgetsQuery = queryOptions({
   queryKey: BUDGETS_KEY,
-  queryFn: ({ signal }) => callApi<BudgetList>('GET', PREFIX, { signal }),
+  queryFn: read<BudgetList>(PREFIX),
   refetchInterval: REFRESH_MS,
 });
 
 export function useCreateBudget() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: NewBudget) => callApi<Budget>('POST', PREFIX, { body }),
-    onSettled: () => client.invalidateQueries({ queryKey: BUDGETS_KEY }),
-  });
+  return useChange((body: NewBudget) => callApi<Budget>('POST', PREFIX, { body }), BUDGETS_KEY);
 }
 
 export interface BudgetEdit {
@@ -33,21 +30,13 @@ export interface BudgetEdit {
 }
 
 export function useChangeBudget() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ budget, change }: BudgetEdit) =>
-      callApi<Budget>('PATCH', pathOf(PREFIX, budget.id), {
-        body: change,
-        revision: budget.revision,
-      }),
-    onSettled: () => client.invalidateQueries({ queryKey: BUDGETS_KEY }),
-  });
+  return useChange(
+    ({ budget: { id, revision }, change }: BudgetEdit) =>
+      callApi<Budget>('PATCH', pathOf(PREFIX, id), { body: change, revision }),
+    BUDGETS_KEY,
+  );
 }
 
 export function useRemoveBudget() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => callApi('DELETE', pathOf(PREFIX, id)),
-    onSettled: () => client.invalidateQueries({ queryKey: BUDGETS_KEY }),
-  });
+  return useChange((id: string) => callApi('DELETE', pathOf(PREFIX, id)), BUDGETS_KEY);
 }

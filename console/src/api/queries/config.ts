@@ -3,6 +3,7 @@
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ConfigSection, Presets } from '../../../../src/admin/contract.ts';
 import { callApi, isStale, staleError } from '../client.ts';
+import { read } from '../use-change.ts';
 import { mergePatch, type SectionPatch } from './merge-patch.ts';
 import { SESSION_KEY } from './session-key.ts';
 
@@ -23,7 +24,7 @@ export const sectionQuery = (section: string) =>
 
 export const presetsQuery = queryOptions({
   queryKey: ['config', 'mapping', 'presets'],
-  queryFn: ({ signal }) => callApi<Presets>('GET', '/api/config/mapping/presets', { signal }),
+  queryFn: read<Presets>('/api/config/mapping/presets'),
   staleTime: Number.POSITIVE_INFINITY,
 });
 

@@ -2,10 +2,10 @@
 
 import { queryOptions } from '@tanstack/react-query';
 import type { Environment } from '../../../../src/admin/contract.ts';
-import { callApi } from '../client.ts';
+import { read } from '../use-change.ts';
 
 export const environmentQuery = queryOptions({
   // As old as the settings are.
   queryKey: ['config', 'environment'],
-  queryFn: ({ signal }) => callApi<Environment>('GET', '/api/environment', { signal }),
+  queryFn: read<Environment>('/api/environment'),
 });

@@ -9,6 +9,7 @@ import type {
   NewKey,
 } from '../../../../src/admin/contract.ts';
 import { callApi, isStale, pathOf } from '../client.ts';
+import { read, useChange } from '../use-change.ts';
 
 const PREFIX = '/api/keys';
 const KEYS_KEY = ['keys'] as const;
@@ -16,32 +17,32 @@ const REFRESH_MS = 30_000;
 
 export const keysQuery = queryOptions({
   queryKey: KEYS_KEY,
-  queryFn: ({ signal }) => callApi<KeyList>('GET', PREFIX, { signal }),
+  queryFn: read<KeyList>(PREFIX),
   refetchInterval: REFRESH_MS,
 });
 
 export function useCreateKey() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: NewKey) => callApi<CreatedKey>('POST', PREFIX, { body }),
-    onSuccess: () => client.invalidateQueries({ queryKey: KEYS_KEY }),
-    // The answer holds the secret: it goes when the form that shows it goes.
+  return useChange((body: NewKey) => callApi<CreatedKey>('POST', PREFIX, { body }), KEYS_KEY, {
     gcTime: 0,
   });
 }
 
 export function useRotateKey() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ key, overlapHours }: { readonly key: Key; readonly overlapHours: number }) =>
-      callApi<CreatedKey>('POST', pathOf(PREFIX, key.id, 'rotate'), {
+  return useChange(
+    ({
+      key: { id, revision },
+      overlapHours,
+    }: {
+      readonly key: Key;
+      readonly overlapHours: number;
+    }) =>
+      callApi<CreatedKey>('POST', pathOf(PREFIX, id, 'rotate'), {
         body: { overlapHours },
-        revision: key.revision,
+        revision,
       }),
-    onSuccess: () => client.invalidateQueries({ queryKey: KEYS_KEY }),
-    // As of a key that is made.
-    gcTime: 0,
-  });
+    KEYS_KEY,
+    { gcTime: 0 },
+  );
 }
 
 export interface KeyEdit {
@@ -69,12 +70,7 @@ export function useChangeKey() {
 }
 
 export function useRemoveKey() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => callApi('DELETE', pathOf(PREFIX, id)),
-    onSuccess: () => client.invalidateQueries({ queryKey: KEYS_KEY }),
-    onError: () => void client.invalidateQueries({ queryKey: KEYS_KEY }),
-  });
+  return useChange((id: string) => callApi('DELETE', pathOf(PREFIX, id)), KEYS_KEY);
 }
 
 function replaceKey(client: QueryClient, key: Key): void {

@@ -2,7 +2,8 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { Latency, Outcomes } from '../../../../src/admin/contract.ts';
-import { callApi, withQuery } from '../client.ts';
+import { withQuery } from '../client.ts';
+import { read } from '../use-change.ts';
 import { LISTED_GROUPS, type UsageQuery } from './usage.ts';
 
 type LatencyQuery = Omit<UsageQuery, 'timeZone'> & Partial<Pick<UsageQuery, 'timeZone'>>;
@@ -13,10 +14,9 @@ const REFRESH_MS = 30_000;
 export const latencyQuery = ({ filter = {}, ...query }: LatencyQuery) =>
   queryOptions({
     queryKey: ['latency', query, filter],
-    queryFn: ({ signal }) => {
-      const search = { ...query, ...filter, limit: LISTED_GROUPS };
-      return callApi<Latency>('GET', withQuery('/api/latency', search), { signal });
-    },
+    queryFn: read<Latency>(
+      withQuery('/api/latency', { ...query, ...filter, limit: LISTED_GROUPS }),
+    ),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
@@ -24,6 +24,6 @@ export const latencyQuery = ({ filter = {}, ...query }: LatencyQuery) =>
 /** Of all accounts, by half hours of the last day. */
 export const outcomesQuery = queryOptions({
   queryKey: ['outcomes'],
-  queryFn: ({ signal }) => callApi<Outcomes>('GET', '/api/outcomes', { signal }),
+  queryFn: read<Outcomes>('/api/outcomes'),
   refetchInterval: REFRESH_MS,
 });

@@ -3,6 +3,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { LogPage } from '../../../../src/admin/contract.ts';
 import { callApi, withQuery } from '../client.ts';
+import { read } from '../use-change.ts';
 
 const PATH = '/api/logs';
 const PAGE_SIZE = 300;
@@ -28,8 +29,7 @@ export const logPagesQuery = ({ level, search }: LogQuery) =>
 export const logHeadQuery = ({ level, search }: LogQuery, isFollowing: boolean) =>
   queryOptions({
     queryKey: ['logs', 'head', level, search],
-    queryFn: ({ signal }) =>
-      callApi<LogPage>('GET', withQuery(PATH, { level, search, limit: HEAD_SIZE }), { signal }),
+    queryFn: read<LogPage>(withQuery(PATH, { level, search, limit: HEAD_SIZE })),
     enabled: isFollowing,
     gcTime: 0,
   });

@@ -2,19 +2,19 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { Models, Prices, RouteExplanation } from '../../../../src/admin/contract.ts';
-import { callApi, withQuery } from '../client.ts';
+import { withQuery } from '../client.ts';
+import { read } from '../use-change.ts';
 
 export const modelsQuery = queryOptions({
   queryKey: ['models'],
-  queryFn: ({ signal }) => callApi<Models>('GET', '/api/models', { signal }),
+  queryFn: read<Models>('/api/models'),
   staleTime: 30_000,
 });
 
 export const routeQuery = (model: string) =>
   queryOptions({
     queryKey: ['route', model],
-    queryFn: ({ signal }) =>
-      callApi<RouteExplanation>('GET', withQuery('/api/route', { model }), { signal }),
+    queryFn: read<RouteExplanation>(withQuery('/api/route', { model })),
     enabled: model !== '',
     placeholderData: keepPreviousData,
   });
@@ -23,6 +23,5 @@ export const routeQuery = (model: string) =>
 export const priceQuery = (upstream: string, model: string) =>
   queryOptions({
     queryKey: ['prices', upstream, model],
-    queryFn: ({ signal }) =>
-      callApi<Prices>('GET', withQuery('/api/prices', { upstream, model }), { signal }),
+    queryFn: read<Prices>(withQuery('/api/prices', { upstream, model })),
   });

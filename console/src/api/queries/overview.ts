@@ -2,15 +2,15 @@
 
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import type { Overview } from '../../../../src/admin/contract.ts';
-import { callApi } from '../client.ts';
 import type { Topic } from '../events.ts';
+import { read } from '../use-change.ts';
 
 const OVERVIEW_KEY = ['overview'] as const;
 const REFRESH_MS = 15_000;
 
 export const overviewQuery = queryOptions({
   queryKey: OVERVIEW_KEY,
-  queryFn: ({ signal }) => callApi<Overview>('GET', '/api/overview', { signal }),
+  queryFn: read<Overview>('/api/overview'),
   refetchInterval: REFRESH_MS,
 });
 

@@ -1,6 +1,6 @@
 // People of the console and invitations: read, invited, changed, signed out, removed.
 
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useMutation } from '@tanstack/react-query';
 import type {
   AcceptedInvitation,
   CreatedInvitation,
@@ -12,6 +12,7 @@ import type {
   Role,
 } from '../../../../src/admin/contract.ts';
 import { callApi, pathOf } from '../client.ts';
+import { read, useChange } from '../use-change.ts';
 import { SESSION_KEY } from './session-key.ts';
 
 const PEOPLE_KEY = ['people'] as const;
@@ -19,12 +20,12 @@ const INVITATIONS_KEY = ['invitations'] as const;
 
 export const peopleQuery = queryOptions({
   queryKey: PEOPLE_KEY,
-  queryFn: ({ signal }) => callApi<People>('GET', '/api/people', { signal }),
+  queryFn: read<People>('/api/people'),
 });
 
 export const invitationsQuery = queryOptions({
   queryKey: INVITATIONS_KEY,
-  queryFn: ({ signal }) => callApi<Invitations>('GET', '/api/invitations', { signal }),
+  queryFn: read<Invitations>('/api/invitations'),
 });
 
 export interface NewPerson {
@@ -32,70 +33,48 @@ export interface NewPerson {
   readonly role: Role;
 }
 
+const invite = (kind: 'person' | 'key', body: NewPerson | NewKey) =>
+  callApi<CreatedInvitation>('POST', `/api/invitations/${kind}`, { body });
+
 export function useInvitePerson() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: NewPerson) =>
-      callApi<CreatedInvitation>('POST', '/api/invitations/person', { body }),
-    onSuccess: () => client.invalidateQueries({ queryKey: INVITATIONS_KEY }),
-    // The answer holds the link: it goes when the form that shows it goes.
-    gcTime: 0,
-  });
+  return useChange((body: NewPerson) => invite('person', body), INVITATIONS_KEY, { gcTime: 0 });
 }
 
 export function useInviteHolder() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: NewKey) =>
-      callApi<CreatedInvitation>('POST', '/api/invitations/key', { body }),
-    onSuccess: () => client.invalidateQueries({ queryKey: INVITATIONS_KEY }),
-    gcTime: 0,
-  });
+  return useChange((body: NewKey) => invite('key', body), INVITATIONS_KEY, { gcTime: 0 });
 }
 
 export function useRevokeInvitation() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => callApi('DELETE', pathOf('/api/invitations', id)),
-    onSettled: () => client.invalidateQueries({ queryKey: INVITATIONS_KEY }),
-  });
+  return useChange(
+    (id: string) => callApi('DELETE', pathOf('/api/invitations', id)),
+    INVITATIONS_KEY,
+  );
 }
 
 export function useChangeRole() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ person, role }: { readonly person: Person; readonly role: Role }) =>
-      callApi<Person>('PATCH', pathOf('/api/people', person.id), {
-        body: { role },
-        revision: person.revision,
-      }),
-    onSettled: () => client.invalidateQueries({ queryKey: PEOPLE_KEY }),
-  });
+  return useChange(
+    ({ person: { id, revision }, role }: { readonly person: Person; readonly role: Role }) =>
+      callApi<Person>('PATCH', pathOf('/api/people', id), { body: { role }, revision }),
+    PEOPLE_KEY,
+  );
 }
 
 export function useRemovePerson() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => callApi('DELETE', pathOf('/api/people', id)),
-    onSettled: () => client.invalidateQueries({ queryKey: PEOPLE_KEY }),
-  });
+  return useChange((id: string) => callApi('DELETE', pathOf('/api/people', id)), PEOPLE_KEY);
 }
 
 export function useSignOutPerson() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => callApi('DELETE', pathOf('/api/people', id, 'sessions')),
-    onSettled: () => client.invalidateQueries({ queryKey: PEOPLE_KEY }),
-  });
+  return useChange(
+    (id: string) => callApi('DELETE', pathOf('/api/people', id, 'sessions')),
+    PEOPLE_KEY,
+  );
 }
 
 export function useOwnPassword() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (password: string) =>
-      callApi('POST', '/api/session/password', { body: { password } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: SESSION_KEY }),
-  });
+  return useChange(
+    (password: string) => callApi('POST', '/api/session/password', { body: { password } }),
+    SESSION_KEY,
+  );
 }
 
 export const openedQuery = (secret: string) =>

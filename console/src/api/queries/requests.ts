@@ -19,6 +19,7 @@ import type {
   RunningRequests,
 } from '../../../../src/admin/contract.ts';
 import { callApi, pathOf, withQuery } from '../client.ts';
+import { read, useChange } from '../use-change.ts';
 
 const PREFIX = '/api/requests';
 const PAGE_SIZE = 200;
@@ -48,8 +49,7 @@ export const requestPagesQuery = (query: RequestQuery) =>
 export const requestHeadQuery = (query: RequestQuery, first: RequestList | undefined) =>
   queryOptions({
     queryKey: ['requests', 'head', query] as const,
-    queryFn: ({ signal }) =>
-      callApi<RequestList>('GET', withQuery(PREFIX, { ...query, limit: HEAD_SIZE }), { signal }),
+    queryFn: read<RequestList>(withQuery(PREFIX, { ...query, limit: HEAD_SIZE })),
     enabled: first !== undefined,
     ...(first === undefined ? {} : { initialData: first }),
     staleTime: Number.POSITIVE_INFINITY,
@@ -92,11 +92,10 @@ export const runningQuery = (isWanted: boolean) =>
   });
 
 export function useStopRequest() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => callApi('POST', pathOf('/api/running-requests', id, 'stop')),
-    onSettled: () => client.invalidateQueries({ queryKey: ['running-requests'] }),
-  });
+  return useChange(
+    (id: string) => callApi('POST', pathOf('/api/running-requests', id, 'stop')),
+    ['running-requests'],
+  );
 }
 
 /** It is counted anew at a pace that costs a busy gateway little. */
@@ -105,8 +104,7 @@ const HISTOGRAM_MS = 5000;
 export const histogramQuery = (query: RequestQuery, isFollowing: boolean) =>
   queryOptions({
     queryKey: ['request-histogram', query],
-    queryFn: ({ signal }) =>
-      callApi<RequestHistogram>('GET', withQuery('/api/request-histogram', query), { signal }),
+    queryFn: read<RequestHistogram>(withQuery('/api/request-histogram', query)),
     staleTime: HISTOGRAM_MS,
     gcTime: 0,
     refetchInterval: isFollowing ? HISTOGRAM_MS : false,
@@ -116,8 +114,7 @@ export const histogramQuery = (query: RequestQuery, isFollowing: boolean) =>
 export const errorGroupsQuery = (query: RequestQuery) =>
   queryOptions({
     queryKey: ['request-errors', query],
-    queryFn: ({ signal }) =>
-      callApi<RequestErrors>('GET', withQuery('/api/request-errors', query), { signal }),
+    queryFn: read<RequestErrors>(withQuery('/api/request-errors', query)),
     staleTime: HISTOGRAM_MS,
     refetchInterval: HISTOGRAM_MS,
     placeholderData: keepPreviousData,
@@ -129,24 +126,22 @@ const SESSION_MS = 5000;
 export const requestSessionQuery = (session: string) =>
   queryOptions({
     queryKey: ['request-session', session],
-    queryFn: ({ signal }) =>
-      callApi<RequestSession>('GET', withQuery('/api/request-session', { session }), { signal }),
+    queryFn: read<RequestSession>(withQuery('/api/request-session', { session })),
     enabled: session !== '',
     refetchInterval: SESSION_MS,
   });
 
 /** Lets a session choose an account anew with its next call. */
 export function useReleaseSession(session: string) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => callApi('DELETE', pathOf('/api/sessions', id)),
-    onSettled: () => client.invalidateQueries({ queryKey: requestSessionQuery(session).queryKey }),
-  });
+  return useChange(
+    (id: string) => callApi('DELETE', pathOf('/api/sessions', id)),
+    requestSessionQuery(session).queryKey,
+  );
 }
 
 export const bodyRecordingQuery = queryOptions({
   queryKey: ['body-recording'],
-  queryFn: ({ signal }) => callApi<BodyRecording>('GET', '/api/body-recording', { signal }),
+  queryFn: read<BodyRecording>('/api/body-recording'),
 });
 
 export function useRecordBodies() {
@@ -161,7 +156,7 @@ export function useRecordBodies() {
 export const requestQuery = (id: string) =>
   queryOptions({
     queryKey: ['request', id],
-    queryFn: ({ signal }) => callApi<RequestDetail>('GET', pathOf(PREFIX, id), { signal }),
+    queryFn: read<RequestDetail>(pathOf(PREFIX, id)),
     // A record is written once.
     staleTime: Number.POSITIVE_INFINITY,
   });

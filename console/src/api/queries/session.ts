@@ -3,6 +3,7 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ConsoleSession, Role } from '../../../../src/admin/contract.ts';
 import { callApi, isSignedOut } from '../client.ts';
+import { read } from '../use-change.ts';
 import { SESSION_KEY } from './session-key.ts';
 
 const AWAY_POLL_MS = 4000;
@@ -15,7 +16,7 @@ export interface SignIn {
 
 export const sessionQuery = queryOptions({
   queryKey: SESSION_KEY,
-  queryFn: ({ signal }) => callApi<ConsoleSession>('GET', '/api/session', { signal }),
+  queryFn: read<ConsoleSession>('/api/session'),
   staleTime: 60_000,
   // A gateway that is away is said at once, and asked again until it is back.
   retry: false,

@@ -3,6 +3,7 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { SignIn, SignInStart, StartedSignIn } from '../../../../src/admin/contract.ts';
 import { ApiError, callApi, isSignedOut } from '../client.ts';
+import { read } from '../use-change.ts';
 import { refreshAccounts } from './accounts.ts';
 
 const POLL_MS = 1500;
@@ -17,8 +18,7 @@ export function useStartSignIn() {
 export const signInQuery = (state: string) =>
   queryOptions({
     queryKey: ['sign-in', state],
-    queryFn: ({ signal }) =>
-      callApi<SignIn>('GET', `/api/oauth/${encodeURIComponent(state)}`, { signal }),
+    queryFn: read<SignIn>(`/api/oauth/${encodeURIComponent(state)}`),
     // A gateway that is away is said at once, and asked again until it is back.
     retry: false,
     refetchInterval: ({ state: { data, error } }) =>

@@ -3,6 +3,7 @@
 import { keepPreviousData, queryOptions, useMutation } from '@tanstack/react-query';
 import type { LeadingUsage, Usage } from '../../../../src/admin/contract.ts';
 import { callApi, withQuery } from '../client.ts';
+import { read } from '../use-change.ts';
 
 export const USAGE_GROUPS = [
   ...(['model', 'account', 'key', 'owner', 'team', 'tag', 'protocol', 'none'] as const),
@@ -40,11 +41,12 @@ const toSearch = ({ filter = {}, ...query }: UsageQuery) => ({ ...query, ...filt
 export const usageQuery = (query: UsageQuery) =>
   queryOptions({
     queryKey: ['usage-sums', toSearch(query)],
-    queryFn: ({ signal }) => {
-      const shown = { leading: LEADING_GROUPS, limit: LISTED_GROUPS };
-      const path = withQuery('/api/usage/leading', { ...toSearch(query), ...shown });
-      return callApi<LeadingUsage>('GET', path, { signal });
-    },
+    queryFn: read<LeadingUsage>(
+      withQuery('/api/usage/leading', {
+        ...toSearch(query),
+        ...{ leading: LEADING_GROUPS, limit: LISTED_GROUPS },
+      }),
+    ),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });

@@ -44,7 +44,6 @@ export function AccountDrawer({ account, onClose, ...rest }: AccountDrawerProps)
       position="right"
       size="lg"
       title={shown === 'nobody' ? t('accounts.one') : shown?.label}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
     >
       {shown === 'nobody' ? (
         <EmptyNote

@@ -52,7 +52,6 @@ export function AddDialog({ way, again, onWay, onClose }: AddDialogProps) {
       size="lg"
       title={title}
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
     >
       {data === undefined && error !== null ? (
         <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />

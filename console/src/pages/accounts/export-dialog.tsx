@@ -21,12 +21,7 @@ export interface ExportDialogProps {
 export function ExportDialog({ chosen, onClose }: ExportDialogProps) {
   const { t } = useTranslation();
   return (
-    <Modal
-      opened={chosen !== undefined}
-      onClose={onClose}
-      title={t('addAccount.exportTitle')}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-    >
+    <Modal opened={chosen !== undefined} onClose={onClose} title={t('addAccount.exportTitle')}>
       {chosen !== undefined && <ExportForm chosen={chosen} onClose={onClose} />}
     </Modal>
   );

@@ -8,7 +8,7 @@ import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
 import { accountsQuery } from '../../api/queries/accounts.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Restricted } from '../../components/restricted.tsx';
@@ -50,7 +50,12 @@ export function AccountsPage() {
         }
       />
       {accounts === undefined ? (
-        <Waiting error={error} onRetry={() => void refetch()} />
+        <NotLoaded
+          isMain
+          error={error}
+          onRetry={() => void refetch()}
+          outline={<AccountsSkeleton />}
+        />
       ) : accounts.length === 0 ? (
         <Restricted least="operator">
           <NoAccounts onAdd={add} />
@@ -109,12 +114,6 @@ function Actions({ onAdd, onExport }: ActionsProps) {
       </Restricted>
     </div>
   );
-}
-
-function Waiting({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
-  const { t } = useTranslation();
-  if (error === null) return <AccountsSkeleton />;
-  return <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={onRetry} />;
 }
 
 function NoAccounts({ onAdd }: { readonly onAdd: (way: Way) => void }) {

@@ -1,12 +1,12 @@
 // How programs are pointed at the gateway: a client to choose, and its steps with snippets to copy.
 
-import { Alert, SegmentedControl, Skeleton } from '@mantine/core';
+import { Alert, SegmentedControl } from '@mantine/core';
 import { IconAlertTriangle, IconArrowRight } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { overviewQuery } from '../../api/queries/overview.ts';
-import { ErrorNote } from '../../components/error-note.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
@@ -80,10 +80,8 @@ interface ClientPanelProps {
 function ClientPanel({ client, way, onWay }: ClientPanelProps) {
   const { t } = useTranslation();
   const state = useSetUp(client);
-  if (!state.isLoaded) {
-    if (state.error === null) return <Skeleton height={620} radius="md" />;
-    return <ErrorNote error={state.error} title={t('common.failedToLoad')} onRetry={state.retry} />;
-  }
+  if (!state.isLoaded)
+    return <NotLoaded isMain error={state.error} onRetry={state.retry} height={620} radius="md" />;
   const name = sayName(client, t('clients.otherApp'));
   return (
     <>

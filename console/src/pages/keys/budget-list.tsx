@@ -1,6 +1,6 @@
 // The budgets of the gateway, or those of one key: how much is used, and making, changing and removing them.
 
-import { ActionIcon, Badge, Button, Skeleton } from '@mantine/core';
+import { ActionIcon, Badge, Button } from '@mantine/core';
 import { IconEdit, IconPlus, IconTrash, IconWallet } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -14,7 +14,7 @@ import {
 } from '../../api/queries/budgets.ts';
 import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { useConfirm } from '../../components/use-confirm.tsx';
 import { useFormat } from '../../components/use-format.ts';
 import { useSettle } from '../../components/use-settle.ts';
@@ -30,12 +30,8 @@ export function BudgetList({ keyId }: { readonly keyId?: string | undefined }) {
   /** Once it was closed, the button that opened it has the focus again. */
   const [isNew, setNew] = useState<boolean>();
   const may = useMay('operator');
-  if (data === undefined) {
-    if (error === null) return <Skeleton height={120} />;
-    return (
-      <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
-    );
-  }
+  if (data === undefined)
+    return <NotLoaded isMain error={error} onRetry={() => void refetch()} height={120} />;
   const budgets =
     keyId === undefined
       ? data.budgets

@@ -1,6 +1,6 @@
 // The keys of people and programs: the list, making one, changing one, taking one back.
 
-import { Button, Drawer, SegmentedControl, Skeleton } from '@mantine/core';
+import { Button, Drawer, SegmentedControl } from '@mantine/core';
 import { IconKey, IconMailForward, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, type RefObject, useRef, useState } from 'react';
@@ -13,8 +13,8 @@ import type {
 import { keysQuery, useChangeKey, useCreateKey, useRemoveKey } from '../../api/queries/keys.ts';
 import { useInviteHolder } from '../../api/queries/people.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
 import { InvitationLink } from '../../components/invitation-link.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Restricted } from '../../components/restricted.tsx';
@@ -115,7 +115,6 @@ export function KeysPage() {
             ? t(isNew ? (isInvitation ? 'keys.inviteTitle' : 'keys.createTitle') : 'keys.one')
             : t('keys.editTitle', { name: opened.name })
         }
-        closeButtonProps={{ 'aria-label': t('common.close') }}
       >
         {isNew &&
           isInvitation &&
@@ -204,12 +203,8 @@ function KeyList({ create, onEdit, onRotate }: KeyListProps) {
       toasts.doneWithUndo(message, () => undo(changed));
     }, toasts.failed);
   };
-  if (data === undefined) {
-    if (error === null) return <Skeleton height={260} />;
-    return (
-      <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
-    );
-  }
+  if (data === undefined)
+    return <NotLoaded isMain error={error} onRetry={() => void refetch()} height={260} />;
   const { keys } = data;
   if (keys.length === 0) {
     return (

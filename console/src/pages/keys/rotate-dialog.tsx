@@ -26,12 +26,7 @@ export function RotateDialog({ rotated, onClose, onRotated }: RotateDialogProps)
       () => undefined,
     );
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('keys.rotateTitle', { name: rotated.name })}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-    >
+    <Modal opened onClose={onClose} title={t('keys.rotateTitle', { name: rotated.name })}>
       <div className="form-stack">
         <p className="form-note">{t('keys.rotateHint')}</p>
         <SegmentedControl

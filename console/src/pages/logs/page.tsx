@@ -1,6 +1,6 @@
 // The log of the gateway: levels, search, and a list that follows it.
 
-import { Button, Select, Skeleton, TextInput } from '@mantine/core';
+import { Button, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import {
   IconChevronRight,
@@ -13,7 +13,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyNote } from '../../components/empty-note.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
@@ -64,9 +64,8 @@ export function LogsPage() {
         />
       </search>
       <Panel isFlush className="logs-panel">
-        {lines === undefined && log.error === null && <Skeleton height={320} />}
-        {lines === undefined && log.error !== null && (
-          <ErrorNote error={log.error} title={t('common.failedToLoad')} onRetry={log.retry} />
+        {lines === undefined && (
+          <NotLoaded isMain error={log.error} onRetry={log.retry} height={320} />
         )}
         {lines?.length === 0 && (
           <NoLines isFiltered={level !== undefined || search !== undefined} />

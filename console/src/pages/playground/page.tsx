@@ -1,13 +1,13 @@
 // The playground: a conversation in any client protocol, with one model or two, and the wire beside it.
 
-import { Button, Drawer, SegmentedControl, Skeleton, Switch } from '@mantine/core';
+import { Button, Drawer, SegmentedControl, Switch } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconAdjustments, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type DragEvent, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { requestQuery } from '../../api/queries/requests.ts';
-import { ErrorNote } from '../../components/error-note.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
@@ -25,17 +25,13 @@ import { WirePanel } from './wire-panel.tsx';
 import './page.css';
 
 export function PlaygroundPage() {
-  const { t } = useTranslation();
   const { texts } = useSearchTexts();
   const [kept] = useState(readKept);
   const id = texts.request ?? '';
   const { data, error, refetch } = useQuery({ ...requestQuery(id), enabled: id !== '' });
   if (id === '') return <Playground start={kept} />;
   if (data !== undefined) return <Playground key={id} start={startFrom(data)} />;
-  if (error === null) return <Skeleton height={520} radius="md" />;
-  return (
-    <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
-  );
+  return <NotLoaded isMain error={error} onRetry={() => void refetch()} height={520} radius="md" />;
 }
 
 interface PlaygroundProps {
@@ -227,7 +223,6 @@ function Playground({ start: kept }: PlaygroundProps) {
         onClose={() => setSettingsOpen(false)}
         position="right"
         title={t('playground.settings')}
-        closeButtonProps={{ 'aria-label': t('common.close') }}
       >
         {form}
       </Drawer>

@@ -1,6 +1,5 @@
 // Equal errors as one: how many, of what, since when; each leads to its requests.
 
-import { Skeleton } from '@mantine/core';
 import { IconCircleCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -8,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import type { RequestErrors } from '../../../../src/admin/contract.ts';
 import { errorGroupsQuery, type RequestQuery } from '../../api/queries/requests.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { RelativeTime } from '../../components/times.tsx';
@@ -27,11 +26,8 @@ export interface ErrorGroupsProps {
 export function ErrorGroups({ query, search }: ErrorGroupsProps) {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(errorGroupsQuery(query));
-  if (data === undefined) {
-    if (error === null) return <Skeleton height={320} />;
-    const retry = () => void refetch();
-    return <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={retry} />;
-  }
+  if (data === undefined)
+    return <NotLoaded isMain error={error} onRetry={() => void refetch()} height={320} />;
   if (data.groups.length === 0) {
     return (
       <EmptyNote

@@ -1,6 +1,6 @@
 // The record of requests: filters, counts over time, a list that follows what happens, and one request in full.
 
-import { ActionIcon, Button, Menu, SegmentedControl, Skeleton } from '@mantine/core';
+import { ActionIcon, Button, Menu, SegmentedControl } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import {
   IconColumns,
@@ -18,8 +18,8 @@ import { overviewQuery } from '../../api/queries/overview.ts';
 import { type RequestQuery, useForgetRequests } from '../../api/queries/requests.ts';
 import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { RemoveItem } from '../../components/remove-item.tsx';
@@ -159,11 +159,7 @@ interface RowsProps {
 }
 
 function Rows({ list: { rows, error, retry }, isEmpty, isFiltered, children }: RowsProps) {
-  const { t } = useTranslation();
-  if (rows === undefined) {
-    if (error === null) return <Skeleton height={320} />;
-    return <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={retry} />;
-  }
+  if (rows === undefined) return <NotLoaded isMain error={error} onRetry={retry} height={320} />;
   return isEmpty ? <NoRequests isFiltered={isFiltered} /> : children(rows);
 }
 

@@ -25,7 +25,6 @@ export function RequestDrawer({ id, neighbours, onClose }: RequestDrawerProps) {
       position="right"
       size={860}
       title={t('requests.detailTitle')}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
     >
       {id !== undefined && (
         <div className="request-drawer-body">
@@ -69,7 +68,7 @@ export function RequestPanel(props: RequestPanelProps) {
                   )}
                 </ActionIcon>
               </Tooltip>
-              <CloseButton aria-label={t('common.close')} onClick={onClose} />
+              <CloseButton onClick={onClose} />
             </>
           }
         />

@@ -1,6 +1,6 @@
 // One request in full; the page's address names it and the part that is open.
 
-import { ActionIcon, Skeleton, Tabs, Tooltip } from '@mantine/core';
+import { ActionIcon, Tabs, Tooltip } from '@mantine/core';
 import {
   IconArrowDown,
   IconArrowUp,
@@ -18,8 +18,8 @@ import { ApiError } from '../../api/client.ts';
 import { requestQuery } from '../../api/queries/requests.ts';
 import { CopyIcon } from '../../components/copy-button.tsx';
 import { EmptyNote } from '../../components/empty-note.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
 import type { Tone } from '../../components/meter.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { useActiveInView } from '../../components/use-active-in-view.ts';
@@ -63,22 +63,21 @@ export function RequestView({ id, neighbours, actions }: RequestViewProps) {
         </div>
       </div>
       {data !== undefined && <RequestTabs detail={data} />}
-      {data === undefined && error === null && <Skeleton height={400} />}
-      {data === undefined && error !== null && isGone(error) && (
+      {data === undefined && isGone(error) && (
         <EmptyNote
           icon={<IconFileUnknown size={32} stroke={1.5} />}
           title={t('requests.notFound')}
           hint={t('requests.notFoundHint')}
         />
       )}
-      {data === undefined && error !== null && !isGone(error) && (
-        <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
+      {data === undefined && !isGone(error) && (
+        <NotLoaded isMain error={error} onRetry={() => void refetch()} height={400} />
       )}
     </>
   );
 }
 
-function isGone(error: Error): boolean {
+function isGone(error: Error | null): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 

@@ -87,12 +87,7 @@ function NameView({ isOpen, onClose, onName }: NameViewProps) {
     close();
   };
   return (
-    <Modal
-      opened={isOpen}
-      onClose={close}
-      title={t('requests.saveView')}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-    >
+    <Modal opened={isOpen} onClose={close} title={t('requests.saveView')}>
       <form onSubmit={submit}>
         <TextInput
           label={t('requests.viewName')}

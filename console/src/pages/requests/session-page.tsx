@@ -1,6 +1,6 @@
 // One run of an agent: what it came to, the account it is bound to, its calls over time and its tools in order.
 
-import { Button, Skeleton } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconRoute, IconUnlink } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -10,9 +10,9 @@ import { ApiError } from '../../api/client.ts';
 import { requestSessionQuery, useReleaseSession } from '../../api/queries/requests.ts';
 import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
 import { formatJson } from '../../components/format-json.ts';
 import { LinkButton } from '../../components/link-button.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
@@ -49,7 +49,6 @@ export function SessionPage() {
         }
       />
       {data !== undefined && <SessionBody session={data} />}
-      {data === undefined && !isGone && error === null && <Skeleton height={420} />}
       {data === undefined && isGone && (
         <Panel>
           <EmptyNote
@@ -59,8 +58,8 @@ export function SessionPage() {
           />
         </Panel>
       )}
-      {data === undefined && !isGone && error !== null && (
-        <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
+      {data === undefined && !isGone && (
+        <NotLoaded isMain error={error} onRetry={() => void refetch()} height={420} />
       )}
     </div>
   );

@@ -1,6 +1,6 @@
 // Every exact name a client may use, with what it stands for and its limits.
 
-import { Skeleton, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
@@ -8,8 +8,8 @@ import { useTranslation } from 'react-i18next';
 import type { Models } from '../../../../src/admin/contract.ts';
 import { modelsQuery } from '../../api/queries/models.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
 import { MoreRows } from '../../components/more-rows.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useFormat } from '../../components/use-format.ts';
 
@@ -41,9 +41,8 @@ export function Catalogue({ onTry }: { readonly onTry: (name: string) => void })
         />
       }
     >
-      {data === undefined && error === null && <Skeleton height={320} m="md" w="auto" />}
-      {data === undefined && error !== null && (
-        <ErrorNote error={error} onRetry={() => void refetch()} />
+      {data === undefined && (
+        <NotLoaded error={error} onRetry={() => void refetch()} height={320} m="md" w="auto" />
       )}
       {data !== undefined && found.length === 0 && (
         <EmptyNote title={t('routing.noModels')} hint={t('routing.noModelsHint')} />

@@ -9,6 +9,7 @@ import type { ConfigSection } from '../../../../src/admin/contract.ts';
 import { accountsQuery } from '../../api/queries/accounts.ts';
 import { sectionQuery, useChangeSection } from '../../api/queries/config.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { readFieldError } from '../../components/read-field-error.ts';
 import { SecretInput } from '../../components/secret-input.tsx';
@@ -34,9 +35,8 @@ export function ProviderPanel() {
     <Panel title={t('provider.title')} hint={t('provider.hint')}>
       <div className="form-stack provider">
         <ProviderState />
-        {data === undefined && error === null && <Skeleton height={420} />}
-        {data === undefined && error !== null && (
-          <ErrorNote error={error} onRetry={() => void refetch()} />
+        {data === undefined && (
+          <NotLoaded error={error} onRetry={() => void refetch()} height={420} />
         )}
         {data !== undefined && <ProviderForm section={data} />}
       </div>

@@ -67,7 +67,6 @@ export function AccessLogPanel() {
         opened={denied !== undefined}
         onClose={() => setDenied(undefined)}
         title={t('security.ruleTitle')}
-        closeButtonProps={{ 'aria-label': t('common.close') }}
       >
         {denied !== undefined && (
           <RuleForm edited={undefined} range={denied} onClose={() => setDenied(undefined)} />

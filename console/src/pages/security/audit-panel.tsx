@@ -62,7 +62,6 @@ export function AuditPanel() {
         opened={shown !== undefined}
         onClose={() => setShown(undefined)}
         title={t('security.changeTitle')}
-        closeButtonProps={{ 'aria-label': t('common.close') }}
       >
         {shown !== undefined && <BeforeAndAfter entry={shown} />}
       </Modal>

@@ -1,10 +1,10 @@
 // The entries of a log, page after page, the latest first, and a row of them.
 
-import { ActionIcon, Button, Skeleton, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ErrorNote } from '../../components/error-note.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { RelativeTime } from '../../components/times.tsx';
 
 interface EntryPagesProps<Entry> {
@@ -18,10 +18,8 @@ export function EntryPages<Entry>({ query, empty, children }: EntryPagesProps<En
   const { t } = useTranslation();
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = query;
   const entries = data?.pages.flatMap((page) => page.entries);
-  if (entries === undefined) {
-    if (error === null) return <Skeleton height={200} />;
-    return <ErrorNote error={error} onRetry={() => void refetch()} />;
-  }
+  if (entries === undefined)
+    return <NotLoaded error={error} onRetry={() => void refetch()} height={200} />;
   return (
     <>
       {entries.length === 0 ? empty : children(entries)}

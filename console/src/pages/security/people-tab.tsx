@@ -1,6 +1,6 @@
 // Who signs in to the console and as what, the links that wait, and the own password.
 
-import { Button, Modal, Select, Skeleton, TextInput } from '@mantine/core';
+import { Button, Modal, Select, TextInput } from '@mantine/core';
 import { IconUserPlus, IconUsersGroup } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -25,6 +25,7 @@ import { sessionQuery, useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { InvitationLink } from '../../components/invitation-link.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { SecretInput } from '../../components/secret-input.tsx';
@@ -68,9 +69,8 @@ function PeoplePanel() {
   );
   return (
     <Panel isFlush title={t('people.title')} hint={t('people.hint')} actions={invite}>
-      {data === undefined && error === null && <Skeleton height={140} />}
-      {data === undefined && error !== null && (
-        <ErrorNote error={error} onRetry={() => void refetch()} />
+      {data === undefined && (
+        <NotLoaded error={error} onRetry={() => void refetch()} height={140} />
       )}
       {data?.people.length === 0 && (
         <EmptyNote
@@ -94,12 +94,7 @@ function PeoplePanel() {
           ))}
         </StackingTable>
       )}
-      <Modal
-        opened={isInviting}
-        onClose={() => setInviting(false)}
-        title={t('people.inviteTitle')}
-        closeButtonProps={{ 'aria-label': t('common.close') }}
-      >
+      <Modal opened={isInviting} onClose={() => setInviting(false)} title={t('people.inviteTitle')}>
         <InviteForm
           onCancel={() => setInviting(false)}
           onCreated={(created) => {

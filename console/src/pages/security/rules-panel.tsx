@@ -1,6 +1,6 @@
 // The rules of the address filter, with their hits.
 
-import { ActionIcon, Alert, Button, Modal, Skeleton } from '@mantine/core';
+import { ActionIcon, Alert, Button, Modal } from '@mantine/core';
 import {
   IconPencil,
   IconPlus,
@@ -14,7 +14,7 @@ import { useTranslation } from 'react-i18next';
 import type { AddressRule } from '../../../../src/admin/contract.ts';
 import { addressRulesQuery, useAddRule, useRemoveRule } from '../../api/queries/address-rules.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { useNow } from '../../components/now.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { StackingTable } from '../../components/stacking-table.tsx';
@@ -45,9 +45,8 @@ export function RulesPanel() {
         </Button>
       }
     >
-      {data === undefined && error === null && <Skeleton height={140} />}
-      {data === undefined && error !== null && (
-        <ErrorNote error={error} onRetry={() => void refetch()} />
+      {data === undefined && (
+        <NotLoaded error={error} onRetry={() => void refetch()} height={140} />
       )}
       {data?.rules.length === 0 && (
         <EmptyNote
@@ -70,7 +69,6 @@ export function RulesPanel() {
             ? t('security.ruleTitle')
             : t('security.ruleEditTitle', { range: editing.range })
         }
-        closeButtonProps={{ 'aria-label': t('common.close') }}
       >
         {editing === 'new' && <RuleForm edited={undefined} onClose={close} />}
         {editing !== undefined && editing !== 'new' && (

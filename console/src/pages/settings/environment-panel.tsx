@@ -1,14 +1,13 @@
 // The variables of the environment: what each is for, what is in force, where that comes from, and how to change it.
 
-import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { i18n } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { EnvironmentVariable } from '../../../../src/admin/contract.ts';
 import { environmentQuery } from '../../api/queries/environment.ts';
-import { ErrorNote } from '../../components/error-note.tsx';
 import { Hint } from '../../components/hint.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { Panel } from '../../components/panel.tsx';
 import type { en } from '../../i18n/en.ts';
 import { placeOfVariable } from '../../settings/setting-places.ts';
@@ -19,11 +18,7 @@ export function EnvironmentPanel() {
   if (data === undefined) {
     return (
       <Panel title={t('settings.groups.environment')} hint={t('settings.groupHints.environment')}>
-        {error === null ? (
-          <Skeleton height="100vh" />
-        ) : (
-          <ErrorNote error={error} onRetry={() => void refetch()} />
-        )}
+        <NotLoaded error={error} onRetry={() => void refetch()} height="100vh" />
       </Panel>
     );
   }

@@ -1,6 +1,6 @@
 // The upstreams of the config file: the list, adding, changing and removing one.
 
-import { ActionIcon, Button, Drawer, Skeleton } from '@mantine/core';
+import { ActionIcon, Button, Drawer } from '@mantine/core';
 import { IconCloudOff, IconLock, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -8,7 +8,7 @@ import { useTranslation } from 'react-i18next';
 import type { ConfigSection } from '../../../../src/admin/contract.ts';
 import { sectionQuery, useChangeSection } from '../../api/queries/config.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { findOverride, valueAt } from '../../settings/section-values.ts';
@@ -52,9 +52,8 @@ export function UpstreamsPanel() {
       hint={t('settings.groupHints.upstreams')}
       actions={add}
     >
-      {data === undefined && error === null && <Skeleton height={120} />}
-      {data === undefined && error !== null && (
-        <ErrorNote error={error} onRetry={() => void refetch()} />
+      {data === undefined && (
+        <NotLoaded error={error} onRetry={() => void refetch()} height={120} />
       )}
       {data !== undefined && <UpstreamList section={data} onEdit={setEditing} onRemove={remove} />}
       <Drawer
@@ -67,7 +66,6 @@ export function UpstreamsPanel() {
             ? t('settings.upstream.titleNew')
             : t('settings.upstream.titleEdit', { id: editing })
         }
-        closeButtonProps={{ 'aria-label': t('common.close') }}
       >
         {editing !== undefined && data !== undefined && (
           <UpstreamForm id={editing} section={data} onClose={close} />

@@ -1,6 +1,6 @@
 // What was used: over time, by whom, and what the caches saved.
 
-import { Button, SegmentedControl, Select, Skeleton } from '@mantine/core';
+import { Button, SegmentedControl, Select } from '@mantine/core';
 import { IconChartBar, IconDownload, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -16,10 +16,10 @@ import {
   useReadUsage,
 } from '../../api/queries/usage.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
 import { LatencyChart } from '../../components/latency-chart.tsx';
 import { LatencyFigures } from '../../components/latency-figures.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
+import { NotLoaded } from '../../components/not-loaded.tsx';
 import { useNow } from '../../components/now.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
@@ -68,9 +68,8 @@ export function UsagePage() {
       />
       <ViewBar view={view} onChange={adjust} />
       <Shortcuts view={view} onChange={adjust} />
-      {data === undefined && error === null && <Skeleton height={420} />}
-      {data === undefined && error !== null && (
-        <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
+      {data === undefined && (
+        <NotLoaded error={error} onRetry={() => void refetch()} isMain height={420} />
       )}
       {data !== undefined && <UsageBody usage={data} latency={latency.data} view={view} />}
     </>
