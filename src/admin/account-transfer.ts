@@ -3,7 +3,7 @@
 import type { XStatic } from 'typebox/schema';
 import { invalidRequest } from '../canonical/error.ts';
 import { messageSchema, told } from '../lib/localized-message.ts';
-import { named, object, optional } from '../lib/object-schema.ts';
+import { list, named, object, optional } from '../lib/object-schema.ts';
 import type { ImportResult } from '../oauth/imports.ts';
 import { requireReauthentication } from './access/session.ts';
 import { readAccountProxy, readUpstream } from './account-input.ts';
@@ -37,16 +37,15 @@ export const IMPORTED_SCHEMA = named('ImportedAccounts', {
   added: { type: 'integer' },
   updated: { type: 'integer' },
   failed: { type: 'integer' },
-  results: {
-    type: 'array',
-    items: object({
+  results: list(
+    object({
       index: { type: 'integer', description: 'The place in the file, from 1.' },
       label: { type: ['string', 'null'] },
       outcome: { enum: ['added', 'updated', 'failed'] },
       accountId: { type: ['string', 'null'] },
       reason: orNull(messageSchema('Why it failed, or what is worth knowing.')),
     }),
-  },
+  ),
 });
 
 const EXPORT_SCHEMA = object({
@@ -74,11 +73,10 @@ const EXPORT_SCHEMA = object({
 export const EXPORTED_SCHEMA = named('ExportedAccounts', {
   sealed: { type: 'string' },
   count: { type: 'integer' },
-  left: {
-    type: 'array',
-    items: { type: 'string' },
-    description: 'Ids of accounts that come with the process and are not exported.',
-  },
+  left: list(
+    { type: 'string' },
+    'Ids of accounts that come with the process and are not exported.',
+  ),
 });
 
 export function createTransferRoutes(options: AdminOptions): readonly ApiRoute[] {

@@ -5,7 +5,7 @@ import { type Account, TIERS } from '../accounts/account.ts';
 import type { HealthEvent } from '../accounts/health.ts';
 import { clientError, gatewayError, invalidRequest, upstreamError } from '../canonical/error.ts';
 import { MESSAGE_SCHEMA, told } from '../lib/localized-message.ts';
-import { named, object, optional, partial } from '../lib/object-schema.ts';
+import { list, named, object, optional, partial } from '../lib/object-schema.ts';
 import { BILLINGS } from '../pricing/charges.ts';
 import { requireReauthentication } from './access/session.ts';
 import {
@@ -241,12 +241,11 @@ const ORDER_SCHEMA = object({
 });
 
 export const ORDERED_SCHEMA = named('OrderedAccounts', {
-  accounts: { type: 'array', items: ACCOUNT_SCHEMA },
-  fixed: {
-    type: 'array',
-    items: { type: 'string' },
-    description: 'Named accounts whose place cannot be changed: they come with the process.',
-  },
+  accounts: list(ACCOUNT_SCHEMA),
+  fixed: list(
+    { type: 'string' },
+    'Named accounts whose place cannot be changed: they come with the process.',
+  ),
 });
 
 export function createOrderRoute(options: AccountFacts): ApiRoute {
@@ -408,9 +407,8 @@ async function refreshAccount(
 }
 
 export const UPSTREAMS_SCHEMA = named('Upstreams', {
-  upstreams: {
-    type: 'array',
-    items: object({
+  upstreams: list(
+    object({
       id: { type: 'string' },
       profile: { type: 'string' },
       canSignIn: { type: 'boolean', description: 'An OAuth client is configured for it.' },
@@ -431,7 +429,7 @@ export const UPSTREAMS_SCHEMA = named('Upstreams', {
         ],
       },
     }),
-  },
+  ),
 });
 
 export function createUpstreamRoutes({ book, upstreams }: AdminOptions): readonly ApiRoute[] {

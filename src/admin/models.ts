@@ -1,7 +1,7 @@
 // `/api/models`, `/api/route`, `/api/prices`: the model list, where a name is routed, and what models cost.
 
 import { messageSchema } from '../lib/localized-message.ts';
-import { named, object, optional, partial, TEXT } from '../lib/object-schema.ts';
+import { list, named, object, optional, partial, TEXT } from '../lib/object-schema.ts';
 import { CHARGE_KINDS } from '../pricing/cost.ts';
 import {
   CURRENCY,
@@ -18,9 +18,8 @@ import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 import { orNull } from './schemas.ts';
 
 export const MODELS_SCHEMA = named('Models', {
-  models: {
-    type: 'array',
-    items: object({
+  models: list(
+    object({
       id: { type: 'string' },
       target: { type: ['string', 'null'], description: 'The model the name stands for.' },
       servedAs: {
@@ -34,9 +33,9 @@ export const MODELS_SCHEMA = named('Models', {
       outputTokenLimit: { type: 'integer' },
       supportsThinking: { type: 'boolean' },
       drawsImages: { type: 'boolean' },
-      tasks: { type: 'array', items: { type: 'string' }, description: 'What it is for.' },
+      tasks: list({ type: 'string' }, 'What it is for.'),
     }),
-  },
+  ),
 });
 
 const ROUTE_QUERY = object({
@@ -55,10 +54,8 @@ export const ROUTE_SCHEMA = named('Route', {
     type: ['string', 'null'],
     description: 'The id by which an enabled account serves it now; null when none does.',
   },
-  steps: {
-    type: 'array',
-    description: 'How it got there.',
-    items: object({
+  steps: list(
+    object({
       kind: { enum: ROUTE_STEP_KINDS },
       name: {
         type: 'string',
@@ -71,19 +68,20 @@ export const ROUTE_SCHEMA = named('Route', {
       }),
       text: { type: 'string', description: 'The step in words.' },
     }),
-  },
-  chain: optional({
-    type: 'array',
-    description: 'Where the name goes to several models: the steps, in the order they are tried.',
-    items: {
-      type: 'array',
-      items: object({
-        name: { type: 'string', description: 'A model, or `upstream/model`.' },
-        weight: { type: 'number' },
-        servedAs: { type: ['string', 'null'], description: 'As above, for this model.' },
-      }),
-    },
-  }),
+    'How it got there.',
+  ),
+  chain: optional(
+    list(
+      list(
+        object({
+          name: { type: 'string', description: 'A model, or `upstream/model`.' },
+          weight: { type: 'number' },
+          servedAs: { type: ['string', 'null'], description: 'As above, for this model.' },
+        }),
+      ),
+      'Where the name goes to several models: the steps, in the order they are tried.',
+    ),
+  ),
   error: orNull(messageSchema('Why it is unknown or not served now, with a similar name that is.')),
   thinking: { type: ['string', 'null'] },
   effort: { type: ['string', 'null'] },
@@ -148,11 +146,7 @@ const RATES = Object.fromEntries(CHARGE_KINDS.map((kind) => [kind, RATE]));
 
 const PRICE = named('Price', {
   basis: { enum: PRICE_BASES },
-  models: {
-    type: 'array',
-    items: TEXT,
-    description: 'Models, `upstream/model` or patterns it is for.',
-  },
+  models: list(TEXT, 'Models, `upstream/model` or patterns it is for.'),
   provider: optional({ enum: PROVIDERS }),
   source: optional(TEXT),
   date: optional(TEXT),
@@ -167,7 +161,7 @@ const PRICE = named('Price', {
 export const PRICES_SCHEMA = named('Prices', {
   currency: TEXT,
   tableSource: { ...TEXT, description: 'Where the facts of the public prices were taken from.' },
-  prices: { type: 'array', items: PRICE, description: 'Own prices first, which win.' },
+  prices: list(PRICE, 'Own prices first, which win.'),
   found: optional(PRICE),
 });
 

@@ -4,7 +4,7 @@ import type { XStatic } from 'typebox/schema';
 import { groupOfModel } from '../canonical/model.ts';
 import { MESSAGE_SCHEMA } from '../lib/localized-message.ts';
 import { compareCodePoints } from '../lib/names.ts';
-import { named, object, partial } from '../lib/object-schema.ts';
+import { list, named, object, partial } from '../lib/object-schema.ts';
 import { inOrder, type QuotaJson, writeQuotas } from './account-view.ts';
 import { findAccount } from './accounts.ts';
 import type { AdminOptions } from './options.ts';
@@ -14,7 +14,7 @@ import { orNull, QUOTA_SCHEMA } from './schemas.ts';
 const FAMILY_SCHEMA = named('QuotaFamily', {
   family: { type: 'string', description: 'The first word of the model ids.' },
   kind: { enum: ['text', 'image'] },
-  models: { type: 'array', items: { type: 'string' } },
+  models: list({ type: 'string' }),
   accounts: { type: 'integer', description: 'Accounts with a figure.' },
   accountsWithRoom: { type: 'integer', description: 'Accounts with something left, unprotected.' },
   percent: { type: 'number', description: 'The mean of all figures.' },
@@ -22,17 +22,16 @@ const FAMILY_SCHEMA = named('QuotaFamily', {
 });
 
 const QUOTAS_SCHEMA = named('Quotas', {
-  families: { type: 'array', items: FAMILY_SCHEMA },
-  accounts: {
-    type: 'array',
-    items: object({
+  families: list(FAMILY_SCHEMA),
+  accounts: list(
+    object({
       id: { type: 'string' },
       label: { type: 'string' },
       upstream: { type: 'string' },
       tier: { type: ['string', 'null'] },
-      quotas: { type: 'array', items: QUOTA_SCHEMA },
+      quotas: list(QUOTA_SCHEMA),
     }),
-  },
+  ),
 });
 
 const REFRESH_SCHEMA = partial({
@@ -46,14 +45,13 @@ const REFRESH_SCHEMA = partial({
 });
 
 const REFRESHED_SCHEMA = named('QuotaRefresh', {
-  results: {
-    type: 'array',
-    items: object({
+  results: list(
+    object({
       id: { type: 'string' },
       outcome: { enum: ['read', 'not-reported', 'failed', 'gone'] },
       message: orNull(MESSAGE_SCHEMA),
     }),
-  },
+  ),
 });
 
 type FamilyJson = XStatic<typeof FAMILY_SCHEMA>;

@@ -2,7 +2,7 @@
 
 import { ACCOUNT_KINDS, TIERS } from '../accounts/account.ts';
 import { MESSAGE_SCHEMA, messageSchema, type Sentence, told } from '../lib/localized-message.ts';
-import { named, object, optional, VISIBLE_LINE } from '../lib/object-schema.ts';
+import { list, named, object, optional, VISIBLE_LINE } from '../lib/object-schema.ts';
 import { BILLINGS } from '../pricing/charges.ts';
 
 /** Something of it can be seen. */
@@ -148,8 +148,8 @@ export const ACCOUNT_SCHEMA = named('Account', {
   },
   status: STATUS_SCHEMA,
   condition: CONDITION_SCHEMA,
-  cooldowns: { type: 'array', items: COOLDOWN_SCHEMA },
-  quotas: { type: 'array', items: QUOTA_SCHEMA },
+  cooldowns: list(COOLDOWN_SCHEMA),
+  quotas: list(QUOTA_SCHEMA),
   models: {
     type: ['integer', 'null'],
     description: 'How many models its own list holds; null until it was read.',
@@ -160,7 +160,7 @@ export const ACCOUNT_SCHEMA = named('Account', {
 });
 
 export const ACCOUNT_LIST_SCHEMA = named('AccountList', {
-  accounts: { type: 'array', items: ACCOUNT_SCHEMA },
+  accounts: list(ACCOUNT_SCHEMA),
 });
 
 /** Texts a person writes. */

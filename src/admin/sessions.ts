@@ -1,7 +1,7 @@
 // `/api/sessions`: which account each session is bound to, and unbinding.
 
 import { told } from '../lib/localized-message.ts';
-import { named, object } from '../lib/object-schema.ts';
+import { list, named, object } from '../lib/object-schema.ts';
 import { writeTime } from './account-view.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './route.ts';
@@ -12,21 +12,19 @@ export const BOUND_SESSION_SCHEMA = named('BoundSession', {
   clientKeyHash: { type: 'string', description: 'The same for sessions of one key.' },
   accountId: { type: 'string' },
   account: { type: ['string', 'null'], description: 'Its label; null when it is gone.' },
-  detours: {
-    type: 'array',
-    description:
-      'Models that go elsewhere, because the account is cooling down or cannot serve them.',
-    items: object({
+  detours: list(
+    object({
       model: { type: 'string' },
       accountId: { type: 'string' },
       returns: { type: 'boolean', description: 'Whether it comes back by itself.' },
     }),
-  },
+    'Models that go elsewhere, because the account is cooling down or cannot serve them.',
+  ),
   expiresAt: { type: 'string', format: 'date-time' },
 });
 
 const SESSIONS_SCHEMA = named('Sessions', {
-  sessions: { type: 'array', items: BOUND_SESSION_SCHEMA },
+  sessions: list(BOUND_SESSION_SCHEMA),
 });
 
 const ENDED_SCHEMA = object({ ended: { type: 'integer' } });

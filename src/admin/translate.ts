@@ -6,7 +6,7 @@ import { createReceipt } from '../canonical/receipt.ts';
 import type { CallExplanation } from '../dispatch/dispatcher.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import { named, optional } from '../lib/object-schema.ts';
+import { list, named, optional } from '../lib/object-schema.ts';
 import type { ProtocolRoute } from '../protocols/protocol.ts';
 import { sayUnserved } from '../routing/router.ts';
 import type { AdminOptions } from './options.ts';
@@ -46,11 +46,7 @@ const TRANSLATION_SCHEMA = named('Translation', {
       'The request in the words of the gateway; absent for one that is relayed without being understood.',
   }),
   body: { type: 'object', description: 'What would be sent to the upstream.' },
-  receipt: {
-    type: 'array',
-    description: 'What was dropped, approximated, repaired or capped.',
-    items: { type: 'object' },
-  },
+  receipt: list({ type: 'object' }, 'What was dropped, approximated, repaired or capped.'),
 });
 
 type AskedInput = ApiInput<XStatic<typeof ASKED_SCHEMA>, unknown>;

@@ -10,7 +10,7 @@ import {
 } from '../canonical/error.ts';
 import { withinLimit } from '../lib/clock.ts';
 import { MESSAGE_SCHEMA, type Sentence, textOf, told } from '../lib/localized-message.ts';
-import { named, object, partial, type ValueOf } from '../lib/object-schema.ts';
+import { list, named, object, partial, type ValueOf } from '../lib/object-schema.ts';
 import type { Access, AdminOptions, ListedByAccount } from './options.ts';
 
 const STEP_SCHEMA = object({
@@ -22,7 +22,7 @@ const STEP_SCHEMA = object({
 
 export const TEST_SCHEMA = named('AccountTest', {
   isUsable: { type: 'boolean' },
-  steps: { type: 'array', items: STEP_SCHEMA },
+  steps: list(STEP_SCHEMA),
 });
 
 /** The cost of an answer is agreed to first. */

@@ -16,6 +16,11 @@ export const NAME = {
   pattern: VISIBLE_LINE,
 } as const;
 
+/** A list of such items. */
+export function list<const Items>(items: Items, description?: string) {
+  return { type: 'array', ...(description !== undefined && { description }), items } as const;
+}
+
 interface OptionalField<Schema extends XSchema = XSchema> {
   readonly optional: Schema;
 }

@@ -15,6 +15,7 @@ import {
 } from '../lib/localized-message.ts';
 import {
   COUNT,
+  list,
   named,
   object,
   optional,
@@ -64,7 +65,7 @@ export const REQUEST_ROW_FIELDS = {
   keyName: optional(TEXT),
   owner: optional({ ...TEXT, description: 'Whose key it was then.' }),
   team: optional({ ...TEXT, description: 'The team of the key then.' }),
-  tags: optional({ type: 'array', items: TEXT, description: 'The tags of the key then.' }),
+  tags: optional(list(TEXT, 'The tags of the key then.')),
   clientAddress: TEXT,
   session: optional({
     ...TEXT,
@@ -124,7 +125,7 @@ const CONSIDERED = object({
   accountId: optional(TEXT),
   verdict: TEXT,
   count: optional({ ...COUNT, description: 'Of accounts passed over for one reason.' }),
-  accountIds: optional({ type: 'array', items: TEXT, description: 'The first few of them.' }),
+  accountIds: optional(list(TEXT, 'The first few of them.')),
 });
 
 const ATTEMPT = named('RequestAttempt', {
@@ -136,7 +137,7 @@ const ATTEMPT = named('RequestAttempt', {
   detail: optional(
     messageSchema('What the upstream said, or what the fault was; absent on success.'),
   ),
-  considered: { type: 'array', items: CONSIDERED },
+  considered: list(CONSIDERED),
   ms: optional(COUNT),
 });
 
@@ -161,9 +162,8 @@ const CHARGE = named('RequestCharge', {
     ...COUNT,
     description: 'The long-context step whose rates apply to all of it.',
   }),
-  parts: {
-    type: 'array',
-    items: object({
+  parts: list(
+    object({
       kind: { enum: CHARGE_KINDS },
       count: { ...COUNT, description: 'Tokens, or pictures for `image`.' },
       rate: {
@@ -171,7 +171,7 @@ const CHARGE = named('RequestCharge', {
         description: 'US dollars per million tokens, or per picture.',
       },
     }),
-  },
+  ),
   nanos: { ...COUNT, description: 'The sum of the parts in billionths of a US dollar.' },
   cacheSavingsNanos: { type: 'integer' },
 });
@@ -181,41 +181,26 @@ export const REQUEST_DETAILS_FIELDS = {
   route: TEXT,
   errorKind: optional(TEXT),
   modelVersion: optional(TEXT),
-  finishReasons: optional({
-    type: 'array',
-    items: { enum: FINISH_REASONS },
-    description: 'How the answers ended, each way once.',
-  }),
+  finishReasons: optional(list({ enum: FINISH_REASONS }, 'How the answers ended, each way once.')),
   /** True when a token count is an estimate of the gateway. */
   isEstimate: optional({ type: 'boolean' }),
-  charges: optional({
-    type: 'array',
-    items: CHARGE,
-    description: 'How the cost comes about, an answer each.',
-  }),
-  attemptsList: { type: 'array', items: ATTEMPT },
-  fallbacks: optional({
-    type: 'array',
-    items: FALLBACK,
-    description: 'The targets that were left for the next one of the mapping, in order.',
-  }),
+  charges: optional(list(CHARGE, 'How the cost comes about, an answer each.')),
+  attemptsList: list(ATTEMPT),
+  fallbacks: optional(
+    list(FALLBACK, 'The targets that were left for the next one of the mapping, in order.'),
+  ),
   upstreamCalls: optional({
     ...COUNT,
     description: 'How many calls it was, where it was several at once.',
   }),
-  passedOver: optional({
-    type: 'array',
-    items: CONSIDERED,
-    description: 'Why no account was left, where none was.',
-  }),
-  receiptEntries: {
-    type: 'array',
-    items: object({
+  passedOver: optional(list(CONSIDERED, 'Why no account was left, where none was.')),
+  receiptEntries: list(
+    object({
       path: TEXT,
       action: { enum: ['dropped', 'approximated', 'repaired', 'capped'] },
       reason: MESSAGE_SCHEMA,
     }),
-  },
+  ),
   userAgent: optional(TEXT),
   timings: partial({ upstreamMs: COUNT }),
 } as const;
@@ -237,11 +222,10 @@ export const REQUEST_BODIES_FIELDS = optionals({
   },
   upstreamRequest: BODY_TEXT,
   response: object({
-    blocks: {
-      type: 'array',
-      items: { type: 'object' },
-      description: 'Texts, thoughts, tool calls, media and code of the answer, in order.',
-    },
+    blocks: list(
+      { type: 'object' },
+      'Texts, thoughts, tool calls, media and code of the answer, in order.',
+    ),
     isWhole: { type: 'boolean' },
   }),
   upstreamResponse: { ...BODY_TEXT, description: 'A line of JSON for each event of the upstream.' },

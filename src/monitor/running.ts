@@ -5,7 +5,7 @@ import { outputTokens } from '../canonical/usage.ts';
 import { type Cluster, othersOf, type Topic, Waits } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { IndexedList } from '../lib/collections.ts';
-import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
+import { COUNT, list, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
 import type { Redactor } from '../lib/redact.ts';
 import { type RunningRequest, surfaceOf } from './record.ts';
 import type { FindKey } from './write-record.ts';
@@ -24,7 +24,7 @@ const RUNNING_FIELDS = {
   keyName: optional(TEXT),
   owner: optional(TEXT),
   team: optional(TEXT),
-  tags: optional({ type: 'array', items: TEXT }),
+  tags: optional(list(TEXT)),
   clientAddress: TEXT,
   session: optional(TEXT),
   replica: optional({ ...TEXT, description: 'Absent where there is one alone.' }),

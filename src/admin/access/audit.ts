@@ -3,19 +3,19 @@
 import type { AccessControl } from '../../access/access.ts';
 import { ACCESS_ENTRY_SCHEMA, ACCESS_VERDICTS } from '../../access/access-log.ts';
 import { AUDIT_ACTORS, AUDIT_ENTRY_SCHEMA } from '../../access/audit-log.ts';
-import { named, optional, partial, TEXT } from '../../lib/object-schema.ts';
+import { list, named, optional, partial, TEXT } from '../../lib/object-schema.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
 import { QUERY_TIME, UP_TO_500 } from '../schemas.ts';
 
 const NEXT_CURSOR = optional({ ...TEXT, description: 'Absent on the last page.' });
 
 export const ACCESS_LOG_SCHEMA = named('AccessLog', {
-  entries: { type: 'array', items: ACCESS_ENTRY_SCHEMA },
+  entries: list(ACCESS_ENTRY_SCHEMA),
   nextCursor: NEXT_CURSOR,
 });
 
 export const AUDIT_LOG_SCHEMA = named('AuditLog', {
-  entries: { type: 'array', items: AUDIT_ENTRY_SCHEMA },
+  entries: list(AUDIT_ENTRY_SCHEMA),
   nextCursor: NEXT_CURSOR,
 });
 

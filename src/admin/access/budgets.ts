@@ -11,7 +11,7 @@ import {
 } from '../../access/budgets.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
-import { COUNT, named, optional, partial, TEXT } from '../../lib/object-schema.ts';
+import { COUNT, list, named, optional, partial, TEXT } from '../../lib/object-schema.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute, readNumber } from '../route.ts';
 
 export const BUDGET_SCHEMA = named('Budget', {
@@ -28,7 +28,7 @@ export const BUDGET_SCHEMA = named('Budget', {
 });
 
 export const BUDGET_LIST_SCHEMA = named('BudgetList', {
-  budgets: { type: 'array', items: BUDGET_SCHEMA },
+  budgets: list(BUDGET_SCHEMA),
 });
 
 const DEFAULT_WARN_PERCENT = 80;

@@ -6,12 +6,12 @@ import { ADDRESS_RULE_SCHEMA, type AddressRule, RULE_INPUT } from '../../access/
 import { invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
 import { readIpAddress } from '../../lib/net.ts';
-import { named, object, optional, optionals, partial } from '../../lib/object-schema.ts';
+import { list, named, object, optional, optionals, partial } from '../../lib/object-schema.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute, readNumber } from '../route.ts';
 import { orNull } from '../schemas.ts';
 
 export const ADDRESS_RULES_SCHEMA = named('AddressRuleList', {
-  rules: { type: 'array', items: ADDRESS_RULE_SCHEMA },
+  rules: list(ADDRESS_RULE_SCHEMA),
 });
 
 const { note, ...RULE_PLACE } = RULE_INPUT;

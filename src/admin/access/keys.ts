@@ -14,7 +14,7 @@ import {
   REVISION,
 } from '../../access/api-key.ts';
 import type { ListedKey } from '../../access/api-keys.ts';
-import { NAME, named, optional, optionals, partial } from '../../lib/object-schema.ts';
+import { list, NAME, named, optional, optionals, partial } from '../../lib/object-schema.ts';
 import type { AdminAnswer } from '../../server/admin-route.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute, readNumber } from '../route.ts';
 import { orNull } from '../schemas.ts';
@@ -23,16 +23,17 @@ const ENABLED = { type: 'boolean' } as const;
 
 export const KEY_SCHEMA = named('Key', {
   ...KEY_FIELDS,
-  previous: optional({
-    type: 'array',
-    items: PREVIOUS_SECRET_SCHEMA,
-    description: 'Secrets that were replaced and still work; absent when there are none.',
-  }),
+  previous: optional(
+    list(
+      PREVIOUS_SECRET_SCHEMA,
+      'Secrets that were replaced and still work; absent when there are none.',
+    ),
+  ),
   usedToday: KEY_USE_SCHEMA,
   revision: REVISION,
 });
 
-export const KEY_LIST_SCHEMA = named('KeyList', { keys: { type: 'array', items: KEY_SCHEMA } });
+export const KEY_LIST_SCHEMA = named('KeyList', { keys: list(KEY_SCHEMA) });
 
 export const CREATED_KEY_SCHEMA = named('CreatedKey', {
   key: KEY_SCHEMA,

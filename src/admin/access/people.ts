@@ -16,7 +16,7 @@ import { REFUSALS } from '../../access/provider-sign-in.ts';
 import { StoreError } from '../../accounts/account-store.ts';
 import { clientError, invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
-import { NAME, named, object, optional, partial, TEXT } from '../../lib/object-schema.ts';
+import { list, NAME, named, object, optional, partial, TEXT } from '../../lib/object-schema.ts';
 import { type AdminCaller, writeSessionCookie } from '../../server/admin-route.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute, readNumber } from '../route.ts';
 import { CREATED_KEY_SCHEMA, NEW_KEY_FIELDS, writeKey } from './keys.ts';
@@ -26,19 +26,18 @@ const ROLE = { enum: ROLES } as const;
 
 export const PERSON_SCHEMA = named('Person', {
   ...PERSON_FIELDS,
-  sessions: {
-    type: 'array',
-    description: 'The browsers they are signed in with.',
-    items: object({
+  sessions: list(
+    object({
       name: { ...TEXT, description: 'As in the audit log.' },
       createdAt: TIME,
       lastSeenAt: TIME,
     }),
-  },
+    'The browsers they are signed in with.',
+  ),
   revision: REVISION,
 });
 
-export const PEOPLE_SCHEMA = named('People', { people: { type: 'array', items: PERSON_SCHEMA } });
+export const PEOPLE_SCHEMA = named('People', { people: list(PERSON_SCHEMA) });
 
 export const INVITATION_SCHEMA = named('Invitation', {
   id: TEXT,
@@ -51,7 +50,7 @@ export const INVITATION_SCHEMA = named('Invitation', {
 });
 
 export const INVITATIONS_SCHEMA = named('Invitations', {
-  invitations: { type: 'array', items: INVITATION_SCHEMA },
+  invitations: list(INVITATION_SCHEMA),
 });
 
 export const CREATED_INVITATION_SCHEMA = named('CreatedInvitation', {

@@ -15,7 +15,7 @@ import { ConfigError, UnusableFileError, UnwritableFileError } from '../../confi
 import { createMutex } from '../../lib/concurrency.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { listed, type Sentence, told } from '../../lib/localized-message.ts';
-import { named, object } from '../../lib/object-schema.ts';
+import { list, named, object } from '../../lib/object-schema.ts';
 import { isOutOfRoom } from '../../lib/private-file.ts';
 import { allPresets, PRESETS, presetPatch } from '../../routing/mapping.ts';
 import { warnOfTarget } from '../../routing/router.ts';
@@ -305,9 +305,8 @@ function refusePatch(section: ConfigSection, patch: JsonObject, values: JsonObje
 const OPTIONAL_TEXT = { type: ['string', 'null'] } as const;
 
 export const ENVIRONMENT_SCHEMA = named('Environment', {
-  variables: {
-    type: 'array',
-    items: object({
+  variables: list(
+    object({
       name: { type: 'string', description: 'A file may hold the value too: `NAME_FILE`.' },
       summary: { type: 'string' },
       fallback: { type: 'string', description: 'What holds when it is set nowhere, in words.' },
@@ -327,7 +326,7 @@ export const ENVIRONMENT_SCHEMA = named('Environment', {
           'environment of a process stays. Null where a change of the config file acts at once.',
       },
     }),
-  },
+  ),
 });
 
 type Written = XStatic<typeof ENVIRONMENT_SCHEMA>['variables'][number];

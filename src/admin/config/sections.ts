@@ -6,7 +6,7 @@ import type { SettingOverride } from '../../config/origins.ts';
 import { SECTION_TITLES, SETTING_PLACES, type SettingSchema } from '../../config/settings.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { MESSAGE_SCHEMA } from '../../lib/localized-message.ts';
-import { named, object, optional } from '../../lib/object-schema.ts';
+import { list, named, object, optional } from '../../lib/object-schema.ts';
 
 export interface ConfigSection {
   readonly name: string;
@@ -198,11 +198,9 @@ export const SECTION_SCHEMA = named('ConfigSection', {
       'What the config file says, in its own words; absent keys have their defaults, and ' +
       'environment and flags win. A secret is shown as `{"isSet": true}`.',
   },
-  warnings: optional({
-    type: 'array',
-    items: MESSAGE_SCHEMA,
-    description: 'Of a change that was made: what of it will not work as things are now.',
-  }),
+  warnings: optional(
+    list(MESSAGE_SCHEMA, 'Of a change that was made: what of it will not work as things are now.'),
+  ),
   overrides: {
     type: 'object',
     description: 'Key path → what wins over the file there, until the next start.',
@@ -215,7 +213,7 @@ export const SECTION_SCHEMA = named('ConfigSection', {
 });
 
 export const SECTIONS_SCHEMA = named('Config', {
-  sections: { type: 'array', items: SECTION_SCHEMA },
+  sections: list(SECTION_SCHEMA),
 });
 
 export const PATCH_SCHEMA = {
@@ -226,9 +224,8 @@ export const PATCH_SCHEMA = {
 } as const;
 
 export const PRESETS_SCHEMA = named('Presets', {
-  presets: {
-    type: 'array',
-    items: object({
+  presets: list(
+    object({
       name: { type: 'string' },
       description: { type: 'string' },
       mapping: { type: 'object', additionalProperties: { type: 'string' } },
@@ -238,5 +235,5 @@ export const PRESETS_SCHEMA = named('Presets', {
         additionalProperties: { anyOf: [{ type: 'string' }, { type: 'null' }] },
       },
     }),
-  },
+  ),
 });

@@ -4,7 +4,7 @@ import { sayBudget } from '../../access/budgets.ts';
 import type { AlertSettings, Alerts } from '../../alerts/alerts.ts';
 import { WEBHOOK_FORMATS } from '../../config/values.ts';
 import { listed, type Sentence, told } from '../../lib/localized-message.ts';
-import { COUNT, named, object, optional, TEXT } from '../../lib/object-schema.ts';
+import { COUNT, list, named, object, optional, TEXT } from '../../lib/object-schema.ts';
 import type { AccountJson } from '../account-view.ts';
 import type { GatewayFacts } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
@@ -518,7 +518,7 @@ const SEVERITY = { enum: ['warning', 'error'] } as const;
 const DELIVERY = named('AlertDelivery', {
   at: TIME,
   channel: TEXT,
-  kinds: { type: 'array', items: TEXT, description: 'Of what it told.' },
+  kinds: list(TEXT, 'Of what it told.'),
   outcome: {
     enum: ['delivered', 'retried', 'failed'],
     description: '`retried`: it failed and is tried again; `failed`: it was given up.',
@@ -529,21 +529,19 @@ const DELIVERY = named('AlertDelivery', {
 });
 
 export const ALERTS_SCHEMA = named('Alerts', {
-  channels: {
-    type: 'array',
-    items: object({
+  channels: list(
+    object({
       name: TEXT,
       host: { ...TEXT, description: 'Of its webhook, whose address is a secret.' },
       format: { enum: WEBHOOK_FORMATS },
       severity: SEVERITY,
     }),
-  },
-  firing: {
-    type: 'array',
-    description: 'What was told and is not over.',
-    items: object({ kind: TEXT, severity: SEVERITY, message: TEXT, since: TIME }),
-  },
-  deliveries: { type: 'array', items: DELIVERY, description: 'The last 50, the latest first.' },
+  ),
+  firing: list(
+    object({ kind: TEXT, severity: SEVERITY, message: TEXT, since: TIME }),
+    'What was told and is not over.',
+  ),
+  deliveries: list(DELIVERY, 'The last 50, the latest first.'),
 });
 
 const TEST_SCHEMA = object({ channel: { ...TEXT, minLength: 1, maxLength: 256 } });

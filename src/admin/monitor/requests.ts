@@ -8,7 +8,7 @@ import { createReceipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, ToolResultPart } from '../../canonical/request.ts';
 import { isJsonObject, parseJson } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
-import { COUNT, named, object, optional, partial, TEXT } from '../../lib/object-schema.ts';
+import { COUNT, list, named, object, optional, partial, TEXT } from '../../lib/object-schema.ts';
 import { REQUEST_ROW_SCHEMA, type RequestRecord } from '../../monitor/record.ts';
 import {
   NAMED_GROUPS,
@@ -233,28 +233,25 @@ export const HISTOGRAM_SCHEMA = named('RequestHistogram', {
   from: { ...TIME, description: 'What was asked for, else where the records begin.' },
   to: TIME,
   stepMs: { ...COUNT, description: 'The length of each part.' },
-  parts: {
-    type: 'array',
-    description: 'All parts, oldest first; none where there are no records.',
-    items: object({ at: TIME, ok: COUNT, error: COUNT, cancelled: COUNT }),
-  },
+  parts: list(
+    object({ at: TIME, ok: COUNT, error: COUNT, cancelled: COUNT }),
+    'All parts, oldest first; none where there are no records.',
+  ),
   isWhole: {
     type: 'boolean',
     description: 'False when counting all would have taken too long; the oldest are left out then.',
   },
 });
 
-const NAMED_COUNTS = { type: 'array', items: object({ name: TEXT, count: COUNT }) } as const;
+const NAMED_COUNTS = list(object({ name: TEXT, count: COUNT }));
 const FREQUENT = {
   ...NAMED_COUNTS,
   description: 'The most frequent ones, among the latest thousand.',
 } as const;
 
 export const ERROR_GROUPS_SCHEMA = named('RequestErrors', {
-  groups: {
-    type: 'array',
-    description: 'The most frequent first, up to 100.',
-    items: object({
+  groups: list(
+    object({
       group: { ...TEXT, description: 'What they have in common; the filter `error` takes it.' },
       count: COUNT,
       firstAt: TIME,
@@ -263,7 +260,8 @@ export const ERROR_GROUPS_SCHEMA = named('RequestErrors', {
       accounts: FREQUENT,
       latest: REQUEST_ROW_SCHEMA,
     }),
-  },
+    'The most frequent first, up to 100.',
+  ),
 });
 
 const USUAL_PARTS = 60;
@@ -314,11 +312,7 @@ export function createRequestFigureRoutes({
 // `/api/running-requests`: what is under way at all gateways and workers, and the end of one of them.
 
 export const RUNNING_LIST_SCHEMA = named('RunningRequests', {
-  requests: {
-    type: 'array',
-    description: 'Up to 100, the longest under way first.',
-    items: RUNNING_SCHEMA,
-  },
+  requests: list(RUNNING_SCHEMA, 'Up to 100, the longest under way first.'),
   total: { ...COUNT, description: 'Also those that are not listed.' },
 });
 
@@ -364,23 +358,17 @@ export const REQUEST_SESSION_SCHEMA = named('RequestSession', {
     ...orNull(BOUND_SESSION_SCHEMA),
     description: 'The account its next call goes to; null where none is kept for it.',
   },
-  calls: {
-    type: 'array',
-    items: REQUEST_ROW_SCHEMA,
-    description: 'The latest 200, the oldest of them first.',
-  },
-  tools: {
-    type: 'array',
-    description:
-      'The calls of tools in order, as far as the latest request that was kept whole tells of them; up to 200. None for who may see no bodies.',
-    items: object({
+  calls: list(REQUEST_ROW_SCHEMA, 'The latest 200, the oldest of them first.'),
+  tools: list(
+    object({
       id: TEXT,
       name: TEXT,
       arguments: { ...TEXT, description: 'JSON.' },
       result: optional({ ...TEXT, description: 'Absent while there is none.' }),
       isError: optional({ type: 'boolean' }),
     }),
-  },
+    'The calls of tools in order, as far as the latest request that was kept whole tells of them; up to 200. None for who may see no bodies.',
+  ),
 });
 
 const MAX_CALLS = 200;

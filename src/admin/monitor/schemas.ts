@@ -2,7 +2,7 @@
 
 import type { XStatic } from 'typebox/schema';
 import { messageSchema } from '../../lib/localized-message.ts';
-import { COUNT, named, object, optional, partial, TEXT } from '../../lib/object-schema.ts';
+import { COUNT, list, named, object, optional, partial, TEXT } from '../../lib/object-schema.ts';
 import {
   REQUEST_BODIES_FIELDS,
   REQUEST_DETAILS_FIELDS,
@@ -16,7 +16,7 @@ const REPLAY_VERDICTS = ['possible', 'other-operation', 'not-kept', 'unread', 'i
 export type ReplayVerdict = (typeof REPLAY_VERDICTS)[number];
 
 export const REQUEST_LIST_SCHEMA = named('RequestList', {
-  requests: { type: 'array', items: REQUEST_ROW_SCHEMA },
+  requests: list(REQUEST_ROW_SCHEMA),
   nextCursor: optional({
     ...TEXT,
     description: 'For the rows behind these; a search may go on behind an empty page.',
@@ -66,11 +66,10 @@ export const REPLAY_SCHEMA = named('Replay', {
   requestId: TEXT,
   account: optional(TEXT),
   upstreamModel: optional(TEXT),
-  differences: {
-    type: 'array',
-    description: 'From the recorded answer to this one, line by line.',
-    items: object({ kind: { enum: ['same', 'removed', 'added'] }, text: TEXT }),
-  },
+  differences: list(
+    object({ kind: { enum: ['same', 'removed', 'added'] }, text: TEXT }),
+    'From the recorded answer to this one, line by line.',
+  ),
 });
 
 const GROUP_FIELDS = {
@@ -99,43 +98,34 @@ const SUM_FIELDS = {
   cacheSavingsNanos: { type: 'integer', description: 'What caches saved of either.' },
 } as const;
 
-const SPANS = {
-  type: 'array',
-  items: TIME,
-  description: 'The beginnings of all pieces of the time asked for.',
-} as const;
+const SPANS = list(TIME, 'The beginnings of all pieces of the time asked for.');
 
 export const USAGE_SCHEMA = named('Usage', {
   spans: SPANS,
-  buckets: {
-    type: 'array',
-    description: 'One a piece and group with any use.',
-    items: object({ at: TIME, ...GROUP_FIELDS, ...SUM_FIELDS }),
-  },
+  buckets: list(
+    object({ at: TIME, ...GROUP_FIELDS, ...SUM_FIELDS }),
+    'One a piece and group with any use.',
+  ),
 });
 
 export const LEADING_USAGE_SCHEMA = named('LeadingUsage', {
   spans: SPANS,
-  totals: {
-    type: 'array',
-    description: 'What all groups used together: one a piece with any use.',
-    items: object({ at: TIME, ...SUM_FIELDS }),
-  },
-  buckets: {
-    type: 'array',
-    description: 'One a piece and leading group with any use.',
-    items: object({ at: TIME, ...GROUP_FIELDS, ...SUM_FIELDS }),
-  },
-  others: {
-    type: 'array',
-    description: 'What is no leading group’s: one a piece with any such use.',
-    items: object({ at: TIME, ...SUM_FIELDS }),
-  },
-  groups: {
-    type: 'array',
-    description: 'Of all of the time, the groups with the most tokens first.',
-    items: object({ ...GROUP_FIELDS, ...SUM_FIELDS }),
-  },
+  totals: list(
+    object({ at: TIME, ...SUM_FIELDS }),
+    'What all groups used together: one a piece with any use.',
+  ),
+  buckets: list(
+    object({ at: TIME, ...GROUP_FIELDS, ...SUM_FIELDS }),
+    'One a piece and leading group with any use.',
+  ),
+  others: list(
+    object({ at: TIME, ...SUM_FIELDS }),
+    'What is no leading group’s: one a piece with any such use.',
+  ),
+  groups: list(
+    object({ ...GROUP_FIELDS, ...SUM_FIELDS }),
+    'Of all of the time, the groups with the most tokens first.',
+  ),
   groupCount: { ...COUNT, description: 'How many groups there are, listed or not.' },
 });
 
@@ -156,12 +146,11 @@ const LATENCY_FIELDS = {
 } as const;
 
 export const LATENCY_SCHEMA = named('Latency', {
-  spans: { type: 'array', items: object({ at: TIME, ...LATENCY_FIELDS }) },
-  groups: {
-    type: 'array',
-    description: 'Of all the time; none where no group is asked for.',
-    items: object({ group: TEXT, groupName: optional(TEXT), ...LATENCY_FIELDS }),
-  },
+  spans: list(object({ at: TIME, ...LATENCY_FIELDS })),
+  groups: list(
+    object({ group: TEXT, groupName: optional(TEXT), ...LATENCY_FIELDS }),
+    'Of all the time; none where no group is asked for.',
+  ),
   all: {
     ...object(LATENCY_FIELDS),
     description:
@@ -172,19 +161,14 @@ export const LATENCY_SCHEMA = named('Latency', {
 export const OUTCOMES_SCHEMA = named('Outcomes', {
   from: { ...TIME, description: 'The beginning of the first half hour.' },
   stepMs: COUNT,
-  accounts: {
-    type: 'array',
-    description: 'Accounts without an attempt are left out.',
-    items: object({
+  accounts: list(
+    object({
       account: { ...TEXT, description: 'E-mail or label.' },
-      good: { type: 'array', items: COUNT },
-      failed: {
-        type: 'array',
-        items: COUNT,
-        description: 'Limits and what clients did wrong are no failures of an account.',
-      },
+      good: list(COUNT),
+      failed: list(COUNT, 'Limits and what clients did wrong are no failures of an account.'),
     }),
-  },
+    'Accounts without an attempt are left out.',
+  ),
 });
 
 const QUOTA_KIND = { enum: ['text', 'image'] } as const;
@@ -244,22 +228,19 @@ export const OVERVIEW_SCHEMA = named('Overview', {
     enum: ['own', 'gateway-key', 'none'],
     description: 'What opens the console: its own password, the gateway key, or none is asked.',
   },
-  replicas: optional({
-    type: 'array',
-    items: TEXT,
-    description: 'The gateways and workers that serve together; absent where there is one alone.',
-  }),
+  replicas: optional(
+    list(TEXT, 'The gateways and workers that serve together; absent where there is one alone.'),
+  ),
   live: object({
     requestsPerMinute: COUNT,
     tokensPerMinute: COUNT,
     errorsPerMinute: COUNT,
     inFlight: COUNT,
   }),
-  series: {
-    type: 'array',
-    description: 'The last 60 minutes, oldest first.',
-    items: object({ at: TIME, requests: COUNT, errors: COUNT, tokens: COUNT }),
-  },
+  series: list(
+    object({ at: TIME, requests: COUNT, errors: COUNT, tokens: COUNT }),
+    'The last 60 minutes, oldest first.',
+  ),
   accounts: object({
     total: COUNT,
     usable: COUNT,
@@ -268,26 +249,24 @@ export const OVERVIEW_SCHEMA = named('Overview', {
     cooling: COUNT,
     disabled: COUNT,
   }),
-  quota: {
-    type: 'array',
-    items: object({
+  quota: list(
+    object({
       family: TEXT,
       kind: QUOTA_KIND,
-      models: { type: 'array', items: TEXT },
+      models: list(TEXT),
       percent: { type: 'number' },
       resetsAt: optional(TIME),
     }),
-  },
-  attention: { type: 'array', items: ATTENTION },
-  recentErrors: { type: 'array', items: REQUEST_ROW_SCHEMA },
+  ),
+  attention: list(ATTENTION),
+  recentErrors: list(REQUEST_ROW_SCHEMA),
 });
 
 export const LOGS_SCHEMA = named('LogPage', {
-  lines: {
-    type: 'array',
-    description: 'The latest first.',
-    items: object({ at: TIME, level: TEXT, message: TEXT, fields: { type: 'object' } }),
-  },
+  lines: list(
+    object({ at: TIME, level: TEXT, message: TEXT, fields: { type: 'object' } }),
+    'The latest first.',
+  ),
   nextCursor: optional(TEXT),
 });
 
