@@ -1,12 +1,12 @@
 // Puts together what every page has around it.
 
-import { Loader, MantineProvider, mergeThemeOverrides } from '@mantine/core';
+import { Loader, MantineProvider } from '@mantine/core';
 import { useWindowEvent } from '@mantine/hooks';
 import { useNotifications } from '@mantine/notifications';
 import { type QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import type { i18n } from 'i18next';
-import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { I18nextProvider, useTranslation } from 'react-i18next';
 import type { ConsoleSession } from '../../src/admin/contract.ts';
 import { onPasswordQuestion, type PasswordQuestion } from './api/ask-password.ts';
@@ -17,7 +17,7 @@ import { NowProvider } from './components/now.tsx';
 import { ConfirmProvider } from './components/use-confirm.tsx';
 import type { createConsoleRouter } from './routes.tsx';
 import { loadPage } from './shell/load-page.ts';
-import { THEME } from './theme.ts';
+import { themeIn } from './theme.ts';
 
 export interface AppProps {
   readonly texts: i18n;
@@ -29,10 +29,16 @@ export interface AppProps {
 
 const Join = later(() => loadPage(async () => (await import('./pages/join/page.tsx')).JoinPage));
 
+/** Neither variables nor classes are written into the page: the stylesheet has them. */
 export function App({ texts, client, router, isJoining }: AppProps) {
   return (
     <I18nextProvider i18n={texts}>
-      <Themed>
+      <MantineProvider
+        theme={themeIn(texts)}
+        defaultColorScheme="auto"
+        withCssVariables={false}
+        withGlobalClasses={false}
+      >
         <QueryClientProvider client={client}>
           <NowProvider>
             <PasswordPrompt />
@@ -48,28 +54,8 @@ export function App({ texts, client, router, isJoining }: AppProps) {
           </NowProvider>
           <Toasts />
         </QueryClientProvider>
-      </Themed>
+      </MantineProvider>
     </I18nextProvider>
-  );
-}
-
-/** Neither variables nor classes are written into the page: the stylesheet has them. */
-function Themed({ children }: { readonly children: ReactNode }) {
-  const { t } = useTranslation();
-  const close = t('common.close');
-  const theme = useMemo(() => {
-    const components = { CloseButton: { defaultProps: { 'aria-label': close } } };
-    return mergeThemeOverrides(THEME, { components });
-  }, [close]);
-  return (
-    <MantineProvider
-      theme={theme}
-      defaultColorScheme="auto"
-      withCssVariables={false}
-      withGlobalClasses={false}
-    >
-      {children}
-    </MantineProvider>
   );
 }
 

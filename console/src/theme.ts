@@ -1,6 +1,7 @@
 // Colours, type and component defaults of the console.
 
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
+import type { i18n } from 'i18next';
 
 /** From the page's own grey to text; every step from 5 on reads on white. */
 const GRAY: MantineColorsTuple = [
@@ -67,6 +68,12 @@ export const THEME = createTheme({
     },
   },
 });
+
+/** Says in the language of the console what closes something. */
+export function themeIn(texts: i18n): typeof THEME {
+  const defaultProps = () => ({ 'aria-label': texts.t('common.close') });
+  return { ...THEME, components: { ...THEME.components, CloseButton: { defaultProps } } };
+}
 
 /** What is not Mantine's own: surfaces, lines and the colours of a condition. */
 export const APP_VARIABLES: ReturnType<CSSVariablesResolver> = {

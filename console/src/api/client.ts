@@ -99,6 +99,12 @@ export async function callApi<Answer>(
   }
 }
 
+/** The `queryFn` of a query that one path answers. */
+export const read =
+  <Answer>(path: string) =>
+  ({ signal }: { readonly signal: AbortSignal }): Promise<Answer> =>
+    callApi<Answer>('GET', path, { signal });
+
 async function callOnce<Answer>(
   method: Method,
   path: string,

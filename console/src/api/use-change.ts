@@ -1,4 +1,4 @@
-// Reads of queries, and changes after which something is read again.
+// Changes after which something is read again.
 
 import {
   type QueryClient,
@@ -6,13 +6,7 @@ import {
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query';
-import { callApi, isStale } from './client.ts';
-
-/** The `queryFn` of a query that one path answers. */
-export const read =
-  <Answer>(path: string) =>
-  ({ signal }: { readonly signal: AbortSignal }): Promise<Answer> =>
-    callApi<Answer>('GET', path, { signal });
+import { isStale } from './client.ts';
 
 interface ChangeOptions {
   /** 0 for an answer that holds a secret: it goes when the form that shows it goes. */

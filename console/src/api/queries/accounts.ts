@@ -14,8 +14,8 @@ import type {
   Revocation,
   Upstreams,
 } from '../../../../src/admin/contract.ts';
-import { callApi, isStale, pathOf, withQuery } from '../client.ts';
-import { read, useChange } from '../use-change.ts';
+import { callApi, isStale, pathOf, read, withQuery } from '../client.ts';
+import { useChange } from '../use-change.ts';
 
 const PREFIX = '/api/accounts';
 const ACCOUNTS_KEY = ['accounts'] as const;

@@ -10,8 +10,8 @@ import type {
   AddressRuleList,
   NewAddressRule,
 } from '../../../../src/admin/contract.ts';
-import { callApi, pathOf, withQuery } from '../client.ts';
-import { read, useChange } from '../use-change.ts';
+import { callApi, pathOf, read, withQuery } from '../client.ts';
+import { useChange } from '../use-change.ts';
 
 const PREFIX = '/api/address-rules';
 const RULES_KEY = ['address-rules'] as const;

@@ -2,8 +2,8 @@
 
 import { queryOptions } from '@tanstack/react-query';
 import type { AlertDelivery, AlertList } from '../../../../src/admin/contract.ts';
-import { callApi } from '../client.ts';
-import { read, useChange } from '../use-change.ts';
+import { callApi, read } from '../client.ts';
+import { useChange } from '../use-change.ts';
 
 const REFRESH_MS = 15_000;
 

@@ -7,8 +7,8 @@ import type {
   BudgetList,
   NewBudget,
 } from '../../../../src/admin/contract.ts';
-import { callApi, pathOf } from '../client.ts';
-import { read, useChange } from '../use-change.ts';
+import { callApi, pathOf, read } from '../client.ts';
+import { useChange } from '../use-change.ts';
 
 const PREFIX = '/api/budgets';
 const BUDGETS_KEY = ['budgets'] as const;

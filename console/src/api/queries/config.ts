@@ -2,8 +2,7 @@
 
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ConfigSection, Presets } from '../../../../src/admin/contract.ts';
-import { callApi, isStale, staleError } from '../client.ts';
-import { read } from '../use-change.ts';
+import { callApi, isStale, read, staleError } from '../client.ts';
 import { mergePatch, type SectionPatch } from './merge-patch.ts';
 import { SESSION_KEY } from './session-key.ts';
 

@@ -2,7 +2,7 @@
 
 import { queryOptions } from '@tanstack/react-query';
 import type { Environment } from '../../../../src/admin/contract.ts';
-import { read } from '../use-change.ts';
+import { read } from '../client.ts';
 
 export const environmentQuery = queryOptions({
   // As old as the settings are.

@@ -8,8 +8,8 @@ import type {
   KeyList,
   NewKey,
 } from '../../../../src/admin/contract.ts';
-import { callApi, isStale, pathOf } from '../client.ts';
-import { read, useChange } from '../use-change.ts';
+import { callApi, isStale, pathOf, read } from '../client.ts';
+import { useChange } from '../use-change.ts';
 
 const PREFIX = '/api/keys';
 const KEYS_KEY = ['keys'] as const;

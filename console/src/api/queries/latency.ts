@@ -2,8 +2,7 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { Latency, Outcomes } from '../../../../src/admin/contract.ts';
-import { withQuery } from '../client.ts';
-import { read } from '../use-change.ts';
+import { read, withQuery } from '../client.ts';
 import { LISTED_GROUPS, type UsageQuery } from './usage.ts';
 
 type LatencyQuery = Omit<UsageQuery, 'timeZone'> & Partial<Pick<UsageQuery, 'timeZone'>>;

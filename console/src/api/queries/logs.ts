@@ -2,8 +2,7 @@
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { LogPage } from '../../../../src/admin/contract.ts';
-import { callApi, withQuery } from '../client.ts';
-import { read } from '../use-change.ts';
+import { callApi, read, withQuery } from '../client.ts';
 
 const PATH = '/api/logs';
 const PAGE_SIZE = 300;

@@ -2,8 +2,7 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { Models, Prices, RouteExplanation } from '../../../../src/admin/contract.ts';
-import { withQuery } from '../client.ts';
-import { read } from '../use-change.ts';
+import { read, withQuery } from '../client.ts';
 
 export const modelsQuery = queryOptions({
   queryKey: ['models'],

@@ -2,8 +2,8 @@
 
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import type { Overview } from '../../../../src/admin/contract.ts';
+import { read } from '../client.ts';
 import type { Topic } from '../events.ts';
-import { read } from '../use-change.ts';
 
 const OVERVIEW_KEY = ['overview'] as const;
 const REFRESH_MS = 15_000;

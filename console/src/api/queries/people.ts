@@ -11,8 +11,8 @@ import type {
   Person,
   Role,
 } from '../../../../src/admin/contract.ts';
-import { callApi, pathOf } from '../client.ts';
-import { read, useChange } from '../use-change.ts';
+import { callApi, pathOf, read } from '../client.ts';
+import { useChange } from '../use-change.ts';
 import { SESSION_KEY } from './session-key.ts';
 
 const PEOPLE_KEY = ['people'] as const;

@@ -18,8 +18,8 @@ import type {
   RunningRequest,
   RunningRequests,
 } from '../../../../src/admin/contract.ts';
-import { callApi, pathOf, withQuery } from '../client.ts';
-import { read, useChange } from '../use-change.ts';
+import { callApi, pathOf, read, withQuery } from '../client.ts';
+import { useChange } from '../use-change.ts';
 
 const PREFIX = '/api/requests';
 const PAGE_SIZE = 200;

@@ -2,8 +2,7 @@
 
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ConsoleSession, Role } from '../../../../src/admin/contract.ts';
-import { callApi, isSignedOut } from '../client.ts';
-import { read } from '../use-change.ts';
+import { callApi, isSignedOut, read } from '../client.ts';
 import { SESSION_KEY } from './session-key.ts';
 
 const AWAY_POLL_MS = 4000;

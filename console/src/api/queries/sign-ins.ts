@@ -2,8 +2,7 @@
 
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { SignIn, SignInStart, StartedSignIn } from '../../../../src/admin/contract.ts';
-import { ApiError, callApi, isSignedOut } from '../client.ts';
-import { read } from '../use-change.ts';
+import { ApiError, callApi, isSignedOut, read } from '../client.ts';
 import { refreshAccounts } from './accounts.ts';
 
 const POLL_MS = 1500;

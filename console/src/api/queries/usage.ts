@@ -2,8 +2,7 @@
 
 import { keepPreviousData, queryOptions, useMutation } from '@tanstack/react-query';
 import type { LeadingUsage, Usage } from '../../../../src/admin/contract.ts';
-import { callApi, withQuery } from '../client.ts';
-import { read } from '../use-change.ts';
+import { callApi, read, withQuery } from '../client.ts';
 
 export const USAGE_GROUPS = [
   ...(['model', 'account', 'key', 'owner', 'team', 'tag', 'protocol', 'none'] as const),

@@ -5,10 +5,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { latencyQuery } from '../../api/queries/latency.ts';
 import { overviewQuery } from '../../api/queries/overview.ts';
+import { ErrorNote } from '../../components/error-note.tsx';
 import { LatencyChart } from '../../components/latency-chart.tsx';
 import { LatencyFigures } from '../../components/latency-figures.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
-import { NotLoaded } from '../../components/not-loaded.tsx';
 import { useNow } from '../../components/now.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useFormat } from '../../components/use-format.ts';
@@ -23,10 +23,13 @@ import { TrafficPanel } from './traffic-panel.tsx';
 import './page.css';
 
 export function OverviewPage() {
+  const { t } = useTranslation();
   const { data, error, refetch } = useQuery(overviewQuery);
   if (data === undefined) {
-    const outline = <OverviewSkeleton />;
-    return <NotLoaded isMain error={error} onRetry={() => void refetch()} outline={outline} />;
+    if (error === null) return <OverviewSkeleton />;
+    return (
+      <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
+    );
   }
   return (
     <div className="overview">
