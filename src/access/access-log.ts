@@ -35,7 +35,6 @@ export const ACCESS_ENTRY_SCHEMA = named('AccessEntry', {
   address: TEXT,
   method: TEXT,
   path: TEXT,
-  /** Of the client key, where one was known. */
   keyId: optional(TEXT),
   reason: messageSchema('What the client was told.'),
 });

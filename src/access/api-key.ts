@@ -131,7 +131,6 @@ export interface KeyProgress {
   readonly lastUsedAt: number | undefined;
   readonly use: DayUse;
   readonly addresses: ReadonlyMap<string, number>;
-  /** Those that were used. */
   readonly previous: readonly Pick<PreviousSecret, 'digest' | 'lastUsedAt'>[];
 }
 

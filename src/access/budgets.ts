@@ -139,7 +139,6 @@ export function periodAt({ period, timeZone }: Budget, now: number): PeriodSpan 
 export type NewBudget = Omit<Budget, 'id' | 'createdAt' | 'revision'>;
 type BudgetChange = Partial<Pick<Budget, 'amount' | 'isHard' | 'warnPercent'>>;
 
-/** A budget with its period that runs now. */
 export interface BudgetState extends PeriodSpan {
   readonly budget: Budget;
   /** By calls that ended. */
@@ -172,7 +171,6 @@ interface BudgetsOptions {
   readonly log?: LineLog | undefined;
 }
 
-/** A budget in use. */
 interface Kept {
   budget: Budget;
   period: Period;
@@ -689,7 +687,6 @@ export function nearestLimit(states: readonly (LimitState | undefined)[]): Limit
   return nearest;
 }
 
-/** A budget that refuses, as a limit. */
 export function limitOf({ budget, used, reserved, until }: BudgetState, now: number): LimitState {
   const remaining = Math.max(0, budget.amount - used - reserved);
   return { limit: budget.amount, remaining, resetMs: Math.max(0, until - now) };

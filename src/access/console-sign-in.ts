@@ -160,7 +160,6 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
     /** Of the name of the cookie: this gateway's own, and the same on all of its replicas. */
     cookieTag,
     endAllSessions: (): Promise<void> => sessions.endAll(),
-    /** The browsers in which a person is signed in, by their names. */
     sessionsOf: (personId: string): readonly ShownSession[] => sessions.of(personId, tagOf),
     /** Signs a person out everywhere, or in the browser of that name alone. */
     endSessionsOf: (personId: string, name?: string): Promise<void> =>
@@ -340,7 +339,6 @@ export class ConsoleSessions {
     });
   }
 
-  /** Ends those of a person, or the one of that name alone. */
   async endOf(personId: string, name?: string): Promise<void> {
     const hashes = this.#of(personId).map((session) => session.hash);
     await this.#end(hashes.filter((one) => name === undefined || nameOf(one) === name));

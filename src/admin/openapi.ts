@@ -347,7 +347,6 @@ const STYLE =
   'th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--line)}';
 const STYLE_HASH = hash('sha256', STYLE, 'base64');
 
-/** The page of a document as `describeApi` writes it. */
 function writeReferencePage({ info, paths, components }: ApiDocument): AdminAnswer {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, ...operation })),

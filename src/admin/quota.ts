@@ -90,7 +90,6 @@ export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): r
   ];
 }
 
-/** The figures of each account, in the order in which accounts are chosen. */
 function listQuotas({ book, isProtected }: Pick<AdminOptions, 'book' | 'isProtected'>) {
   return inOrder(book.list()).map((account) => ({
     id: account.record.id,

@@ -137,7 +137,6 @@ function findRoute(routes: readonly ProtocolRoute[], path: string | undefined): 
   throw invalidRequest('path', told`path: "${path ?? ''}" is none of this protocol's: ${paths}.`);
 }
 
-/** The model in a path, where a route has `{model}`. */
 function placedIn(routePath: string, path: string): string | undefined {
   const [prefix = '', suffix] = routePath.split('{model}');
   if (suffix === undefined || path.length <= prefix.length + suffix.length) return undefined;

@@ -61,7 +61,6 @@ export interface AlertsOptions {
 interface State {
   readonly condition: HeldCondition;
   readonly since: number;
-  /** Undefined until it was told. */
   readonly toldAt?: number | undefined;
   /** Undefined while it holds. */
   readonly goneSince?: number | undefined;
@@ -129,7 +128,6 @@ export function createAlerts(options: AlertsOptions) {
   return {
     /** Checks now, before the state is shown. */
     check,
-    /** What was told and is not over. */
     firing: (): readonly Alert[] =>
       [...states.values()]
         .filter(({ toldAt }) => toldAt !== undefined)

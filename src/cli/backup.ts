@@ -427,7 +427,6 @@ function measureFiles(folder: string, names: readonly string[]): Promise<readonl
   );
 }
 
-/** Writes the archive of files of a folder, and ends the stream. */
 async function writeArchive(folder: string, manifest: Manifest, target: Writable): Promise<void> {
   const { files, ...facts } = manifest;
   const head = JSON.stringify({ kind: KIND, format: FORMAT, ...facts, files }, null, 2);

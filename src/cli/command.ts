@@ -67,7 +67,6 @@ type Work<Given, Flags> = (
   rest: readonly string[],
 ) => Promise<void>;
 
-/** Adds a command to a program, or to the command it is one of. */
 export type AddCommand = (parent: CliCommand, parts: CommandParts) => void;
 
 type JsonFlag = Said<'json', boolean>;

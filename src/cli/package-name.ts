@@ -4,7 +4,6 @@ import manifest from '../../package.json' with { type: 'json' };
 
 export const VERSION: string = manifest.version;
 
-/** The name in the package registry, and the address of the registry. */
 export const PUBLISHED: { readonly name: string; readonly registry: string } = manifest.published;
 
 /** True for a copy that a package manager installed: a build from source, an image or an archive lies elsewhere. */

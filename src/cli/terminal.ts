@@ -12,7 +12,6 @@ export type Terminal = ReturnType<typeof createTerminal>;
 
 export function createTerminal() {
   return {
-    /** True when a person can be asked. */
     isInteractive: process.stdin.isTTY === true,
     print: (text: string): void => console.log(text),
     /** For people only: hints and progress, kept apart from what is asked for. */
@@ -43,7 +42,6 @@ export function createTerminal() {
   };
 }
 
-/** Prints what a command has to say, as JSON or in words. */
 export function createAnswer(terminal: Pick<Terminal, 'print'>, json: boolean) {
   return (body: JsonObject, sayInWords: () => void): void =>
     json ? terminal.print(JSON.stringify(body, null, 2)) : sayInWords();

@@ -31,7 +31,6 @@ export interface SettingEntry {
 
 export type SettingsFormat = 'json' | 'toml' | 'yaml' | 'dotenv' | ShellFormat;
 
-/** The start file of a shell. */
 export type ShellFormat = 'posix' | 'fish' | 'powershell';
 
 export interface SettingsFile {

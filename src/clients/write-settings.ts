@@ -65,7 +65,6 @@ function writeToml(object: SettingObject): string {
   return `${[head.join('\n'), ...tables].filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-/** A table of values below a name, and those inside it. */
 export function listTables(path: readonly string[], table: SettingObject): readonly string[] {
   const values = Object.entries(table).filter(([, value]) => !isTable(value));
   const inner = Object.entries(table).flatMap(([name, value]) =>

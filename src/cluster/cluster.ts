@@ -62,7 +62,6 @@ export interface CanWait<Notice> {
   readonly join?: (before: Notice, after: Notice) => Notice;
 }
 
-/** The notices that wait, by what they are about. */
 export class WaitingNotices {
   readonly #byAbout = new Map<string, { notice: unknown }>();
 

@@ -552,7 +552,6 @@ interface Untold {
   readonly initial: number | undefined;
   /** What runs here holds. */
   readonly held: number;
-  /** What was used while alone. */
   readonly used: number;
 }
 

@@ -162,7 +162,6 @@ function noteModels(
   trials.note(id, { what: 'models', durationMs: 0, ...trial });
 }
 
-/** The sandbox's accounts rest while there are others. */
 function restSandboxAccounts({ config, backend }: AccountsOptions, book: AccountBook) {
   const { isBuiltIn, namedUpstreams, unaddressed } = backend;
   const isMadeUp = ({ record }: Account): boolean => isBuiltIn(record.upstreamId);

@@ -148,7 +148,6 @@ function isEmbedded({ profile, baseUrl }: UpstreamDefinition): boolean {
   return profile === 'sandbox' && baseUrl === undefined;
 }
 
-/** The accounts that `UPSTREAM_API_KEYS` and `GEMINI_API_KEY` make. */
 function environmentSeeds({ upstreamSeeds }: Settings): readonly SeedAccount[] {
   let count = 0;
   return upstreamSeeds.flatMap(({ profile, apiKeys, projectId }) =>
@@ -274,7 +273,6 @@ interface ProviderAccountOptions {
   readonly log: WarnLog;
 }
 
-/** Keeps the provider's one account in the book while it takes part. */
 export function keepProviderAccount(options: ProviderAccountOptions): void {
   const { config, book, openKey, accountSecrets, log } = options;
   let known = '';

@@ -19,7 +19,6 @@ interface ConfigSecretsOptions {
   readonly log: LineLog;
 }
 
-/** Seals the secrets of the config file, and opens them where they are used. */
 export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions) {
   const sealFile = async (): Promise<void> => {
     if (sealCredentials(config.raw(), vault) === undefined) return;

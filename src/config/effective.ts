@@ -98,7 +98,6 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
   };
 }
 
-/** The proxies as they are configured. */
 interface OutboundSettings extends OutboundProxies {
   /** `user:password` for the proxy of the config file, plain or sealed. */
   readonly credential: string | undefined;

@@ -117,7 +117,6 @@ export async function readConfig(path: string): Promise<ConfigRead> {
   return checkText(text);
 }
 
-/** Of the text of a whole config. */
 export async function checkText(text: string): Promise<ConfigRead> {
   const raw = tryParse(text.replace(/^\uFEFF/, ''));
   if (raw === undefined) {

@@ -147,7 +147,6 @@ function originOf(key: VariableKey, { flags, environment }: OriginSources) {
   return environment[key] === undefined ? undefined : 'environment';
 }
 
-/** What a flag or the variable says. */
 function given(key: VariableKey, { flags, environment }: OriginSources): unknown {
   const said: Environment = flags;
   return said[key] ?? environment[key];

@@ -216,7 +216,6 @@ const OWN_KEYS: Readonly<Record<string, readonly UpstreamProfile[]>> = {
   extra_body: ['openai-compatible'],
 };
 
-/** Profiles without an address of their own. */
 export const ADDRESSLESS: readonly UpstreamProfile[] = ['generic', 'messages', 'openai-compatible'];
 
 /** The id of the external provider, which is an upstream of its own. */

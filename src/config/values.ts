@@ -82,7 +82,6 @@ export function readRatio(text: string): number {
   return value;
 }
 
-/** A secret in one line without blanks. */
 export function readSecret(text: string): string {
   if (!/^[^\s\p{Cc}]+$/u.test(text)) {
     throw new ValueError(told`must be one line without blanks or control characters`);
@@ -154,7 +153,6 @@ export function readBaseUrl(text: string): string {
   return address;
 }
 
-/** A web address, with or without user and password. */
 export function readWebUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
     throw new ValueError(told`must be an address that starts with https:// or http://`);
@@ -260,7 +258,6 @@ export function readPairs(text: string): Readonly<Record<string, string>> {
   );
 }
 
-/** Headers of requests, given as pairs. */
 export function readHeaders(text: string): Readonly<Record<string, string>> {
   const headers = readPairs(text);
   for (const [name, value] of Object.entries(headers)) {

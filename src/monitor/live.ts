@@ -26,7 +26,6 @@ export type LiveFeed = ReturnType<typeof createLiveFeed>;
 
 interface LiveFeedOptions {
   readonly clock?: Pick<Clock, 'monotonic'> | undefined;
-  /** Called when a reader is added. */
   readonly onRead?: (() => void) | undefined;
   /** Called with each event of this process. */
   readonly onPublish?: ((event: Pick<FeedEvent, 'kind' | 'content'>) => void) | undefined;
@@ -79,7 +78,6 @@ export function createLiveFeed(
             take(kind, content);
             onPublish({ kind, content });
           },
-    /** An event of another process. */
     take,
     /** Events that this process never had were missed by all who read, and by who comes back. */
     skip(): void {
@@ -148,7 +146,6 @@ export class FeedReader {
     });
   }
 
-  /** Ends a wait with `idle`. */
   wake(): void {
     this.#endWait('idle');
   }
@@ -209,7 +206,6 @@ export function createLiveFigures(now: () => number) {
   };
   const figures = {
     inFlight: 0,
-    /** What ended in a minute at other processes. */
     others: (_at: number): readonly MinuteSum[] => NO_MINUTES,
     /** In the minute in which it ended. */
     add({ at, totalMs, outcome, inputTokens = 0, outputTokens = 0 }: RequestRow): void {

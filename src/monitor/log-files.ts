@@ -386,7 +386,6 @@ export function escapeLine(json: string): string {
   );
 }
 
-/** Undefined for what is no line of our log. */
 export function readLogLine(text: string): LogLine | undefined {
   const { level, time, msg, pid: _pid, hostname: _hostname, ...fields } = parseObject(text);
   if (typeof level !== 'number' || typeof time !== 'number') return undefined;

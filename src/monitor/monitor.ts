@@ -275,7 +275,6 @@ export function createMonitor(options: MonitorOptions) {
     get dropped() {
       return dropped();
     },
-    /** What is under way, at all processes. */
     get running(): Pick<RunningRequests, 'list' | 'stop'> {
       return underWay;
     },

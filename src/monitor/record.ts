@@ -300,7 +300,6 @@ export function blockSize(block: TranscriptBlock): number {
 
 /** Called on the way of requests: neither method throws or waits. */
 export interface RequestObserver {
-  /** Whether the bodies of a request that begins now are wanted at its end. */
   readonly keepsBodies: boolean;
   /** Whether what requests ask for is wanted at their end. */
   readonly readsRequests: boolean;

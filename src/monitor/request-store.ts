@@ -108,7 +108,6 @@ export interface UsageRow extends UsageSum {
   readonly groupName?: string | undefined;
 }
 
-/** The timings of a span, or of a group. */
 export interface TimedSpan extends Timings {
   /** Beginning of the span. */
   readonly at: number;
@@ -187,7 +186,6 @@ export interface Histogram {
   readonly isWhole: boolean;
 }
 
-/** What all errors of one group have in common. */
 export interface ErrorGroupSum {
   readonly group: string;
   readonly count: number;
@@ -271,7 +269,6 @@ export interface RequestStore {
   removeBefore(at: number): Promise<number>;
 }
 
-/** What records add up to, of any filter. */
 export interface RequestFigures {
   /** Outcomes over the time of the filter, or of all records. @param parts at most so many */
   histogram(filter: RequestFilter, parts: number): Promise<Histogram | undefined>;

@@ -31,7 +31,6 @@ interface EndpointCall {
 
 interface EndpointReply {
   readonly status: number;
-  /** Undefined when the body is no JSON object. */
   readonly body: JsonObject | undefined;
   readonly retryAfterMs: number | undefined;
 }
@@ -424,7 +423,6 @@ export interface OAuthSettings {
   readonly issuer?: string | undefined;
 }
 
-/** Settings by upstream id, as they are now. */
 export interface OAuthDirectory {
   get(upstreamId: string): OAuthSettings | undefined;
 }

@@ -61,7 +61,6 @@ export function createPool(options: PoolOptions) {
     /** The upstream of the account that a session is bound to; undefined while it is bound to none. */
     upstreamOfSession: (name: SessionName) =>
       book.find(sessions.find(name)?.home ?? '')?.record.upstreamId,
-    /** What the accounts that could serve it now lack, upstream by upstream. */
     lacking: (request: LeaseRequest) => leasing.lacking(request, clock.now()),
     /** How many accounts could serve it now, but for limits of the moment. */
     usableAccounts: (request: LeaseRequest) => indexes.of(request, clock.now()).eligibleCount,
@@ -69,7 +68,6 @@ export function createPool(options: PoolOptions) {
     loadSessions: () => sessions.load((accountId) => book.find(accountId) !== undefined),
     /** The throttled models of overloaded upstreams. */
     overloads,
-    /** How the last attempts on an account went. */
     conditionOf: (accountId: string) => shares.conditionOf(accountId, clock.now()),
     /** How accounts did in the last run, by their names in records; for those that were not asked since. */
     recallAttempts: (sums: readonly RecalledAttempts[]) => recallAttempts(sums, { labels, shares }),
@@ -82,7 +80,6 @@ export function createPool(options: PoolOptions) {
     accounts: () => book.list().map(viewOf),
     /** The entry of a routed model in the accounts' own lists; undefined when none offers or lists it. */
     describe: (model: string) => describeModel(model, book.list(), ownIdOf),
-    /** The names in the accounts' model lists. */
     offered,
     /**
      * Reads model lists: a promise while one was never read, undefined when all are known well enough (stale

@@ -228,7 +228,6 @@ export class ModelIndexes {
     return index;
   }
 
-  /** What the model is to an account now. */
   #look(account: Account, asked: Asked, now: number): Candidate {
     const { upstreams, isProtected } = this.#options;
     const { id, upstreamId } = account.record;
@@ -316,7 +315,6 @@ class ExpiryHeap {
     }
   }
 
-  /** Swaps parent and child when the parent comes later. */
   #swapWhenLater(parent: number, child: number): boolean {
     const [one, other] = [this.#heap[parent], this.#heap[child]];
     if (one === undefined || other === undefined || one.at <= other.at) return false;

@@ -30,7 +30,6 @@ export class ModelLists {
   readonly #options: PoolOptions;
   readonly #isOffered: (model: string) => boolean;
   readonly #closing = new AbortController();
-  /** When each account's list was last asked for. */
   readonly #askedAt = new Map<string, number>();
   /** Accounts whose list could not be read when it was last asked for. */
   readonly #failed = new Set<string>();

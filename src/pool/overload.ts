@@ -119,7 +119,6 @@ export class Overloads {
     return throttled;
   }
 
-  /** Ends the throttling of one model; of all models of the upstream when absent. */
   end(upstreamId: string, model?: string): void {
     for (const [id, window] of this.#windows.get(upstreamId) ?? []) {
       if (model === undefined || id === model) this.#empty(window);

@@ -63,7 +63,6 @@ export interface PoolOptions {
   readonly log?: WarnLog | undefined;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Told of model lists that could not be read. */
   readonly onModelListFailure: (failed: ModelListFailure) => void;
 }
 
@@ -142,7 +141,6 @@ type NoAccountReason =
 export interface Lease {
   readonly account: AccountView;
   readonly upstream: Upstream;
-  /** The account's own id of the model. */
   readonly modelId: string;
   readonly listedModel: UpstreamModel | undefined;
   /** How well the account served the model lately. */

@@ -21,7 +21,6 @@ const BETWEEN_DOUBTS_MS = 60_000;
 export class Probes {
   readonly #options: PoolOptions;
   readonly #shares: SuccessShares;
-  /** When each account is probed, and the timer for it. */
   readonly #planned = new Map<string, { readonly at: number; readonly timer: Timer }>();
   readonly #underWay = new Set<string>();
   /** When each account was last doubted. */

@@ -98,7 +98,6 @@ interface SelectionSources {
   readonly shares: SuccessShares;
   readonly slots: Pick<Slots, 'isFull' | 'isLimited'>;
   readonly labels: Pick<AccountLabels, 'idsOf'>;
-  /** A random number in [0, 1). */
   readonly random: () => number;
 }
 
@@ -433,7 +432,6 @@ export class Selection {
     return isLower ? 'is of a lower tier' : PASSED_OVER;
   }
 
-  /** The chosen account, and those this request has tried. */
   #listed(choice: Choice | undefined): ReadonlySet<Candidate> {
     const listed = new Set(choice && [choice.candidate]);
     for (const accountId of this.request.exclude ?? []) {

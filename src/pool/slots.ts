@@ -29,7 +29,6 @@ interface Waiter {
   refuse(): void;
 }
 
-/** Who waits for a slot. */
 interface Waiting {
   readonly clientKeyId: string;
   /** Monotonic milliseconds at which the request began to wait, also for a slot it could not use in the end. */

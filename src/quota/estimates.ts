@@ -15,7 +15,6 @@ interface QuotaLimit {
 
 interface QuotaEstimatesOptions {
   readonly book: AccountBook;
-  /** The operator's own figure for a model; undefined when none is configured. */
   readonly limitOf: (upstreamId: string, modelId: string) => QuotaLimit | undefined;
   /** False while no model has one. */
   readonly isConfigured: () => boolean;

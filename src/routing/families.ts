@@ -147,7 +147,6 @@ export function createFamilies(settings: FamiliesSettings = {}) {
       if (!known.has(name)) known.set(name, find(choice, [...listed.keys()]));
       return known.get(name);
     },
-    /** The best model of a family. */
     newestOf: (family: ModelFamily, offered: Iterable<string>) => find([[family]], [...offered]),
     preferredOf: (family: ModelFamily, offered: Iterable<string>) => wished([family], [...offered]),
   };

@@ -180,7 +180,6 @@ function datedIdsOf(offered: Offer['offered']): DatedIds['byName'] {
   return byName;
 }
 
-/** A model of the catalogue, by its id or another of its names. */
 function findOwn(name: string): NamedModel | undefined {
   if (findCatalogModel(name)) return catalogModel({ kind: 'catalogue', name, target: name });
   const target = EXACT_ALIASES.get(name);
@@ -310,7 +309,6 @@ export interface RouteStep {
   readonly detail?: string;
 }
 
-/** One step from a model name to its target, in words. */
 export function sayRouteStep({ kind, name, target, detail = '' }: RouteStep): string {
   switch (kind) {
     case 'mapping-exact':

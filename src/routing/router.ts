@@ -95,13 +95,11 @@ function endsWith(name: string, suffix: string): boolean {
 const PROVIDER =
   /^(?:anthropic|azure|gemini|google|litellm_proxy|openai|openrouter|vendora|vendorb|vertex_ai|publishers\/google\/models)\/(?=.)/i;
 
-/** The name without its first provider; undefined when it has none. */
 function withoutProvider(name: string): string | undefined {
   const prefix = PROVIDER.exec(name)?.[0];
   return prefix === undefined ? undefined : name.slice(prefix.length);
 }
 
-/** A model that is asked for. */
 export interface RoutedModel extends ModelVariant {
   /** The name the pool is asked for. */
   readonly target: string;
@@ -167,9 +165,7 @@ interface OfferedNames extends Iterable<string> {
   has(name: string): boolean;
   /** The id by which an enabled account serves the target now; undefined when none does. */
   servedAs(target: string, upstreamId?: string): string | undefined;
-  /** True while an upstream of that id has an account. */
   hasUpstream?(id: string): boolean;
-  /** What the lists of that upstream's accounts hold. */
   listedBy?(upstreamId: string): Iterable<string>;
   /** False where only a guess has an account serve the target: one without a list, whose upstream has names of its own. */
   knows?(target: string, upstreamId?: string): boolean;
@@ -295,7 +291,6 @@ function explainChain({ chain }: ModelRoute, offered: OfferedNames): Explanation
   );
 }
 
-/** The first model of the route that is served now, and its id. */
 function findServed(
   route: ModelRoute,
   offered: OfferedNames,

@@ -31,7 +31,6 @@ export function createActivity(clock: Clock) {
     get phase(): Phase {
       return phase;
     },
-    /** True once the gateway was told to stop. */
     get isStopping(): boolean {
       return phase === 'leaving' || phase === 'draining';
     },

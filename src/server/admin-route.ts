@@ -53,7 +53,6 @@ export interface AdminCaller {
   readonly isLocal: boolean;
   /** The browser speaks https, here or to a proxy of ours. */
   readonly isSecure: boolean;
-  /** The secret of the session cookie. */
   readonly cookie: string | undefined;
   /** The secret of the cookie of a browser that went to sign in at the provider. */
   readonly signInCookie: string | undefined;
@@ -79,7 +78,6 @@ interface SignedInPerson {
   readonly since: number;
 }
 
-/** The settings that say who a caller is. */
 type CallerSettings = Pick<EdgeSettings, 'host' | 'trustedProxies' | 'allowedHosts'>;
 
 interface CallerView extends Pick<AdminCaller, 'address' | 'isLocal'> {

@@ -447,7 +447,6 @@ function cookieOf({ cookie }: { readonly cookie?: string | undefined }): readonl
 /** The address of such a page may hold a code: it goes nowhere else, and nothing else comes in. */
 const PAGE_HEADERS = ['referrer-policy', 'no-referrer', 'x-frame-options', 'DENY'] as const;
 
-/** Who makes a change. */
 interface Author {
   readonly actor: AuditActor;
   /** Tells the signed-in browsers apart. */

@@ -281,7 +281,6 @@ function noteShorter({ receipt, answerTokens }: Exchange): void {
 }
 
 interface Asked {
-  /** Undefined where no answer is asked for, and where the body is not understood here. */
   readonly request: CanonicalRequest | undefined;
   readonly answers: number;
 }

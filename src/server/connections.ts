@@ -242,7 +242,6 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
     held.visitor.connections -= 1;
     if (held.visitor.connections === 0) visitors.delete(held.visitor.name);
   };
-  /** Of one visitor, or of all. */
   const longestIdle = (visitor: Visitor | undefined): Held | undefined => {
     let found: Held | undefined;
     for (const held of open.values()) {

@@ -73,7 +73,6 @@ export interface EdgeOptions {
   /** Endpoints beside the models'. */
   readonly services?: readonly ServiceRoute[] | undefined;
   readonly access: AccessControl;
-  /** The files of the console; without them there are none. */
   readonly consoleFiles?: ConsoleFiles | undefined;
   /** Asked anew for every request. */
   readonly settings: () => EdgeSettings;

@@ -209,7 +209,6 @@ export interface PathPattern {
 const PLACEHOLDER = /\{(\w+)\}/;
 const SLASHED_NAMES: readonly string[] = ['model', 'id'];
 
-/** The pattern of a route path; undefined when the path is literal. */
 export function readPathPattern(path: string): PathPattern | undefined {
   const match = PLACEHOLDER.exec(path);
   if (match === null) return undefined;

@@ -163,7 +163,6 @@ async function readInput(
   return { ...input, responses, earlier: await route.findEarlier(body, responses) };
 }
 
-/** Answers when `run` has the body. */
 async function answerWhole(exchange: Exchange, run: () => Promise<JsonObject>): Promise<void> {
   await answerInTime(exchange, async () => {
     const body = await run();

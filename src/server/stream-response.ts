@@ -110,7 +110,6 @@ interface Piece {
   readonly encoding: 'latin1' | 'utf8';
 }
 
-/** Writes texts to one client. */
 export class SocketWriter {
   readonly #response: ClientResponse;
   readonly #clock: Clock;

@@ -362,7 +362,6 @@ interface TurnResponseOptions {
   readonly webSocket: WebSocket;
   readonly route: WebSocketRoute<unknown>;
   readonly clock: Clock;
-  /** Called when the answer is an error in place of a stream. */
   readonly onError: () => void;
   /** Called behind the last message of the answer. */
   readonly onWritten: () => void;

@@ -40,7 +40,6 @@ const MAX_SIZE = 80 * 1024 * 1024;
 const MAX_PART_SIZE = 256 * 1024;
 /** The histories that are read before the first request of a start. */
 const HISTORY_BOUNDS = { maxEntries: 5000, maxSize: 4 * 1024 * 1024 };
-/** Marks content that was signed with more than one signature. */
 const AMBIGUOUS: Signature = { value: '' };
 const ALL_KINDS = ['call', 'thought', 'content', 'answered-call', 'value'] as const;
 

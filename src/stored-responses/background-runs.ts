@@ -82,7 +82,6 @@ export class BackgroundRuns {
   readonly #others: OtherRuns | undefined;
   /** In the order they came. */
   readonly #open = new Map<string, OpenRun>();
-  /** Streams that have ended, in that order. */
   readonly #ended = new Map<string, EndedStream>();
   #isClosing = false;
 

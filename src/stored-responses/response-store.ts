@@ -21,7 +21,6 @@ export interface FoundResponse extends StoredResponse {
   readonly size: number;
 }
 
-/** Durable storage of answers; rows older than their lifetime are not given. */
 export interface DurableResponseStore {
   save(row: StoredResponseRow): Promise<void>;
   /** The JSON text of the answer. */

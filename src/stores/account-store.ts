@@ -240,7 +240,6 @@ export function createAccountStore(database: Database, tables: AccountTables): A
   }
 }
 
-/** An account with its rows of the other tables; null or absent where there is none. */
 type JoinedRow = TableRow<'accounts'> &
   Record<'sealed' | 'health', string | null | undefined> & {
     readonly version: number | null | undefined;
@@ -316,7 +315,6 @@ export function removeById(
   });
 }
 
-/** A stored text of JSON; undefined for what is none. */
 export function readJson(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;

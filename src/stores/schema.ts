@@ -109,7 +109,6 @@ export interface Tables {
   /** The sums of one hour, six hours, a day or a week, of all groups of one kind. */
   usage_rollups: Record<(typeof USAGE_FIGURES)[number] | 'at', number> &
     TimingColumns & { step: string; kind: string; name: string; keyName: Nullable<string> };
-  /** Which of them are rolled up. */
   usage_rolled: { step: string; kind: string; at: number };
   attempt_sums: Row<AttemptSum>;
   client_keys: Row<Omit<ClientKey, keyof KeyLimits | 'tags'>> &

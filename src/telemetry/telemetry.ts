@@ -61,7 +61,6 @@ export interface TelemetryOptions {
   readonly instanceId: string;
   /** With which account ids are hashed, so that they cannot be guessed. */
   readonly accountKey: string | Uint8Array;
-  /** Undefined for an account that is gone. */
   readonly destinationOf: (accountId: string) => Destination | undefined;
   readonly clock: Clock;
   readonly log: WarnLog;

@@ -80,7 +80,6 @@ export function overridesOf(
   return Object.fromEntries(found);
 }
 
-/** The patch of the whole file that a patch of one section stands for. */
 export function placePatch(section: ConfigSection, patch: JsonObject): JsonObject {
   if (section.path !== undefined) return wrap(section.path, patch);
   const file: JsonObject = {};

@@ -71,7 +71,6 @@ function findShellFile(machine: Machine): FoundFile {
   return { path: join(home, name), format: 'posix' };
 }
 
-/** The path of a program in `PATH`; undefined where it is not installed. */
 export function findProgram(name: string, { platform, variables }: Machine): string | undefined {
   const folders = (variables.PATH ?? variables.Path ?? '').split(delimiter);
   const endings = platform === 'win32' ? (variables.PATHEXT ?? '.EXE;.CMD;.BAT').split(';') : [''];

@@ -79,7 +79,6 @@ export function checkNode(version: string): Finding {
   );
 }
 
-/** Files of the data folder that nobody else may read. */
 const PRIVATE_FILES = [DATABASE_FILE, KEY_FILE, 'gui_config.json'];
 
 export function checkDataFolder(dataDir: string, environment: Environment): readonly Finding[] {
@@ -321,7 +320,6 @@ export function checkAddress({ url, listener, isClaimed, version }: AddressOptio
   }
 }
 
-/** What the overview of the console shows as needing attention. */
 export function checkAttention(overview: JsonObject): readonly Finding[] {
   const { ok, ...make } = findingsOf('gateway');
   const entries = objectsOf(overview, 'attention').map((entry) => {
@@ -428,7 +426,6 @@ export interface FoundClient {
 }
 
 interface ClientOptions {
-  /** Of the gateway. */
   readonly url: string;
   /** Whether the gateway takes a key; undefined where none runs. */
   readonly takesKey: ((key: string) => Promise<boolean>) | undefined;

@@ -124,7 +124,6 @@ export function createKeyRing(keys: readonly ClientKey[]) {
   const shown = Buffer.alloc(IMAGE_BYTES);
   return {
     isEmpty: entries.length === 0,
-    /** The id of a key one of the credentials is; undefined when none is. */
     find(credentials: readonly string[]): string | undefined {
       let found: string | undefined;
       for (const credential of credentials) {

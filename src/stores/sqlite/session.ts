@@ -385,7 +385,6 @@ export class SqliteConnection implements Database {
   }
 }
 
-/** Pages of the log that are not in the file. */
 function readUnsaved({ logLength }: OpenFile): number {
   const [row] = logLength?.all() ?? [];
   if (typeof row !== 'object' || row === null) return 0;
