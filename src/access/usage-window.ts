@@ -245,10 +245,7 @@ export interface Grant {
 /** A shorter answer is no help to anybody while a moment later a longer one fits. */
 const SHORT_ANSWER = 1024;
 
-/**
- * Takes all wants, or nothing. Where a budget leaves less than the longest answer, the answer gets what is left: unless
- * that is little because of calls that still run, which give most of it back.
- */
+/** Takes all wants or nothing. A budget that is nearly used may cut how long the answer gets. */
 export function takeAll(wants: readonly Want[], answerTokens: number): Answer {
   return takeNext({ wants, held: [], answerTokens, tries: 0 });
 }

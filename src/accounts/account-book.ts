@@ -384,10 +384,7 @@ class Book {
     return this.#requireStore().readCredential(id);
   }
 
-  /**
-   * Without `expectedVersion` it replaces any version. A replaced credential counts as renewed (`refreshed`);
-   * a sign-in applies `reauthenticated` as well. @throws GatewayError `invalid-request` when its kind is not the account's
-   */
+  /** Replaces the expected version, or any. It counts as renewed. @throws GatewayError `invalid-request` */
   async replaceCredential(
     id: string,
     credential: Credential,

@@ -52,10 +52,7 @@ export interface QuotaReading {
   readonly remainingCalls?: number | undefined;
   /** Milliseconds since the epoch; undefined when the upstream does not say. */
   readonly resetsAt: number | undefined;
-  /**
-   * `upstream`: reported by it; `estimated`: from limits and our own use; `rate`: what an answer said of a limit of
-   * about a minute, which ranks accounts and keeps none out (`quota/estimates.ts`).
-   */
+  /** `estimated`: from limits and our own use; `rate`: a limit of about a minute, which keeps no account out. */
   readonly source: 'upstream' | 'estimated' | 'rate';
   /** Milliseconds since the epoch. */
   readonly fetchedAt: number;

@@ -605,10 +605,7 @@ function writeDetail(detail: string | Sentence | undefined): JsonValue {
   return typeof detail === 'string' ? detail : writeSentence(detail);
 }
 
-/**
- * The health `writeHealth` wrote; what is missing or of another kind is as in a healthy account, but
- * a status that cannot be read keeps the account out: `disabled` by hand, for a person to look at.
- */
+/** What `writeHealth` wrote. An unreadable status is `disabled` by hand; all else is as in a healthy account. */
 export function readHealth(value: JsonValue): AccountHealth {
   const stored = isJsonObject(value) ? value : {};
   const pairs = Array.isArray(stored.models) ? stored.models : [];

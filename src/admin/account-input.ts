@@ -51,12 +51,7 @@ export const NEW_ACCOUNT_SCHEMA = named('NewAccount', {
 
 export type NewAccountJson = XStatic<typeof NEW_ACCOUNT_SCHEMA>;
 
-/**
- * Adds one account. Refresh tokens and key files are tried first, and belong to whom the provider
- * says; keys are taken as they are.
- * @returns isNew false when an account of the same label was there and has the credential now
- * @throws GatewayError naming the field; StoreError `conflict` when the label is taken
- */
+/** @returns isNew false when an account of the label got the credential. @throws GatewayError; StoreError */
 export async function addAccount(
   json: NewAccountJson,
   options: AdminOptions,

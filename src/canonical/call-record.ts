@@ -112,10 +112,7 @@ export interface AnswerFigures {
   readonly transcript?: AnswerTranscript | undefined;
 }
 
-/**
- * The why-this-account record. Up to 50 accounts stand there one by one; of more, the chosen one, those
- * this request tried before, and the others by the reason they were passed over.
- */
+/** Why this account. Of more than 50 the chosen one, those tried before, and the others by reason. */
 export type SelectionLogEntry =
   | { readonly accountId: string; readonly verdict: string }
   | {

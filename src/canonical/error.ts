@@ -75,10 +75,7 @@ export type UpstreamFailureKind =
   | 'gateway-proxy'
   | 'path';
 
-/**
- * Failures that are held against an account where people look at it. The others are of what one request made of a
- * model, the gateway's own, or limits, which are told as cooldowns.
- */
+/** Failures that count against an account. Others are of one request, of the gateway, or limits. */
 export const ACCOUNT_FAILURES: ReadonlySet<string> = new Set<UpstreamFailureKind>([
   ...(['unauthenticated', 'credential-revoked', 'credential-unavailable'] as const),
   ...(['verification-required', 'forbidden', 'model-forbidden'] as const),
@@ -217,10 +214,7 @@ export function asGatewayError(error: unknown): GatewayError {
   });
 }
 
-/**
- * The HTTP status of each kind. Trouble with the gateway's own upstream accounts is never 401 or 403:
- * command-line clients log their user out on those. A protocol with a status of its own for a kind says so beside its types.
- */
+/** Trouble with our own accounts is never 401 or 403: command-line clients would log their user out. */
 const ERROR_STATUS: Readonly<Record<ErrorKind, number>> = {
   'invalid-request': 400,
   unauthenticated: 401,

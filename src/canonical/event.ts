@@ -67,10 +67,7 @@ export interface BlockDeltaEvent {
 export interface BlockEndEvent {
   readonly kind: 'block-end';
   readonly index: number;
-  /**
-   * The signature that vouches for this block. On a thinking block it may belong to the part that
-   * follows (`signature.on` says so): some clients can carry it only there.
-   */
+  /** Vouches for this block, or with `signature.on` for the part after it, where a client can carry it. */
   readonly signature?: Signature | undefined;
   /** What a client hands back of a signed text or medium: the digest of its text, or its base64. */
   readonly signedContent?: TextDigest | string | undefined;
@@ -186,10 +183,7 @@ export function readCallInput(json: string): JsonObject {
   return value;
 }
 
-/**
- * Upstreams tell what was asked, but not always: sources without a query were searched for once, unless they are pages
- * that were opened.
- */
+/** Sources without a query were searched for once, unless they are pages that were opened. */
 export function searchCount(grounding: GroundingEvent): number {
   const { queries, sources, pages } = grounding;
   if (queries.length > 0) return queries.length;

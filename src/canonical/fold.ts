@@ -37,10 +37,7 @@ interface OpenBlock {
   signature: Signature | undefined;
 }
 
-/**
- * The answer a finished event sequence amounts to.
- * @throws GatewayError carried by an `error` event; Error when the sequence does not end in `finish`.
- */
+/** The answer of all its events. @throws GatewayError of an `error` event; Error when there is no `finish` */
 export function fold(events: Iterable<CanonicalEvent>): Reply {
   const blocks: OpenBlock[] = [];
   const groundings = new Map<number, GroundingEvent>();

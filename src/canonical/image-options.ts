@@ -50,11 +50,7 @@ export const COMMON_RATIOS: readonly string[] = [
 /** Every ratio an upstream is known to draw. */
 const RATIOS: readonly string[] = [...COMMON_RATIOS, '1:4', '4:1', '1:8', '8:1'];
 
-/**
- * Undefined when no field asks for anything. `imageSize` is stronger than `quality`; a size that does
- * not parse means 1024x1024, with a receipt.
- * @throws the context's error for an unknown ratio, quality or imageSize.
- */
+/** `imageSize` wins over `quality`; a size that does not parse is 1024x1024, with a receipt. */
 export function readImageOptions(
   fields: ImageFields,
   context: ImageFieldContext,

@@ -33,18 +33,12 @@ export interface ModelCapabilities {
   readonly mediaInFunctionResponse: boolean;
   /** True when one request may ask for several answers; else each of them is a request of its own. */
   readonly severalAnswers: boolean;
-  /**
-   * True where a client's own body may not ask for several either; absent where the upstream is left to judge what it
-   * is sent as it came.
-   */
+  /** True where a client's own body may not ask for several either; absent where the upstream judges that. */
   readonly relaysOneAnswer?: true | undefined;
   readonly drawsImages: boolean;
   /** True when a mask has a place of its own; else the model is told what it is. */
   readonly takesMasks?: true | undefined;
-  /**
-   * True for a model that is asked in another form than the others of its wire, so that no client's body is relayed
-   * to it.
-   */
+  /** True for a model with a request form of its own, to which no client's body is relayed. */
   readonly hasOwnForm?: true | undefined;
   /** True when a search can be given domains and a place; else the model is told. */
   readonly searchSettings?: true | undefined;

@@ -184,10 +184,7 @@ export interface CodeResultPart {
   readonly signature?: Signature | undefined;
 }
 
-/**
- * A thought signature: opaque proof of a model's own thinking, valid only for the model family that
- * issued it and for the kind of part it stood on.
- */
+/** Opaque proof of a model's thinking, valid for its family and the kind of part it stood on. */
 export interface Signature {
   readonly value: string;
   /** The issuing model family; absent when the client handed over a bare value. */
@@ -239,10 +236,7 @@ export type ToolChoice = (
   /** Calls are optional, but must match their schema. */
   | { readonly kind: 'validated'; readonly names: readonly string[] }
 ) & {
-  /**
-   * Tools the upstream runs that are allowed by their kind; absent means none beside `none` and
-   * `names`, else all. Without `names` they are the only tools allowed.
-   */
+  /** Absent: none beside `none` and `names`, else all. Without `names` they are the only tools allowed. */
   readonly serverTools?: readonly ServerToolKind[] | undefined;
 };
 

@@ -194,10 +194,7 @@ export function tellReissued(name: string): Sentence {
   return told`The call of ${name} went back with the arguments the model wrote: the upstream took it with no others.`;
 }
 
-/**
- * Signatures that are not what was issued are at fault: they go, and what is remembered takes their
- * place. Where all are as they were issued nothing tells which one was meant, and none is sent again.
- */
+/** Signatures that were changed give way to the remembered ones; if all are as issued, none is sent again. */
 function trustAfterRefusal(
   carried: readonly PlacedSignature[],
   recall: SignatureRecall,
@@ -215,10 +212,7 @@ function isAsIssued({ value, call }: PlacedSignature, recall: SignatureRecall): 
 
 const MAX_CHARACTERS = 4096;
 
-/**
- * The user text and tool results of the nearest user turn before `index` (signature cache key); an answer
- * still to come has the index `turns.length`. The same for every request of a conversation, and rarely for another's.
- */
+/** The text and results of the user turn before `index`: the same for all requests of a conversation. */
 export function precedingUserContent(turns: readonly Turn[], index: number): string {
   for (let place = index - 1; place >= 0; place -= 1) {
     const turn = turns[place];
@@ -251,10 +245,7 @@ export interface ArgumentSchema {
 /** By the function's name; the first of a name counts. */
 export type ArgumentSchemas = ReadonlyMap<string, ArgumentSchema>;
 
-/**
- * To undo changes of a call's arguments that mean nothing: clients fill in defaults of the schema for
- * absent members, and trim line ends.
- */
+/** Undoes changes that mean nothing: defaults that clients fill in, and trimmed line ends. */
 export function declaredArguments(tools: readonly Tool[]): ArgumentSchemas {
   const schemas = new Map<string, ArgumentSchema>();
   for (const tool of tools) {

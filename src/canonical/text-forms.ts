@@ -11,10 +11,7 @@ import type { CanonicalRequest, OutputFormat } from './request.ts';
 const LONE_HALF = '\\ud';
 const ESCAPE = /\\(?:u[0-9a-f]{4}|.)/g;
 
-/**
- * What `JSON.stringify` wrote, with U+FFFD for each half of a character that stands alone: clients cut texts in the middle
- * of one, and upstreams refuse them. The receipt says so once.
- */
+/** JSON with U+FFFD for lone surrogates, which upstreams refuse: clients cut texts within a character. */
 export function mendText(json: string, receipt: Receipt | undefined): string {
   if (!json.includes(LONE_HALF)) return json;
   const mended = json.replace(ESCAPE, (word) => (word.startsWith(LONE_HALF) ? '\uFFFD' : word));

@@ -27,10 +27,7 @@ const DIGEST_LENGTH = 8;
 
 type NamedTools = Pick<CanonicalRequest, 'tools' | 'turns' | 'toolChoice'>;
 
-/**
- * The accepted name of every name of the request that upstreams refuse; empty for most requests. It
- * is made of the name alone, so that it stays the same from turn to turn, and no two share one.
- */
+/** Accepted names for those that upstreams refuse, made of the name alone: the same in each turn. */
 export function acceptedToolNames(
   request: NamedTools,
   form: NameForm = 'dotted',

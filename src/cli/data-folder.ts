@@ -17,12 +17,7 @@ import { isExposed, isOutOfRoom } from '../lib/private-file.ts';
 
 const PRIVATE_MODE = 0o700;
 
-/**
- * A folder of an earlier version that others may look into is closed to them, unless it holds things
- * of somebody else: it is not the gateway's alone then.
- * @returns where others can look into it and that was not ended, the sentence that tells
- * @throws Error naming the folder and the way out, also when nothing can be stored in it
- */
+/** Closes an older folder to others, unless it is theirs too. @returns a warning if it stays open. @throws Error */
 export function makeDataDir(path: string): string | undefined {
   try {
     makeFolder(resolve(path));
@@ -98,10 +93,7 @@ export async function withoutGateway(dataDir: string, work: () => Promise<void>)
 const CLAIM_FILE = 'running.lock';
 const SQLITE_BUSY = 5;
 
-/**
- * Claims the folder as long as this process lives: a second gateway would not see changes of the first. The lock is
- * SQLite's on an empty file: the system takes it back from a process that is killed, and node has no other that it would.
- */
+/** One gateway a folder, by a lock of SQLite's, which the system releases when a process is killed. */
 export function claimFolder(dataDir: string) {
   const path = join(dataDir, CLAIM_FILE);
   let lock: DatabaseSync | undefined;

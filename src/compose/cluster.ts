@@ -73,11 +73,7 @@ interface KeepUpOptions {
   readonly clock: Pick<Clock, 'startTimer'>;
 }
 
-/**
- * Reads again what others changed where no notice of it can arrive, and where it could not be read when they did: a key that
- * was revoked has to end everywhere. What came while this process began is read once more, too.
- * @returns what ends it
- */
+/** Reads again what others changed, as notices of it may be lost. @returns what ends it */
 export function keepUp({ cluster, shared, clock }: KeepUpOptions): () => void {
   const canRead = (): boolean => shared?.reachability().isReachable !== false;
   let timer: Timer | undefined;

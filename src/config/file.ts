@@ -42,12 +42,7 @@ export interface ConfigSource {
   load(): Promise<LoadedConfig>;
   /** As `readConfig`. */
   read(): Promise<ConfigRead>;
-  /**
-   * Checks and writes a whole config; the last good copy is kept apart.
-   * @param over what was there when the change was prepared
-   * @throws ConfigError when it cannot be used, StaleConfigError when something else is there now, UnwritableFileError
-   * when the disk or its rights are in the way; it is as it was then
-   */
+  /** @param over what was there before. @throws ConfigError, StaleConfigError, UnwritableFileError: nothing changes */
   write(raw: JsonObject, over: ConfigRead): Promise<GoodConfig>;
   /** Remembers what stands there as good, where that may become bad. */
   keepLastGood(): Promise<void>;

@@ -297,10 +297,7 @@ const EXAMPLE = new RegExp(`^(?:\\d+|(?:${EXAMPLE_WORDS.join('|')})*|[*.]+)$`);
 /** A name whose value was not put in, and a key that was shortened for the eye. */
 const UNFILLED = /^(?:\$\{?\w+\}?|%\w+%|<.*>|\{\{.*\}\})$|\.{3}|…|\*{3}|x{6}/i;
 
-/**
- * Why a key is not taken for that of an upstream; undefined when it may be one. The key is never repeated.
- * `isPublic`: it is for a public API; a service of one's own may take any word.
- */
+/** Why a key is refused, without it. `isPublic`: of a public API; other services may take any word. */
 export function refusedKey(
   key: string,
   {

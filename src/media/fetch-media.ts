@@ -163,10 +163,7 @@ function discard({ body }: Dispatcher.ResponseData): void {
 
 type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
 
-/**
- * The connection goes to the very addresses that were checked, so a name that changes its mind
- * between check and use (DNS rebinding) gains nothing. Literal addresses never come here.
- */
+/** Connects to the addresses that were checked, against DNS rebinding. Literal ones never come here. */
 function createGuardedLookup(
   policy: Pick<AddressPolicy, 'allowsAddress'>,
   resolve: ResolveHost,

@@ -13,10 +13,7 @@ interface WriteQueueOptions {
 
 /** A whole batch is saved at once: records that wait longer only cost the garbage collector. */
 const FULL_DELAY_MS = 1;
-/**
- * Saved in about two milliseconds, for which all requests wait, but fewer than one in a hundred comes then. Of
- * sixteen each would cost nearly twice as much, as the commit and the sums of usage cost the same for any number.
- */
+/** Two milliseconds of work, which are rare. Batches of sixteen would cost each record nearly twice as much. */
 const BATCH = { count: 128, size: 4_194_304 };
 const LIMIT = { count: 10_000, size: 67_108_864 };
 /** What waits for a slow database may be several batches. */

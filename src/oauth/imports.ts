@@ -134,10 +134,7 @@ export function createAccountTransfer(options: AccountTransferOptions) {
       });
     },
 
-    /**
-     * Accounts of our own export, plain or sealed. Providers are not asked: a refresh would rotate tokens
-     * that the source may still use. An account of the same label in its upstream is updated.
-     */
+    /** Our own exports, plain or sealed. Nothing is renewed: the source may still use its tokens. */
     async importAccounts(request: ImportAccountsRequest): Promise<readonly ImportResult[]> {
       const accounts = readAccountFile(readImportJson(await openText(request), 'file'));
       return importEach(accounts, 1, importAccount);

@@ -81,10 +81,7 @@ export function createPool(options: PoolOptions) {
     /** The entry of a routed model in the accounts' own lists; undefined when none offers or lists it. */
     describe: (model: string) => describeModel(model, book.list(), ownIdOf),
     offered,
-    /**
-     * Reads model lists: a promise while one was never read, undefined when all are known well enough (stale
-     * ones are read behind it). Never rejects; a request for a model that a list has waits less for the others.
-     */
+    /** A promise while a model list was never read. Never rejects: unknown lists may offer anything. */
     ensureModels: lists.ensure,
     async close() {
       unsubscribe();

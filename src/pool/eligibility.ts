@@ -33,11 +33,7 @@ interface Waiting {
   readonly triedEveryMs?: number | undefined;
 }
 
-/**
- * `limited`: rate or quota refusals; `exhausted`: a figure says that nothing is left; `protected`:
- * too little is left; `refused`: the credential or the model; `blocked`:
- * it wants to be verified.
- */
+/** `limited` by refusals; `exhausted` and `protected` by figures; `refused` credential or model. */
 export type WaitingCause = 'limited' | 'exhausted' | 'protected' | 'refused' | 'blocked';
 
 interface EligibilityInput {

@@ -125,10 +125,7 @@ export type LeaseResult =
       readonly selectionLog: readonly SelectionLogEntry[];
     };
 
-/**
- * Why no account is left. `busy` accounts had no call free in the time a request waits; `limited` and `overloaded` pass by themselves; `unusable` accounts
- * are disabled or refused; `not-offered` means no account knows the model.
- */
+/** `busy`: no call came free in time; `limited` and `overloaded` pass; `unusable`: disabled or refused. */
 type NoAccountReason =
   | 'no-accounts'
   | 'not-offered'

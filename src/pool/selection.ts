@@ -518,11 +518,7 @@ interface NoAccountFacts {
   readonly selectionLog: readonly SelectionLogEntry[];
 }
 
-/**
- * Why no account can serve a request. The most hopeful reason wins: an account that failed this request
- * may serve the next one; an overload ends within seconds, also where other accounts are at their limit;
- * and a limit that ends says more than an account that is gone.
- */
+/** The most hopeful reason: failed for this request, overloaded, limited for a time, then gone. */
 export function noAccountReason(facts: NoAccountFacts): LeaseResult {
   const { verdicts, soonestMs: retryAfterMs, selectionLog } = facts;
   const kinds = new Set(verdicts.map(({ kind }) => kind));

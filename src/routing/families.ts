@@ -240,10 +240,7 @@ const MAX_REMEMBERED = 2000;
 
 type ReadRelease = (id: string) => Release;
 
-/**
- * Numbers before a stage are the version (`gemini-2.5-pro`, `claude-3-5-haiku`), but for three digits
- * (a revision), four (a year) and eight (a day); those after it are a date.
- */
+/** Numbers before the stage are the version, unless of three, four or eight digits; those after it a date. */
 function parseRelease(id: string): Release {
   const name = realModelName(foldCase(id).replace(/^models\//, ''));
   const words: string[] = [];

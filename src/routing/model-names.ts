@@ -31,10 +31,7 @@ export const EXACT_ALIASES: ReadonlyMap<string, string> = new Map([
 /** Of names that begin with a letter and a digit, which no pattern covers without more. */
 const GENERATIONS = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-/**
- * Well-known names of other models, first match wins; images and small models come first. Vectors of
- * two models do not compare, so names of this vendor's embedding models stand for nothing but themselves.
- */
+/** First match wins. Vectors of two models do not compare: embedding models stand for themselves alone. */
 const PATTERN_ALIASES: readonly (readonly [
   pattern: string,
   target: string,

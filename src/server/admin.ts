@@ -179,11 +179,7 @@ interface ConsoleEntry extends Pick<AdminCaller, 'role' | 'person' | 'hasShownPa
 
 const OWNER = { role: 'owner', person: undefined } as const;
 
-/**
- * The mode of model requests does not matter here: with a password it is asked for in every mode.
- * A web page of another origin is refused whatever it shows, also one that may call the models.
- * @throws GatewayError unauthenticated, forbidden or rate-limited, with the way out.
- */
+/** A password is asked for in every mode; pages of other origins are refused. @throws GatewayError */
 async function authenticateConsole(
   { edge, headers, request }: Exchange,
   { peer, caller: { cookie, address } }: AdminVisit,
@@ -422,10 +418,7 @@ const CODINGS = [
   { name: 'gzip', encode: (text: string) => gzipped(text) },
 ] as const;
 
-/**
- * Lists of records are texts that say the same again and again. What a change answers with stays as it is: only
- * there is a secret (a key that was just made) beside what the caller wrote, and its length would tell of both (BREACH).
- */
+/** Answers of changes stay plain: a secret beside the caller's own words would leak by its length (BREACH). */
 async function compress(
   text: string,
   { headers, request }: Exchange,

@@ -344,11 +344,7 @@ const WORD_BYTES = 4;
 /** Bytes in the system's queue, by "local remote"; undefined while nobody asks. */
 let reading: Promise<ReadonlyMap<string, number>> | undefined;
 
-/**
- * A large answer waits in megabytes of buffers of the system, which takes more of it only when a good
- * part has gone: whether a slow client takes anything at all is seen here alone.
- * @returns undefined where the system does not tell; all that ask at once cause one reading
- */
+/** Bytes the system holds unsent: they alone tell whether a client reads. Undefined where it does not say. */
 export async function readUnsentBytes(socket: Socket | null): Promise<number | undefined> {
   const row = rowOf(socket);
   if (row === undefined) return undefined;

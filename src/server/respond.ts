@@ -203,10 +203,7 @@ export function baseHeaders(exchange: Exchange): string[] {
   return list;
 }
 
-/**
- * `retry-after` on every answer that asks to wait, `x-should-retry: false` where trying again is no use.
- * Refused credentials wait for a person unless their end is known, and no client sits out a long wait.
- */
+/** `retry-after` where waiting helps, `x-should-retry: false` where trying again does not. */
 function retryHeaders(error: GatewayError, status: number): readonly string[] {
   if (!RETRY_STATUSES.has(status)) {
     const final = status >= 400 && status < 500 && !RETRYABLE_CLIENT_STATUSES.has(status);
@@ -249,11 +246,7 @@ const SMALL_LENGTH = 8_192;
 /** Of a large answer progress is seen by the piece. */
 const PIECE_BYTES = 262_144;
 
-/**
- * A large answer ends only when the kernel has all of it: node takes a connection whose answer has
- * ended for an idle one, and closes those when the server closes, sent or not. A client that takes
- * nothing of it for two minutes is cut off.
- */
+/** Ends once the kernel has it all: a stopping server cuts ended answers. Clients that stall are cut off. */
 export function endAnswer(
   response: ClientResponse,
   body: string | Buffer | undefined,

@@ -131,10 +131,7 @@ function partWithin({ from, stepMs }: Cut, index: number, span: TimeSpan): TimeS
   return within.from < within.to ? within : undefined;
 }
 
-/**
- * Usage by quarters of an hour is of all records, however many left: it counts those that began after all that left,
- * but for how many were cancelled, which few are. @returns what is still to be counted
- */
+/** Counts by usage what began after all removed records, but for cancelled ones. @returns the rest */
 function* countByUsage(
   dialect: Dialect,
   { span, cut, counts }: Counting,

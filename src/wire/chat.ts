@@ -320,10 +320,7 @@ export function withoutNoId(call: JsonObject): JsonObject {
   return rest;
 }
 
-/**
- * The arguments as the text of one JSON object; undefined when they are no JSON. An object written as a text is read
- * once more, and any other value is its one member.
- */
+/** As the text of a JSON object. A text is read once more; any other value becomes its one member. */
 export function readArguments(json: string): string | undefined {
   if (json.trim() === '') return '{}';
   const value = tryParse(json);

@@ -325,11 +325,7 @@ type Reauthentication = Pick<
   'address' | 'hasShownPassword' | 'passwordAgain' | 'person' | 'role'
 >;
 
-/**
- * For what takes the gateway over, or its credentials: owners alone may, and prove themselves once more.
- * @param password where the body has it; else it comes in a header
- * @throws GatewayError forbidden for other roles, or as `checkPasswordAgain`
- */
+/** For takeovers and credentials: owners alone, who prove themselves again. @throws GatewayError */
 export async function requireReauthentication(
   access: Pick<AccessControl, 'login' | 'people' | 'clock'> | undefined,
   caller: Reauthentication,
@@ -342,11 +338,7 @@ export async function requireReauthentication(
 /** How recent a sign-in must be where a person without a password would otherwise enter it again. */
 const FRESH_MS = 600_000;
 
-/**
- * Scripts show the password with every request, and have proved themselves by it. Who signs in by the provider has
- * no password here: they prove themselves by signing in anew.
- * @throws GatewayError invalid-request while it is missing, forbidden when it is wrong, rate-limited
- */
+/** Scripts did so with the request; who has no password signs in anew. @throws GatewayError */
 async function checkPasswordAgain(
   { login, people, clock }: Pick<AccessControl, 'login' | 'people' | 'clock'>,
   { address, hasShownPassword, person }: Reauthentication,

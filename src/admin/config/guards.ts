@@ -32,12 +32,7 @@ export function refuseChange({ name }: ConfigSection, patch: JsonObject, result:
   refuse('admin_password', told`must have at least ${MIN_PASSWORD_CHARACTERS} characters`);
 }
 
-/**
- * What the file holds already may stay and be changed: another version knows it. Anything else would
- * be answered as if it were in force.
- * @param files as it stands, and as it stood before the latest changes, which may be taken back
- * @throws GatewayError naming the first key of the patch that is no setting's
- */
+/** What the files hold already may stay: another version knows it. @throws GatewayError naming the key */
 export function refuseUnknownKeys(patch: JsonObject, files: readonly JsonObject[]): void {
   const isKnown = (path: readonly string[]): boolean =>
     files.some((file) => valueAt(file, path) !== undefined);
@@ -197,12 +192,7 @@ interface EntryChange {
 
 const DELIBERATELY = told`To do it anyway, change the config file on the machine of the gateway.`;
 
-/**
- * Asks whether the same request would still be let in. The mode of model requests and the origins
- * that may call the models do not matter: the console asks for its own password, and takes no page
- * from elsewhere.
- * @throws GatewayError invalid-request, with the way out
- */
+/** Whether the console would still let the same request in. @throws GatewayError invalid-request */
 export function refuseLockOut(
   access: Pick<AccessControl, 'addresses' | 'login' | 'people'> | undefined,
   caller: AdminCaller,

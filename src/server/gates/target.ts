@@ -62,11 +62,7 @@ export function checkSingleHeaders(rawHeaders: readonly string[], httpVersion = 
   }
 }
 
-/**
- * Node undoes the chunks of `gzip, chunked` and hands out what is still compressed; where `chunked` is
- * not the last coding it refuses the request itself.
- * @throws GatewayError not-implemented for a transfer coding besides `chunked` (RFC 9112, 6.1)
- */
+/** Node undoes `chunked` alone. @throws GatewayError not-implemented for other codings (RFC 9112, 6.1) */
 export function checkTransferCoding(codings: string): void {
   if (!/,\s*chunked\s*$/i.test(codings)) return;
   const message = told`Transfer-Encoding may only be "chunked"; send the body without another coding.`;

@@ -576,12 +576,7 @@ export interface OpenPostgresOptions extends StoresOptions {
 
 export type PostgresStores = Awaited<ReturnType<typeof openPostgres>>;
 
-/**
- * An empty database gets its tables and a key of its own. Of several processes that start at once one does so,
- * and the others wait for it. The caller closes the database.
- * @throws StoreError `unreadable` for one of a newer version, another program or another secret key, `unavailable`
- * when it cannot be reached or changed
- */
+/** Of several processes one makes the tables. The caller closes the database. @throws StoreError */
 export async function openPostgres({ database, dataKey, ...options }: OpenPostgresOptions) {
   const { vault, clock } = options;
   const { name, dialect } = database;

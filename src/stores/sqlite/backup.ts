@@ -65,11 +65,7 @@ function upgradeCopyOf(path: string): string {
   return `${path}.before-upgrade`;
 }
 
-/**
- * Keeps the database as it is beside it, in place of an older copy, for who goes back to the version before.
- * @param version of the shape that it has: where another process is faster, that one has kept a copy
- * @throws StoreError or an error of SQLite or the system
- */
+/** Keeps a copy for going back to the version before. @throws StoreError, or an error of SQLite */
 export async function keepUpgradeCopy(options: InspectOptions, version: number): Promise<void> {
   const { path } = options;
   const kept = upgradeCopyOf(path);

@@ -488,11 +488,7 @@ function checkpointWhenAsked(): void {
   });
 }
 
-/**
- * Brings the log of a database into its file on a thread of its own: the disk takes a while to flush, and all requests
- * would wait for it. The thread is started for the first checkpoint, which many gateways that are little used never
- * come to.
- */
+/** Brings the log into the file on a thread, as flushing takes a while. Started when first needed. */
 export class Checkpoints {
   readonly #address: string;
   #worker: Worker | undefined;
