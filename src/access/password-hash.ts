@@ -1,5 +1,4 @@
-// What the console password is checked with: argon2id in PHC form, two at a time, in place of a plain password in the
-// config file; and the token with which commands of this machine sign in where only the hash is known.
+// Hashes of the console password (argon2id), and the token with which commands of this machine sign in.
 
 import { argon2, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';

@@ -1,5 +1,4 @@
-// People who sign in to the console by themselves: roles, password hashes, the store they need; and the invitations,
-// links that work once, with which somebody gets such a sign-in or a key of their own.
+// People who sign in to the console, their roles, and invitations: links that work once.
 
 import { hash, randomBytes } from 'node:crypto';
 import { reachesStore, StoreError } from '../accounts/account-store.ts';

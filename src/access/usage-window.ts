@@ -1,5 +1,4 @@
-// The usage of one API key: its rates per minute, what it used today, and its addresses; and what is taken of limits
-// before a call.
+// The usage of one API key: its rates, its day and its addresses; and what a call takes of limits.
 
 import { clientError, type GatewayError } from '../canonical/error.ts';
 import type { Counter, Counters, Taken } from '../cluster/counters.ts';

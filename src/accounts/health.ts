@@ -1,5 +1,4 @@
-// The health of one account: a pure state machine over its attempts, its quota figures and what a person does; and its
-// stored form, JSON that is written whole and read tolerantly.
+// The health of one account: a pure state machine, and the JSON it is stored as.
 
 import type { UpstreamFailure } from '../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';

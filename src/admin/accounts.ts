@@ -1,5 +1,4 @@
-// `/api/accounts`: list, add, show, change, remove and order accounts, and actions on one; `/api/upstreams`, which they
-// can be added to.
+// `/api/accounts`: the accounts, their order and actions on one; `/api/upstreams`, which they belong to.
 
 import { type Account, TIERS } from '../accounts/account.ts';
 import type { HealthEvent } from '../accounts/health.ts';

@@ -1,5 +1,4 @@
-// Tells webhooks what needs attention, as JSON or as Slack and Discord take it: when it began to hold, again while it
-// holds, and when it is over.
+// Tells webhooks what needs attention: when it begins, again while it lasts, and when it is over.
 
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { WebhookFormat } from '../config/values.ts';

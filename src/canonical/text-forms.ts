@@ -1,5 +1,4 @@
-// Texts in the forms that others take: whole characters, Markdown, summaries, why an answer was blocked, and
-// the opening that a conversation is known by where its client names no session.
+// Texts in other forms: whole characters, Markdown, summaries, and the opening a conversation is known by.
 
 import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
 import type { BlockOpening, ChoiceEnd, GroundingSource } from './event.ts';

@@ -1,5 +1,4 @@
-// `isthmus health`: whether the gateway of this machine takes requests. Health checks run it every few seconds beside
-// the gateway, so it loads little.
+// `isthmus health`: whether the gateway takes requests. It runs every few seconds, so it loads little.
 
 import { get, type RequestOptions } from 'node:http';
 import { configPath, resolveDataDir, resolveSettings } from '../config/effective.ts';

@@ -1,5 +1,4 @@
-// A settings file as it looks where there was none before, in each format; and text quoted for a shell, a program or a
-// file, so that nothing in it is run.
+// A new settings file in each format, with texts quoted so that nothing in them is run.
 
 import type {
   SettingEntry,

@@ -1,5 +1,4 @@
-// Exact counters, and the bank of a process alone. A process spends what it holds in stock, and fetches more before that is
-// gone.
+// Exact counters: a process spends what it holds in stock and fetches more in time; a bank for one alone.
 
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { Bank, CounterName, CountWindow, CreditGrant, CreditRequest } from './cluster.ts';

@@ -1,5 +1,4 @@
-// How calls of the gateway leave this machine: the proxy of the settings, with its credential opened, and the posts of
-// alerts.
+// How calls leave this machine: the proxy of the settings, and the posts of alerts.
 
 import { lookup } from 'node:dns/promises';
 import { fetch as fetchThrough } from 'undici';

@@ -1,5 +1,4 @@
-// Prices as the settings are now: what a model costs, how an account is paid, and what a call may cost and did cost, for
-// budgets.
+// Prices by the present settings: what a model, an account and a call cost, for budgets.
 
 import type { NewBudget } from '../access/budgets.ts';
 import type { AccountRecord } from '../accounts/account.ts';

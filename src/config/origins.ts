@@ -1,5 +1,4 @@
-// Where the values in force come from, for people to see: a flag, the environment, the config file or a
-// default. No secret leaves this file, only whether it is set.
+// Where values in force come from: a flag, the environment, the file or a default. It shows no secret.
 
 import type { JsonValue } from '../lib/json.ts';
 import type { Flags, Settings } from './effective.ts';

@@ -1,5 +1,4 @@
-// Readers of single configuration values, shared by environment, file and flags, and the errors of a configuration.
-// Each reader throws ValueError, which never holds a secret.
+// Readers of single configuration values. Each throws ValueError, which never holds a secret.
 
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';

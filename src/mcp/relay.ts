@@ -1,5 +1,4 @@
-// What all MCP services are built with; and the relay of messages to a service of the provider: its key in place of the
-// client's, and nothing else of the client.
+// Relays MCP messages to a service of the provider, with its key and nothing of the client.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Agent, type Dispatcher } from 'undici';

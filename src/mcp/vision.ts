@@ -1,5 +1,4 @@
-// The MCP server that looks at pictures, on the official SDK: each request is answered by a server of its own.
-// Pictures are data URIs, base64 or https addresses, and never files of this machine.
+// The MCP server that looks at pictures: data URIs, base64 or https addresses, never files of this machine.
 
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { asGatewayError, invalidRequest, upstreamError } from '../canonical/error.ts';

@@ -1,5 +1,4 @@
-// Media that requests name by address: fetched from the public internet (https only, every redirect checked, size and
-// time limits) and put in the place of the address, for upstreams that do not fetch.
+// Fetches media that requests name by address, from the public internet, for upstreams that do not.
 
 import { type LookupAddress, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';

@@ -4,7 +4,7 @@ import { invalidRequest } from '../canonical/error.ts';
 import type { Timings } from './latency.ts';
 import type { RequestRecord, RequestRow } from './record.ts';
 
-/** Absent fields take everything. Times in milliseconds since the epoch. */
+/** Absent fields take everything, and names but tags may hold `*`. Times in milliseconds since the epoch. */
 export interface RequestFilter {
   /** Inclusive. */
   readonly from?: number | undefined;
@@ -15,22 +15,18 @@ export interface RequestFilter {
   readonly surface?: string | undefined;
   /** As the client, the upstream or the routing calls it; several with commas, `*` for any characters. */
   readonly model?: string | undefined;
-  /** With `*` as well. */
   readonly account?: string | undefined;
-  /** Id or name of the client key; the name with `*` as well. */
+  /** Id or name of the client key. */
   readonly key?: string | undefined;
-  /** Which gateway or worker served it; with `*` as well. */
   readonly replica?: string | undefined;
-  /** With `*` as well. */
   readonly session?: string | undefined;
-  /** Address of the client; with `*` as well. */
+  /** Address of the client. */
   readonly client?: string | undefined;
   /** The `errorGroup` of a record, whole. */
   readonly error?: string | undefined;
-  /** Whose key it was, as it was then; names with `*` as well. */
+  /** Of the key at that time, as are team and tag. */
   readonly owner?: string | undefined;
   readonly team?: string | undefined;
-  /** One of the tags that the key had then. */
   readonly tag?: string | undefined;
   /** Only those that have none of these: what usage sums in the group without a name. */
   readonly without?: NamedGroup | undefined;

@@ -1,5 +1,4 @@
-// The file format accounts are exported in and imported from (plain JSON, sealed on the way out), and the key files of
-// service accounts.
+// The file of exported accounts (plain JSON, sealed on the way out), and key files of service accounts.
 
 import { createPrivateKey, sign } from 'node:crypto';
 import { promisify } from 'node:util';

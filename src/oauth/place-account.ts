@@ -1,5 +1,4 @@
-// Whose tokens these are, and a proven credential's way into the account book: a new account, or the same one signed in
-// anew.
+// Whose tokens these are, and their way into the account book: a new account, or one signed in anew.
 
 import { type Account, type Credential, isSameLabel } from '../accounts/account.ts';
 import type { AccountBook, NewAccount } from '../accounts/account-book.ts';

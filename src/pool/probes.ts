@@ -1,5 +1,4 @@
-// Asks for one token where only that tells what an account is worth: its key was refused, three requests were,
-// or a second account refused the same request alike.
+// Asks an account for one token where only that tells what it is worth, as after a refused key.
 
 import type { Account, TokenSource } from '../accounts/account.ts';
 import type { BookChange } from '../accounts/account-book.ts';

@@ -1,5 +1,4 @@
-// Chooses one account for one request: a verdict on each, then the ordered policies; the first that names one decides.
-// Where none can be chosen it says why.
+// Chooses one account for one request: the first of the ordered policies that names one, or why none.
 
 import type { SelectionLogEntry } from '../canonical/call-record.ts';
 import { areAlike, lackingOf, type Need, type NeedSet, worstOf } from '../canonical/needs.ts';

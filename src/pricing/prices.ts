@@ -1,5 +1,4 @@
-// Finds the price of a model: the operator's own, else a public one, else one of its family as an estimate. Public prices
-// are those of who is paid for what an upstream serves.
+// Finds the price of a model: the operator's own, a public one, or one of its family as an estimate.
 
 import {
   compareWildcards,

@@ -1,5 +1,4 @@
-// Quota figures of upstreams that report none: from configured or learned limits and our own use. Beside them readings of
-// the rate limits that answers name, which rank accounts and keep none out.
+// Quota figures for upstreams that report none, from limits and our use; and rate limits that answers name.
 
 import type { Account, QuotaReading } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';

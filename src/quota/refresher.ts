@@ -1,5 +1,4 @@
-// Keeps the quota figures of all accounts fresh: each at its own phase of the interval, and at once where something just
-// changed.
+// Keeps quota figures fresh: each account at its own phase of the interval, and at once after a change.
 
 import { hash } from 'node:crypto';
 import type { Account, QuotaReading, TokenSource } from '../accounts/account.ts';

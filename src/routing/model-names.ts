@@ -1,5 +1,4 @@
-// The model a name stands for by itself: catalogue, offers, the other vocabulary, the table of aliases, names of image
-// models.
+// The model a name stands for: catalogue, offers, the other vocabulary, aliases, names of image models.
 
 import { type GatewayError, invalidRequest } from '../canonical/error.ts';
 import { COMMON_RATIOS } from '../canonical/image-options.ts';

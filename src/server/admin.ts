@@ -1,5 +1,4 @@
-// Runs a route of the admin API: credential, origin, body, then a response that is never cached, or an event stream. Tells
-// the audit log of each change: what the route's own view showed before and after.
+// Runs a route of the admin API: credential, origin, body, answer; and tells the audit log of changes.
 
 import { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';

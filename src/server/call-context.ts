@@ -1,5 +1,4 @@
-// What surrounds a call: the gateway's own request headers, its deadline, its report to the monitor, and what it takes of
-// the limits and budgets of its key.
+// What surrounds a call: its headers, its deadline, its report, and what it takes of limits and budgets.
 
 import type { BudgetUnit } from '../access/budgets.ts';
 import type { CallCost, CallUse, MostUse } from '../access/usage-window.ts';

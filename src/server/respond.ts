@@ -1,5 +1,4 @@
-// Writes whole answers: JSON with its length, errors in the client's own protocol, limits in headers; to a client that may
-// be slow.
+// Writes whole answers: JSON, errors in the client's own protocol, limits in headers.
 
 import type { IncomingMessage } from 'node:http';
 import type { LimitState } from '../access/usage-window.ts';

@@ -1,5 +1,4 @@
-// What later turns of a conversation need for a time, in a database: stored responses, thought signatures, histories of
-// server tools, session bindings.
+// What later turns need for a time: stored responses, signatures, histories of server tools, sessions.
 
 import { sql } from 'kysely';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';

@@ -1,5 +1,4 @@
-// The steps of the database's shape, from its first one, and bringing a database to the latest. A published step is never
-// changed: a later one corrects it.
+// The steps of the database's shape. A published step is never changed: a later one corrects it.
 
 import { StoreError } from '../accounts/account-store.ts';
 import { told } from '../lib/localized-message.ts';

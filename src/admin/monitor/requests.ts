@@ -1,5 +1,4 @@
-// `/api/requests` and its neighbours: request logs, histogram and errors of a filter, running requests, the calls of one
-// session, and how long payloads are recorded.
+// `/api/requests` and its neighbours: logs, figures, running requests, sessions, recording of payloads.
 
 import { includesRole } from '../../access/people.ts';
 import { namesOfRecorded } from '../../canonical/call-record.ts';

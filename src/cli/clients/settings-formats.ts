@@ -1,5 +1,4 @@
-// Settings files of other programs in JSON, TOML, YAML and one variable a line: each is read as a tree, and edited in its
-// text.
+// Reads settings files of other programs (JSON, TOML, YAML, variables) as trees, and edits their text.
 
 import { isDeepStrictEqual } from 'node:util';
 import { parse, patch } from '@decimalturn/toml-patch';

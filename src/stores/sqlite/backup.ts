@@ -1,5 +1,4 @@
-// Copies a database that is in use, checks a copy, and keeps one from before an upgrade; and looks at what stands where one
-// should.
+// Copies a database in use, checks copies, and keeps one from before an upgrade.
 
 import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
