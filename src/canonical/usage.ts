@@ -1,5 +1,7 @@
 // Token counts of one answer: one ledger from which each protocol derives its own shape.
 
+import { type JsonValue, readNumber } from '../lib/json.ts';
+
 /** All counts are whole tokens. Sources: generate-content `usageMetadata`. */
 export interface Usage {
   /** The prompt, cached tokens included, tool prompts excluded. */
@@ -40,6 +42,19 @@ export const NO_USAGE: Usage = {
   answerTokens: 0,
   thoughtTokens: 0,
 };
+
+/** The counts are 32-bit integers in the stores of records. */
+const MAX_TOKEN_COUNT = 2_147_483_647;
+
+/** A number of tokens that an upstream tells; undefined for what no answer can have used. */
+export function readTokenCount(given: JsonValue | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  // The JSON form of 64-bit numbers is text (protobuf.dev, "ProtoJSON Format").
+  const count = typeof given === 'string' && given !== '' ? Number(given) : readNumber(given);
+  return count !== undefined && count >= 0 && count <= MAX_TOKEN_COUNT
+    ? Math.round(count)
+    : undefined;
+}
 
 /** Everything that went in: prompt and tool prompts, cached tokens included. */
 export function inputTokens(usage: Usage): number {

@@ -13,7 +13,7 @@ import type {
 } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { linkAddress } from '../../canonical/text-forms.ts';
-import type { Usage } from '../../canonical/usage.ts';
+import { readTokenCount, type Usage } from '../../canonical/usage.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -300,22 +300,27 @@ function usageIn(frame: JsonObject, choices: readonly JsonObject[]): Usage | und
 
 /**
  * `completion_tokens` holds the thoughts (`openai` CompletionUsage), but where the total says that they stand beside
- * it (docs.x.ai: "reasoning_tokens … separated from the completion_tokens").
+ * it (docs.x.ai: "reasoning_tokens … separated from the completion_tokens"). The other names are those of endpoints
+ * for media; writes to a cache are called as openai and OpenRouter, as LiteLLM and as the Messages API do.
  */
-function readUsage(usage: JsonObject): Usage | undefined {
-  const promptTokens = countOf(usage.prompt_tokens) ?? countOf(usage.input_tokens) ?? 0;
-  const completion = countOf(usage.completion_tokens) ?? countOf(usage.output_tokens) ?? 0;
-  const prompt = objectOf(usage.prompt_tokens_details);
-  const details = objectOf(usage.completion_tokens_details);
-  const thoughtTokens = countOf(details?.reasoning_tokens) ?? 0;
-  const cached = countOf(prompt?.cached_tokens) ?? countOf(usage.prompt_cache_hit_tokens) ?? 0;
-  const written = readCacheWrites(usage, prompt);
-  const total = countOf(usage.total_tokens);
+export function readUsage(usage: JsonObject): Usage {
+  const prompt = objectOf(
+    usage.prompt_tokens_details ?? usage.input_tokens_details ?? usage.input_token_details,
+  );
+  const answer = objectOf(usage.completion_tokens_details ?? usage.output_tokens_details);
+  const promptTokens = firstCount(usage.prompt_tokens, usage.input_tokens);
+  const completion = firstCount(usage.completion_tokens, usage.output_tokens);
+  const thoughtTokens = firstCount(answer?.reasoning_tokens);
+  const cached = firstCount(prompt?.cached_tokens, usage.prompt_cache_hit_tokens);
+  const written = firstCount(
+    prompt?.cache_write_tokens,
+    prompt?.cache_creation_tokens,
+    usage.cache_creation_input_tokens,
+  );
+  const total = readTokenCount(usage.total_tokens);
   const isBeside = thoughtTokens > 0 && total === promptTokens + completion + thoughtTokens;
-  const image = countOf(prompt?.image_tokens) ?? 0;
-  const audio = countOf(prompt?.audio_tokens) ?? 0;
-  const drawn = countOf(details?.image_tokens) ?? 0;
-  const spoken = countOf(details?.audio_tokens) ?? 0;
+  const media = mediaIn(prompt);
+  const answerMedia = mediaIn(answer);
   return {
     promptTokens,
     cachedTokens: Math.min(cached, promptTokens),
@@ -323,29 +328,19 @@ function readUsage(usage: JsonObject): Usage | undefined {
     toolPromptTokens: 0,
     answerTokens: isBeside ? completion : Math.max(0, completion - thoughtTokens),
     thoughtTokens: isBeside ? thoughtTokens : Math.min(thoughtTokens, completion),
-    ...(image + audio > 0 ? { media: { image, audio } } : {}),
-    ...(drawn + spoken > 0 ? { answerMedia: { image: drawn, audio: spoken } } : {}),
+    ...(media && { media }),
+    ...(answerMedia && { answerMedia }),
   };
 }
 
-/** Spellings of openai and OpenRouter, LiteLLM's, and the Messages API's own, which some services pass on. */
-function readCacheWrites(usage: JsonObject, prompt: JsonObject | undefined): number {
-  return (
-    countOf(prompt?.cache_write_tokens) ??
-    countOf(prompt?.cache_creation_tokens) ??
-    countOf(usage.cache_creation_input_tokens) ??
-    0
-  );
+function firstCount(...given: readonly (JsonValue | undefined)[]): number {
+  return given.map(readTokenCount).find((count) => count !== undefined) ?? 0;
 }
 
-/** Sums of larger ones would not fit the stores of records. */
-const MAX_TOKEN_COUNT = 2_147_483_647;
-
-function countOf(value: JsonValue | undefined): number | undefined {
-  const count = readNumber(value);
-  return count !== undefined && count >= 0 && count <= MAX_TOKEN_COUNT
-    ? Math.round(count)
-    : undefined;
+function mediaIn(details: JsonObject | undefined): Usage['media'] {
+  const image = firstCount(details?.image_tokens);
+  const audio = firstCount(details?.audio_tokens);
+  return image + audio > 0 ? { image, audio } : undefined;
 }
 
 type Ending =

@@ -14,7 +14,7 @@ import type {
   Turn,
 } from '../../canonical/request.ts';
 import { mendText } from '../../canonical/text-forms.ts';
-import type { Usage } from '../../canonical/usage.ts';
+import { readTokenCount, type Usage } from '../../canonical/usage.ts';
 import {
   definedFields,
   isJsonObject,
@@ -25,11 +25,12 @@ import {
   writtenValue,
 } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { countOf, itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { DONE } from '../../wire/chat.ts';
 import { answerFault, pathFault, secretsIn } from '../errors.ts';
 import type { ClientRequest } from '../transport/client.ts';
 import type { DecodeContext, Decoder, EncodeTarget, UpstreamCall } from '../upstream.ts';
+import { readUsage } from './decode.ts';
 import { addressOf } from './encode.ts';
 import { classifyErrorFrame } from './errors.ts';
 import type {
@@ -531,7 +532,7 @@ export class MediaDecoder implements Decoder {
       return [{ kind: 'error', error: fault }];
     }
     this.#hasArrived = true;
-    this.#usage = readUsage(frame.usage) ?? this.#usage;
+    this.#usage = usageIn(frame.usage) ?? this.#usage;
     switch (this.#context.body?.endpoint) {
       case 'audio/speech':
         this.#readSound(frame);
@@ -695,22 +696,8 @@ function timedText({ language, duration, segments, words }: JsonObject): string 
 }
 
 /** Those in tokens; some models count seconds, which nothing here does. */
-function readUsage(value: JsonValue | undefined): Usage | undefined {
-  const usage = objectOf(value);
-  const input = countOf(usage?.input_tokens) ?? countOf(usage?.prompt_tokens);
-  const output = countOf(usage?.output_tokens) ?? countOf(usage?.completion_tokens);
-  if (usage === undefined || (input === undefined && output === undefined)) return undefined;
-  const details = objectOf(usage.input_tokens_details) ?? objectOf(usage.input_token_details);
-  const image = countOf(details?.image_tokens) ?? 0;
-  const audio = countOf(details?.audio_tokens) ?? 0;
-  const drawn = countOf(objectOf(usage.output_tokens_details)?.image_tokens) ?? 0;
-  return {
-    promptTokens: input ?? 0,
-    cachedTokens: 0,
-    toolPromptTokens: 0,
-    answerTokens: output ?? 0,
-    thoughtTokens: 0,
-    ...(image + audio > 0 ? { media: { image, audio } } : {}),
-    ...(drawn > 0 ? { answerMedia: { image: drawn, audio: 0 } } : {}),
-  };
+function usageIn(value: JsonValue | undefined): Usage | undefined {
+  const usage = objectOf(value) ?? {};
+  const counts = [usage.input_tokens, usage.prompt_tokens, usage.output_tokens];
+  return counts.some((count) => readTokenCount(count) !== undefined) ? readUsage(usage) : undefined;
 }

@@ -1,7 +1,7 @@
 // Reads what is told of a choice beside its parts: why it ended, well or as a fault, its log-probabilities, and the counts of tokens.
 
 import type { FinishReason, Logprobs, RatedToken, TokenLogprob } from '../../canonical/event.ts';
-import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
+import { NO_USAGE, readTokenCount, type Usage } from '../../canonical/usage.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -180,17 +180,4 @@ function readMedia(details: JsonValue | undefined): Usage['media'] {
     else if (detail.modality === 'AUDIO') audio += count;
   }
   return image === 0 && audio === 0 ? undefined : { image, audio };
-}
-
-/** The counts are 32-bit integers of the API; sums of larger ones would not fit the stores of records. */
-const MAX_TOKEN_COUNT = 2_147_483_647;
-
-/** A number of tokens; undefined for what no answer can have used. */
-export function readTokenCount(given: JsonValue | undefined): number | undefined {
-  if (given === undefined) return undefined;
-  // The JSON form of 64-bit numbers is text (protobuf.dev, "ProtoJSON Format").
-  const count = typeof given === 'string' && given !== '' ? Number(given) : readNumber(given);
-  return count !== undefined && count >= 0 && count <= MAX_TOKEN_COUNT
-    ? Math.round(count)
-    : undefined;
 }

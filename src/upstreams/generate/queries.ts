@@ -3,6 +3,7 @@
 import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/embedding.ts';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import type { ModelTask } from '../../canonical/model.ts';
+import { readTokenCount } from '../../canonical/usage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { definedFields, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
@@ -17,7 +18,6 @@ import type {
   UpstreamModel,
   UpstreamQuota,
 } from '../upstream.ts';
-import { readTokenCount } from './endings.ts';
 import { traitsOf } from './models.ts';
 import type { EmbedFormName, GenerateProfile, ModelMethod } from './profiles.ts';
 import { modelRequest, requestOf } from './requests.ts';

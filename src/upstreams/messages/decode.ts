@@ -8,7 +8,13 @@ import type {
   FinishReason,
 } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
-import { addUsage, type CacheWrites, NO_USAGE, type Usage } from '../../canonical/usage.ts';
+import {
+  addUsage,
+  type CacheWrites,
+  NO_USAGE,
+  readTokenCount,
+  type Usage,
+} from '../../canonical/usage.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -608,9 +614,6 @@ function readReason(rawReason: string | undefined, hasCalls: boolean): ReadReaso
 
 const PROMPT_COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
 
-/** The counts are 32-bit in the stores of records. */
-const MAX_TOKEN_COUNT = 2_147_483_647;
-
 /** Written and read caches are part of the prompt, thoughts part of the output (Messages API, "Prompt caching"). */
 function readUsage(given: JsonObject): Usage {
   const counts = withCompactions(given);
@@ -651,8 +654,7 @@ function readCacheWrites(counts: JsonObject): CacheWrites | undefined {
 }
 
 function readCount(value: JsonValue | undefined): number {
-  const count = readNumber(value) ?? 0;
-  return count >= 0 && count <= MAX_TOKEN_COUNT ? Math.round(count) : 0;
+  return readTokenCount(value) ?? 0;
 }
 
 /**
