@@ -78,8 +78,8 @@ export function pathFault(message: Sentence, cause?: unknown): GatewayError {
 /** What the upstream says of an answer that helps nobody. */
 interface UnusableAnswer {
   /** The upstream's own word; undefined for a plain stop, which says nothing of what is wrong. */
-  readonly finishReason: string | undefined;
-  readonly finishMessage: string | undefined;
+  readonly finishReason?: string | undefined;
+  readonly finishMessage?: string | undefined;
   readonly secrets: readonly string[];
 }
 

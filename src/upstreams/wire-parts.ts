@@ -1,5 +1,6 @@
 // What the upstreams of all wires have in common: a client, capabilities that are worked out once, how they
-// end, and what several encoders write alike: free-text tools, service tiers, results of calls in a relayed history.
+// end, what several encoders write alike (free-text tools, service tiers, results of calls in a relayed history), and what
+// decoders keep alike.
 
 import type { ModelCapabilities } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
@@ -10,7 +11,7 @@ import { cutLongTexts, writeParts } from '../lib/json-parts.ts';
 import { told } from '../lib/localized-message.ts';
 import { remember } from '../lib/once.ts';
 import { type ClientOptions, UpstreamClient, type WireRules } from './transport/client.ts';
-import type { Upstream, UpstreamModel } from './upstream.ts';
+import type { DecodeContext, Upstream, UpstreamModel } from './upstream.ts';
 
 export interface WireOptions<Profile>
   extends Omit<ClientOptions, 'wire' | 'baseUrl' | 'userAgent'> {
@@ -149,6 +150,43 @@ export function encodeServiceTier(
     receipt.add('dropped', 'service_tier', told`The upstream has no such service tier.`);
   }
   return standard;
+}
+
+// What the decoders of all wires keep of one answer.
+
+/** What all choices of one answer share. */
+export interface AnswerState {
+  readonly context: DecodeContext;
+  /** So much of a text is kept, in UTF-16 units, to place citations in it; 0 when nobody asks where they stand. */
+  readonly mostCited: number;
+  /** The index of the next block; they rise over all choices. */
+  nextIndex: number;
+  /** Ids of the tool calls so far. */
+  callIds?: Set<string>;
+}
+
+/** What is remembered of a call once it is told. */
+export const CALL_BYTES = 128;
+
+/** A call without an id, or with that of an earlier call, gets a fresh one. */
+export function takeCallId(state: AnswerState, given: string | undefined): string {
+  const { createId, callIdPrefix = 'call_' } = state.context;
+  state.callIds ??= new Set();
+  const id = given === undefined || state.callIds.has(given) ? createId(callIdPrefix) : given;
+  state.callIds.add(id);
+  return id;
+}
+
+/** Kinds of parts are few; more are an upstream's nonsense. */
+const MAX_UNREAD = 5;
+
+/** What parts of unknown kinds call themselves, with one more. */
+export function withUnread(
+  known: ReadonlySet<string> | undefined,
+  kind: string | undefined,
+): ReadonlySet<string> | undefined {
+  const isFull = known !== undefined && known.size >= MAX_UNREAD;
+  return kind === undefined || isFull ? known : new Set(known).add(kind);
 }
 
 // The results of tool calls in a relayed history, by the call that each answers, until they are placed behind it.

@@ -37,6 +37,7 @@ import {
 import { answerFault, endedRefusal, graverFault, pathFault, secretsIn } from '../errors.ts';
 import type { TextEvent } from '../transport/repeated-texts.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
+import { type AnswerState, CALL_BYTES, takeCallId, withUnread } from '../wire-parts.ts';
 import { classifyErrorFrame } from './errors.ts';
 import {
   plainField,
@@ -90,7 +91,6 @@ export class ChatDecoder implements Decoder {
       mostCited: context.placesCitations === false ? 0 : MAX_CITED_LENGTH,
       audioType: format === 'pcm16' ? 'audio/L16;codec=pcm;rate=24000' : `audio/${format}`,
       nextIndex: 0,
-      callIds: new Set(),
     };
   }
 
@@ -201,7 +201,7 @@ export class ChatDecoder implements Decoder {
     const ending = readEnding(rawReason, choice, this.#context.body);
     const hasStopped = STOPS.has(rawReason.toLowerCase());
     const finishReason = hasStopped ? undefined : choice.rawReason;
-    const fault = { finishReason, finishMessage: undefined, secrets: secretsIn(this.#context) };
+    const fault = { finishReason, secrets: secretsIn(this.#context) };
     switch (ending.kind) {
       case 'finished':
         return {
@@ -436,29 +436,17 @@ function readAnnotations(
 
 // Decides where the blocks of one choice begin and end, and puts its tool calls together.
 
-/** What all choices of one answer share. */
-interface SharedState {
-  readonly context: DecodeContext;
+interface SharedState extends AnswerState {
   /** True where calls are remembered with the thoughts that led to them. */
   readonly tracesThoughts: boolean;
-  /** So much of a text is kept, in UTF-16 units, to place citations in it. */
-  readonly mostCited: number;
   /** Media type of the sound that was asked for. */
   readonly audioType: string;
-  /** The index of the next block; they rise over all choices. */
-  nextIndex: number;
-  readonly callIds: Set<string>;
 }
 
 interface OpenBlock {
   readonly index: number;
   readonly kind: 'text' | 'thinking';
 }
-
-/** Kinds of parts are few; more are an upstream's nonsense. */
-const MAX_UNREAD = 5;
-/** What is remembered of a call once it is told. */
-const CALL_BYTES = 128;
 
 /**
  * Thoughts, then text, then calls, as they come. Calls are given out whole, once the choice ends or says something
@@ -483,7 +471,7 @@ class ChoiceDecoder {
   #soundBytes = 0;
   /** Of what waits for the end of the answer. */
   #lateBytes = 0;
-  #unread: Set<string> | undefined;
+  #unread: ReadonlySet<string> | undefined;
   hasContent = false;
   hasToolCalls = false;
   hasBrokenCall = false;
@@ -590,12 +578,8 @@ class ChoiceDecoder {
       case 'image_url':
         this.#readImage(part, events);
         break;
-      default: {
-        const kind = textOf(part.type);
-        if (kind === undefined) return;
-        this.#unread ??= new Set();
-        if (this.#unread.size < MAX_UNREAD) this.#unread.add(kind);
-      }
+      default:
+        this.#unread = withUnread(this.#unread, textOf(part.type));
     }
   }
 
@@ -685,7 +669,8 @@ class ChoiceDecoder {
     const signed = signature && {
       signature: { value: signature, family, on: 'tool-call' as const },
     };
-    const own = this.#takeCallId(id);
+    const own = takeCallId(this.#shared, id);
+    this.#lateBytes += CALL_BYTES;
     const block = { kind: 'tool-call', id: own, name, ...signed, ...traced } as const;
     const index = this.#start(block, events);
     if (json !== '{}') {
@@ -694,16 +679,6 @@ class ChoiceDecoder {
     events.push({ kind: 'block-end', index });
     this.hasContent = true;
     this.hasToolCalls = true;
-  }
-
-  /** A call without an id, or with that of an earlier call, gets a fresh one. */
-  #takeCallId(given: string | undefined): string {
-    const { callIds, context } = this.#shared;
-    const isUsable = given !== undefined && !callIds.has(given);
-    const id = isUsable ? given : context.createId(context.callIdPrefix ?? 'call_');
-    callIds.add(id);
-    this.#lateBytes += CALL_BYTES;
-    return id;
   }
 
   /** A drawn picture; one that is only named by its address is a link. */

@@ -563,11 +563,7 @@ export class MediaDecoder implements Decoder {
       return [...events, { kind: 'error', error }];
     }
     if (!this.#hasAnswer) {
-      const said = {
-        finishReason: undefined,
-        finishMessage: undefined,
-        secrets: secretsIn(this.#context),
-      };
+      const said = { secrets: secretsIn(this.#context) };
       const error = answerFault(told`The model gave an empty answer.`, said);
       return [...events, { kind: 'error', error }];
     }

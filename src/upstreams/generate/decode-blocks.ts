@@ -6,21 +6,10 @@ import { linkAddress } from '../../canonical/text-forms.ts';
 import { isJsonObject, type JsonObject, type JsonValue, sizeOf, tryParse } from '../../lib/json.ts';
 import { KeptText, TextDigest } from '../../lib/long-text.ts';
 import { objectOf, textOf } from '../../lib/read-values.ts';
-import type { DecodeContext } from '../upstream.ts';
+import { type AnswerState, CALL_BYTES, takeCallId, withUnread } from '../wire-parts.ts';
 import type { GatheredLogprobs } from './endings.ts';
 import type { GroundedChoice } from './grounding.ts';
 import { StreamedArguments } from './streamed-arguments.ts';
-
-/** What all choices of one answer share. */
-export interface SharedState {
-  readonly context: DecodeContext;
-  /** So much of a text is kept, in UTF-16 units, to place citations in it; 0 when nobody asks where they stand. */
-  readonly mostCited: number;
-  /** The index of the next block; they rise over all choices. */
-  nextIndex: number;
-  /** Ids of the tool calls so far. */
-  callIds: Set<string> | undefined;
-}
 
 interface OpenBlock {
   readonly index: number;
@@ -36,11 +25,6 @@ interface OpenCall {
   readonly args: StreamedArguments;
 }
 
-/** Kinds of parts are few; more are an upstream's nonsense. */
-const MAX_UNREAD = 5;
-/** What is remembered of a call once it is told. */
-const CALL_BYTES = 128;
-
 /**
  * Text and thought fragments stay in one block until a part of another kind comes, so that a
  * signature on that part can still end a thinking block. Two signed parts are not joined. Behind a
@@ -53,7 +37,7 @@ export class ChoiceDecoder implements GroundedChoice {
   readonly choice: number;
   /** The upstream's own, which may leave some out. */
   readonly number: number;
-  readonly #shared: SharedState;
+  readonly #shared: AnswerState;
   #open: OpenBlock | undefined;
   #openCall: OpenCall | undefined;
   #hasBrokenCall = false;
@@ -64,7 +48,7 @@ export class ChoiceDecoder implements GroundedChoice {
   lateBytes = 0;
   groundingBytes = 0;
   /** What parts of unknown kinds call themselves; undefined where there was none. */
-  unread: Set<string> | undefined;
+  unread: ReadonlySet<string> | undefined;
   readonly #text: KeptText;
   readonly partStarts: number[] = [];
   hasContent = false;
@@ -78,7 +62,7 @@ export class ChoiceDecoder implements GroundedChoice {
   logprobs: GatheredLogprobs | undefined;
   recited: Set<string> | undefined;
 
-  constructor(shared: SharedState, choice: number, number: number) {
+  constructor(shared: AnswerState, choice: number, number: number) {
     this.choice = choice;
     this.number = number;
     this.#shared = shared;
@@ -203,7 +187,8 @@ export class ChoiceDecoder implements GroundedChoice {
     const signature = this.#signatureOf(part, 'tool-call');
     if (this.#open?.kind === 'thinking') this.#open.signature ??= signature;
     this.close(events);
-    const id = this.#takeCallId(call.id);
+    const id = takeCallId(this.#shared, textOf(call.id));
+    this.lateBytes += CALL_BYTES;
     const traced = this.#takeTrace();
     const index = this.#start({ kind: 'tool-call', id, name, signature, ...traced }, events);
     this.hasContent = true;
@@ -243,21 +228,10 @@ export class ChoiceDecoder implements GroundedChoice {
   }
 
   #noteUnread(part: JsonObject): void {
-    const kind = Object.keys(part).find((key) => !isAboutPart(key));
-    if (kind === undefined) return;
-    this.unread ??= new Set();
-    if (this.unread.size < MAX_UNREAD) this.unread.add(kind);
-  }
-
-  /** A call without an id, or with that of an earlier call, gets a fresh one. */
-  #takeCallId(given: JsonValue | undefined): string {
-    const shared = this.#shared;
-    shared.callIds ??= new Set();
-    const isUsable = typeof given === 'string' && given !== '' && !shared.callIds.has(given);
-    const id = isUsable ? given : shared.context.createId(shared.context.callIdPrefix ?? 'call_');
-    shared.callIds.add(id);
-    this.lateBytes += CALL_BYTES;
-    return id;
+    this.unread = withUnread(
+      this.unread,
+      Object.keys(part).find((key) => !isAboutPart(key)),
+    );
   }
 
   #readMedia(part: JsonObject, blob: JsonObject, events: CanonicalEvent[]): void {

@@ -10,7 +10,8 @@ import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
 import { answerFault, endedRefusal, graverFault, pathFault } from '../errors.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
-import { ChoiceDecoder, type SharedState } from './decode-blocks.ts';
+import type { AnswerState } from '../wire-parts.ts';
+import { ChoiceDecoder } from './decode-blocks.ts';
 import { addLogprobs, readAnswerCount, readEnding, readUsage } from './endings.ts';
 import { classifyErrorFrame } from './errors.ts';
 import { addGrounding, addSearches, gatherSources } from './grounding.ts';
@@ -36,7 +37,7 @@ const PLAIN_PART: ReadonlySet<string> = new Set(['text', 'thought']);
 export class GenerateDecoder implements Decoder {
   readonly #now: () => number;
   readonly #context: DecodeContext;
-  readonly #shared: SharedState;
+  readonly #shared: AnswerState;
   /** True when sources are asked for, or it is not known what is. */
   readonly #isSearching: boolean;
   readonly #choices: ChoiceDecoder[] = [];
@@ -63,12 +64,7 @@ export class GenerateDecoder implements Decoder {
       placesCitations &&
       (body === undefined || (Array.isArray(body.tools) && body.tools.some(findsSources)));
     const mostCited = this.#isSearching ? MAX_CITED_LENGTH : MAX_CITED_LENGTH_UNASKED;
-    this.#shared = {
-      context,
-      mostCited: placesCitations ? mostCited : 0,
-      nextIndex: 0,
-      callIds: undefined,
-    };
+    this.#shared = { context, mostCited: placesCitations ? mostCited : 0, nextIndex: 0 };
   }
 
   get usage(): Usage | undefined {

@@ -33,6 +33,7 @@ import { answerFault, pathFault, secretsIn } from '../errors.ts';
 import type { TextEvent } from '../transport/repeated-texts.ts';
 import type { AnswerEnding } from '../transport/response.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
+import { withUnread } from '../wire-parts.ts';
 import { classifyErrorFrame } from './errors.ts';
 import { Research, readServerCall, readServerResult } from './server-tools.ts';
 
@@ -56,9 +57,6 @@ type OpenBlock =
   /** Whole in its opening, or of a kind unknown here. */
   | { readonly kind: 'whole' };
 
-/** Kinds of blocks are few; more are an upstream's nonsense. */
-const MAX_UNREAD = 5;
-
 /**
  * One answer has one choice. Calls are shown once their arguments are whole: what breaks off inside one was never
  * called. An answer without `message_stop` was cut off. Where the client is shown the frames themselves, calls
@@ -77,7 +75,7 @@ export class MessagesDecoder implements Decoder {
   /** What the model thought and did by itself since the last call. */
   #trace: JsonObject[] = [];
   #traceBytes = 0;
-  #unread: Set<string> | undefined;
+  #unread: ReadonlySet<string> | undefined;
   #counts: JsonObject | undefined;
   /** By the answers that this one goes on with. */
   #spent: Usage | undefined;
@@ -179,7 +177,7 @@ export class MessagesDecoder implements Decoder {
         } else if (SAYING.some((name) => name in frame)) {
           const type = textOf(frame.type);
           if (type === undefined) this.#fail(unreadable(), events);
-          else if (!this.#passesParts) this.#noteUnread(type);
+          else this.#noteUnread(type);
         }
     }
   }
@@ -304,9 +302,7 @@ export class MessagesDecoder implements Decoder {
         if (this.#open?.kind === 'text') this.#research?.cite(objectOf(delta.citation) ?? {});
         break;
       default:
-        if (!this.#passesParts && this.#open?.kind !== 'whole') {
-          this.#noteUnread(textOf(delta.type) ?? '');
-        }
+        if (this.#open?.kind !== 'whole') this.#noteUnread(textOf(delta.type));
     }
   }
 
@@ -429,7 +425,7 @@ export class MessagesDecoder implements Decoder {
       return;
     }
     if (!type.endsWith('_tool_result')) {
-      if (!this.#passesParts) this.#noteUnread(type);
+      this.#noteUnread(type || undefined);
       return;
     }
     this.#keep(block);
@@ -458,10 +454,9 @@ export class MessagesDecoder implements Decoder {
     this.#traceBytes += sizeOf(block);
   }
 
-  #noteUnread(type: string): void {
-    if (type === '') return;
-    this.#unread ??= new Set();
-    if (this.#unread.size < MAX_UNREAD) this.#unread.add(type);
+  /** Nobody waits for it where the client is shown the frames themselves. */
+  #noteUnread(type: string | undefined): void {
+    if (!this.#passesParts) this.#unread = withUnread(this.#unread, type);
   }
 
   #signatureOf(value: string): Signature | undefined {
@@ -496,7 +491,6 @@ export class MessagesDecoder implements Decoder {
     if (this.#hasBrokenCall && reason !== 'max-tokens' && reason !== 'safety') {
       return answerFault(told`The model made a tool call that cannot be used.`, {
         finishReason: isOdd ? rawReason : undefined,
-        finishMessage: undefined,
         secrets: secretsIn(this.#context),
       });
     }
