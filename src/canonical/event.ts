@@ -88,6 +88,9 @@ export interface GroundingEvent {
   readonly isEarly?: true | undefined;
 }
 
+/** So much of a text is kept to place citations in it, in UTF-16 units: the longest answers models give are shorter. */
+export const MAX_CITED_LENGTH = 524_288;
+
 /** Each early one tells all queries again: so many are told early. */
 export const MAX_EARLY_SEARCHES = 100;
 

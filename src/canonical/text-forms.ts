@@ -46,7 +46,7 @@ export function writeCodeText(block: CodeBlock): string {
 }
 
 /** A fenced block whose fence no line of the text can close. */
-export function fence(text: string, language: string): string {
+function fence(text: string, language: string): string {
   const longest = text.match(/`{3,}/g)?.reduce((max, run) => Math.max(max, run.length), 0) ?? 2;
   const marks = '`'.repeat(longest + 1);
   const end = text === '' || text.endsWith('\n') ? '' : '\n';

@@ -4,7 +4,11 @@
 
 import type { ModelCapabilities } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
-import type { FreeformTool } from '../canonical/request.ts';
+import type {
+  FreeformTool,
+  ServerToolCallPart,
+  ServerToolResultPart,
+} from '../canonical/request.ts';
 import { mendText } from '../canonical/text-forms.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { cutLongTexts, writeParts } from '../lib/json-parts.ts';
@@ -123,6 +127,17 @@ export function describeFreeform(
       : `The input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
   const text = [description, rules].filter((line) => line !== undefined && line !== '');
   return text.length === 0 ? undefined : text.join('\n\n');
+}
+
+/** What a provider's own tool did, in words: only its issuer knows its blocks. */
+export function tellServerTool(
+  part: ServerToolCallPart | ServerToolResultPart,
+  receipt: Receipt,
+): string {
+  receipt.add('approximated', 'messages', told`Calls of provider tools are sent as text.`);
+  return part.kind === 'server-tool-call'
+    ? `[${part.name} was called with ${JSON.stringify(part.input)}]`
+    : `[Result of ${part.name}]\n${part.text}`;
 }
 
 // How fast a request is served, in the words of the wire it goes to.

@@ -1,7 +1,12 @@
 // Canonical events as the text of a streamed answer.
 
 import type { GatewayError } from '../../canonical/error.ts';
-import { type BlockOpening, type CanonicalEvent, readCallInput } from '../../canonical/event.ts';
+import {
+  type BlockOpening,
+  type CanonicalEvent,
+  MAX_CITED_LENGTH,
+  readCallInput,
+} from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -19,9 +24,6 @@ import {
   writePromptFeedback,
   writeUsage,
 } from './write-reply.ts';
-
-/** The places of citations behind so many UTF-16 units are not counted: answers are not that long. */
-const MAX_CITED_LENGTH = 524_288;
 
 type EventOf<Kind extends CanonicalEvent['kind']> = Extract<CanonicalEvent, { kind: Kind }>;
 

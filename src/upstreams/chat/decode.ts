@@ -2,14 +2,15 @@
 // begin and end.
 
 import type { GatewayError } from '../../canonical/error.ts';
-import type {
-  BlockOpening,
-  CanonicalEvent,
-  ChoiceEnd,
-  Citation,
-  FinishReason,
-  GroundingSource,
-  TokenLogprob,
+import {
+  type BlockOpening,
+  type CanonicalEvent,
+  type ChoiceEnd,
+  type Citation,
+  type FinishReason,
+  type GroundingSource,
+  MAX_CITED_LENGTH,
+  type TokenLogprob,
 } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { linkAddress } from '../../canonical/text-forms.ts';
@@ -60,8 +61,6 @@ interface DecoderOptions {
 
 /** The most a request may ask for. */
 const MAX_CHOICES = 128;
-/** The longest answers models give are shorter. In UTF-16 units. */
-const MAX_CITED_LENGTH = 524_288;
 
 /**
  * Chunks may hold anything: unknown fields are passed over. The ending is given out by `end()` only, because usage may

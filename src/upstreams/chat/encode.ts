@@ -13,13 +13,13 @@ import type {
   ToolResultPart,
   Turn,
 } from '../../canonical/request.ts';
-import { fence, formatInWords, writeCodeText } from '../../canonical/text-forms.ts';
+import { formatInWords, writeCodeText } from '../../canonical/text-forms.ts';
 import { definedFields, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { enforcedStops } from '../../transforms/stop-sequences.ts';
 import { writeSignature } from '../../wire/chat.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { encodeServiceTier } from '../wire-parts.ts';
+import { encodeServiceTier, tellServerTool } from '../wire-parts.ts';
 import { encodeTools, freeTextTools, toAnswerSchema } from './encode-tools.ts';
 import { fitBody } from './fit.ts';
 import { type FitContext, traitsOf } from './models.ts';
@@ -308,13 +308,9 @@ class Messages {
   #textOf(part: Extract<Part, { kind: `server-tool-${string}` | `code${string}` }>): string {
     switch (part.kind) {
       case 'server-tool-call':
-        this.#note('approximated', told`Calls of provider tools are sent as text.`);
-        return `[${part.name} was called with ${JSON.stringify(part.input)}]`;
       case 'server-tool-result':
-        this.#note('approximated', told`Calls of provider tools are sent as text.`);
-        return `[Result of ${part.name}]\n${part.text}`;
+        return tellServerTool(part, this.#context.target.receipt);
       case 'code':
-        return fence(part.code, part.language.toLowerCase());
       case 'code-result':
         return writeCodeText(part);
       default:

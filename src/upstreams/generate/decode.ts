@@ -1,7 +1,7 @@
 // Decodes the frames of one answer into canonical events.
 
 import type { GatewayError } from '../../canonical/error.ts';
-import type { CanonicalEvent, ChoiceEnd } from '../../canonical/event.ts';
+import { type CanonicalEvent, type ChoiceEnd, MAX_CITED_LENGTH } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
@@ -264,8 +264,6 @@ export class GenerateDecoder implements Decoder {
   }
 }
 
-/** The longest answers models give are shorter. In UTF-16 units. */
-const MAX_CITED_LENGTH = 524_288;
 /** Some search unasked; for those who did not ask, long answers are not kept. */
 const MAX_CITED_LENGTH_UNASKED = 65_536;
 

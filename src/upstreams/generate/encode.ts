@@ -34,7 +34,7 @@ import type {
   WirePart,
 } from '../../wire/generate.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { encodeServiceTier } from '../wire-parts.ts';
+import { encodeServiceTier, tellServerTool } from '../wire-parts.ts';
 import {
   type EncodeContext,
   encodeGenerationConfig,
@@ -369,11 +369,8 @@ function encodePlainPart(part: PlainPart, context: EncodeContext): WirePart {
     case 'media':
       return encodeMedia(part, context);
     case 'server-tool-call':
-      approximate(context);
-      return { text: `[${part.name} was called with ${JSON.stringify(part.input)}]` };
     case 'server-tool-result':
-      approximate(context);
-      return { text: `[Result of ${part.name}]\n${part.text}` };
+      return { text: tellServerTool(part, context.target.receipt) };
     case 'code':
       return encodeCode(part);
     case 'code-result': {
@@ -383,10 +380,6 @@ function encodePlainPart(part: PlainPart, context: EncodeContext): WirePart {
     default:
       return part satisfies never;
   }
-}
-
-function approximate({ target }: EncodeContext): void {
-  target.receipt.add('approximated', 'messages', told`Calls of provider tools are sent as text.`);
 }
 
 /** The wire knows one language; any other code is text. */

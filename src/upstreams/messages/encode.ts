@@ -15,7 +15,7 @@ import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { objectsOf } from '../../lib/read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { encodeServiceTier } from '../wire-parts.ts';
+import { encodeServiceTier, tellServerTool } from '../wire-parts.ts';
 import {
   encodeFormat,
   encodeOutputLimit,
@@ -254,7 +254,6 @@ type ToldPart = Extract<
   { kind: 'server-tool-call' | 'server-tool-result' | 'code' | 'code-result' }
 >;
 
-/** What tools of other providers did, in words: only their issuer knows their blocks. */
 function wordsOf(part: ToldPart, { receipt }: EncodeTarget): string {
   switch (part.kind) {
     case 'code':
@@ -262,10 +261,7 @@ function wordsOf(part: ToldPart, { receipt }: EncodeTarget): string {
       return writeCodeText(part);
     case 'server-tool-call':
     case 'server-tool-result':
-      receipt.add('approximated', 'messages', told`Calls of provider tools are sent as text.`);
-      return part.kind === 'server-tool-call'
-        ? `[${part.name} was called with ${JSON.stringify(part.input)}]`
-        : `[Result of ${part.name}]\n${part.text}`;
+      return tellServerTool(part, receipt);
     default:
       return part satisfies never;
   }

@@ -6,6 +6,7 @@ import {
   type FetchedPage,
   type GroundingEvent,
   type GroundingSource,
+  MAX_CITED_LENGTH,
   MAX_EARLY_SEARCHES,
 } from '../../canonical/event.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -56,9 +57,6 @@ const FETCH_OUTCOMES: ReadonlyMap<string, FetchedPage['outcome']> = new Map([
   ['url_not_accessible', 'unreachable'],
   ['url_not_allowed', 'refused'],
 ]);
-
-/** The longest answers models give are shorter. In UTF-16 units. */
-const MAX_CITED_LENGTH = 524_288;
 
 /** Searches, pages and citations of one answer, as they come. */
 export class Research {
