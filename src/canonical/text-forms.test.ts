@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest';
-import { fence, writeCodeText } from './text-forms.ts';
+import { writeCodeText } from './text-forms.ts';
+
+const codeOf = (code: string, language: string): string =>
+  writeCodeText({ kind: 'code', language, code });
 
 test('a fence is longer than any run of backticks in the text', () => {
-  expect(fence('a', 'python')).toBe('```python\na\n```');
-  expect(fence('````\n', '')).toBe('`````\n````\n`````');
-  expect(fence('', '')).toBe('```\n```');
+  expect(codeOf('a', 'python')).toBe('```python\na\n```');
+  expect(codeOf('````\n', '')).toBe('`````\n````\n`````');
+  expect(codeOf('', '')).toBe('```\n```');
 });
 
 test('a text of very many fences is fenced too', () => {
-  expect(fence('```\n'.repeat(500_000), '').startsWith('````\n')).toBe(true);
+  expect(codeOf('```\n'.repeat(500_000), '').startsWith('````\n')).toBe(true);
 });
 
 test('code names its language, a result says how it failed', () => {
