@@ -15,7 +15,7 @@ import { cutLongTexts, writeParts } from '../lib/json-parts.ts';
 import { told } from '../lib/localized-message.ts';
 import { remember } from '../lib/once.ts';
 import { type ClientOptions, UpstreamClient, type WireRules } from './transport/client.ts';
-import type { DecodeContext, Upstream, UpstreamModel } from './upstream.ts';
+import type { DecodeContext, Upstream, UpstreamCall, UpstreamModel } from './upstream.ts';
 
 export interface WireOptions<Profile>
   extends Omit<ClientOptions, 'wire' | 'baseUrl' | 'userAgent'> {
@@ -89,6 +89,17 @@ export function createWireParts<Profile extends ReachedBy>(
       callsUnderWay: () => client.underWay,
       close: () => client.close(),
     },
+  };
+}
+
+/** What a POST takes from its call on every wire. */
+export function postOf({ access, ...call }: Omit<UpstreamCall, 'stream'>) {
+  const { body, receipt, isLarge, clientKeyId, freshConnection, signal } = call;
+  const { onFirstByte, onRateLimit } = call;
+  return {
+    method: 'POST' as const,
+    ...{ body, receipt, isLarge, clientKeyId, freshConnection, signal, onFirstByte, onRateLimit },
+    proxyUrl: access.proxyUrl,
   };
 }
 

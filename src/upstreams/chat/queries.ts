@@ -10,6 +10,7 @@ import { itemsOf, limitOf, objectOf, objectsOf, textOf } from '../../lib/read-va
 import { isMissingCall, pathFault } from '../errors.ts';
 import type { ClientRequest, UpstreamClient } from '../transport/client.ts';
 import type { AccountAccess, UpstreamCall, UpstreamEmbedCall, UpstreamModel } from '../upstream.ts';
+import { postOf } from '../wire-parts.ts';
 import type { ChatProfile } from './profiles.ts';
 
 /** Of a client's headers those that mean something to upstreams of this wire. */
@@ -22,25 +23,11 @@ export function postRequest(
   path: string,
   call: Omit<UpstreamCall, 'stream'>,
 ): ClientRequest {
-  const { access, body, modelId, receipt, isLarge, freshConnection, onFirstByte, signal } = call;
-  const { clientHeaders = {}, clientKeyId, onRateLimit } = call;
+  const { clientHeaders = {}, modelId } = call;
   const passed = Object.entries(clientHeaders).filter(([name]) => CLIENT_HEADERS.test(name));
-  const request = requestOf(profile, path.replace('{model}', encodeURIComponent(modelId)), {
-    access,
-    signal,
-  });
-  return {
-    ...request,
-    method: 'POST',
-    headers: { ...Object.fromEntries(passed), ...request.headers },
-    body,
-    receipt,
-    isLarge,
-    clientKeyId,
-    freshConnection,
-    onRateLimit,
-    onFirstByte,
-  };
+  const request = requestOf(profile, path.replace('{model}', encodeURIComponent(modelId)), call);
+  const headers = { ...Object.fromEntries(passed), ...request.headers };
+  return { ...request, ...postOf(call), headers };
 }
 
 /** A GET with the account's credential. */

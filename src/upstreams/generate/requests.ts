@@ -2,6 +2,7 @@
 
 import type { ClientRequest } from '../transport/client.ts';
 import type { AccountAccess, UpstreamCall } from '../upstream.ts';
+import { postOf } from '../wire-parts.ts';
 import type { GenerateProfile, ModelMethod } from './profiles.ts';
 
 /** A POST to one method of one model, with the account's credential and project. */
@@ -10,17 +11,13 @@ export function modelRequest(
   method: ModelMethod,
   call: Omit<UpstreamCall, 'stream'>,
 ): ClientRequest {
-  const { access, body, modelId, receipt, clientKeyId, freshConnection, onFirstByte } = call;
+  const { access, body, modelId } = call;
   const path = profile.modelPath(access, modelId, method);
   const project = profile.hasProjectInBody === true ? access.projectId : undefined;
   return {
     ...requestOf(profile, call, path, method === 'streamGenerateContent' ? { alt: 'sse' } : {}),
-    method: 'POST',
+    ...postOf(call),
     body: project ? { ...body, project } : body,
-    receipt,
-    clientKeyId,
-    freshConnection,
-    onFirstByte,
   };
 }
 

@@ -5,6 +5,7 @@ import { MESSAGES_VERSION, mergeBetas } from '../../wire/messages.ts';
 import { HEADER_SPELLINGS, readHeader } from '../../wire/vocabulary.ts';
 import type { ClientRequest } from '../transport/client.ts';
 import type { AccountAccess, UpstreamCall } from '../upstream.ts';
+import { postOf } from '../wire-parts.ts';
 import { type MessagesProfile, VERSION_PATH } from './profiles.ts';
 
 /** A POST to a path below the version, with the account's credential. */
@@ -13,22 +14,12 @@ export function postRequest(
   path: string,
   call: Omit<UpstreamCall, 'stream'>,
 ): ClientRequest {
-  const { access, body, signal, receipt, isLarge, freshConnection, onFirstByte } = call;
-  const { clientHeaders, clientKeyId, onRateLimit } = call;
+  const { access, body, clientHeaders } = call;
   return {
-    method: 'POST',
+    ...postOf(call),
     path: VERSION_PATH + path,
     headers: headersOf(profile, access, { client: clientHeaders, body }),
-    body,
-    receipt,
-    isLarge,
-    clientKeyId,
-    freshConnection,
-    onFirstByte,
-    proxyUrl: access.proxyUrl,
     secrets: [access.credential],
-    signal,
-    onRateLimit,
   };
 }
 
