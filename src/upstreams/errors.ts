@@ -11,6 +11,7 @@ import {
 } from '../canonical/error.ts';
 import { type JsonValue, parseObject } from '../lib/json.ts';
 import { type Sentence, textOf, told } from '../lib/localized-message.ts';
+import { headerOf } from '../lib/read-values.ts';
 import { scrubText } from '../lib/redact.ts';
 import type { DecodeContext } from './upstream.ts';
 
@@ -28,15 +29,37 @@ export interface UpstreamRefusal {
   readonly tools?: JsonValue | undefined;
 }
 
-/** What a wire read from a refusal. */
-interface ReadRefusal {
-  readonly kind: UpstreamFailureKind;
+/** What a refusal says on every wire beside the words of its body. */
+export interface RefusalFacts {
   readonly status: number;
-  /** The upstream's own words; '' when it said nothing. */
-  readonly message: string;
+  /** True for an HTML page: something between here and the upstream wrote it. */
+  readonly isPage: boolean;
   /** What the log gets: the body without secrets. */
   readonly excerpt: string;
   readonly secrets: readonly string[];
+}
+
+export function factsOf({ status, headers, body, secrets = [] }: UpstreamRefusal): RefusalFacts {
+  const isPage =
+    /\bx?html\b/i.test(headerOf(headers, 'content-type') ?? '') ||
+    /^\s*<(?:!doctype|html|head|body|\?xml)/i.test(body);
+  return { status, isPage, excerpt: scrubText(body, secrets), secrets };
+}
+
+/** The same of an error inside a 200 answer, as if it had been the status. */
+export function factsOfFrame(
+  value: JsonValue,
+  status: number,
+  secrets: readonly string[] = [],
+): RefusalFacts {
+  return { status, isPage: false, excerpt: scrubText(JSON.stringify(value), secrets), secrets };
+}
+
+/** What a wire read from a refusal. */
+interface ReadRefusal extends Omit<RefusalFacts, 'isPage'> {
+  readonly kind: UpstreamFailureKind;
+  /** The upstream's own words; '' when it said nothing. */
+  readonly message: string;
   /** The upstream's machine-readable reason. */
   readonly reason?: string | undefined;
   readonly retryAfterMs?: number | undefined;
@@ -316,11 +339,6 @@ const PATH_STATUSES: readonly number[] = [405, 407, 408, 409, 425, 451, 499];
 /** What a status below 500 means that no wire has a meaning of its own for. */
 export function kindOfOther(status: number): 'path' | 'rejected' {
   return PATH_STATUSES.includes(status) ? 'path' : 'rejected';
-}
-
-/** True for an HTML page: something between here and the upstream wrote it. */
-export function isPage(contentType: string, body: string): boolean {
-  return /\bx?html\b/i.test(contentType) || /^\s*<(?:!doctype|html|head|body|\?xml)/i.test(body);
 }
 
 // What LiteLLM's proxy says in its own way, on every wire it serves: of itself, and of the services behind it.

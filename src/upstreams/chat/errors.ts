@@ -11,13 +11,14 @@ import {
 } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { headerOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
-import { scrubText } from '../../lib/redact.ts';
 import { CHAT_WIRE } from '../../wire/chat.ts';
 import {
   blamesModel,
-  isPage,
+  factsOf,
+  factsOfFrame,
   kindOfOther,
   litellmFailure,
+  type RefusalFacts,
   refusalError,
   saysUsedUp,
   type UpstreamRefusal,
@@ -39,20 +40,17 @@ import { effortsAmong, nearestWord, whyNearest } from './reasoning.ts';
 
 /** The error a non-2xx answer amounts to; `failure` is always set. Never throws. */
 export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
-  const { status, body, now, secrets = [] } = refusal;
+  const { body, now } = refusal;
   const headers = withServiceHeaders(refusal.headers);
   const error = readErrorText(body);
   const resetMs = readReset(headers, error, now);
   const headerMs = readRetryHeaders(headers, now);
   return toGatewayError({
     ...error,
-    status,
-    isPage: isPage(headerOf(headers, 'content-type') ?? '', body),
+    ...factsOf({ ...refusal, headers }),
     // A header that says "at once" does not outweigh a body that knows better.
     retryAfterMs: headerMs || (readDelayFromMessage(error.message, now) ?? resetMs ?? headerMs),
     quota: readQuotaLesson(error.message, resetMs === undefined ? undefined : now + resetMs),
-    secrets,
-    excerpt: scrubText(body, secrets),
   });
 }
 
@@ -60,17 +58,14 @@ export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
 export function classifyErrorFrame(
   value: JsonValue,
   now: number,
-  secrets: readonly string[] = [],
+  secrets?: readonly string[],
 ): GatewayError {
   const error = readError(value);
   return toGatewayError({
     ...error,
-    status: error.status ?? statusOf(error),
-    isPage: false,
+    ...factsOfFrame(value, error.status ?? statusOf(error), secrets),
     retryAfterMs: readDelayFromMessage(error.message, now),
     quota: readQuotaLesson(error.message, undefined),
-    secrets,
-    excerpt: scrubText(JSON.stringify(value), secrets),
   });
 }
 
@@ -157,13 +152,9 @@ function detailText(detail: JsonValue | undefined): string | undefined {
   return lines.join('; ') || undefined;
 }
 
-interface Facts extends ErrorBody {
-  readonly status: number;
-  readonly isPage: boolean;
+interface Facts extends Omit<ErrorBody, 'status'>, RefusalFacts {
   readonly retryAfterMs: number | undefined;
   readonly quota: QuotaLesson | undefined;
-  readonly secrets: readonly string[];
-  readonly excerpt: string;
 }
 
 function toGatewayError(facts: Facts): GatewayError {
@@ -246,7 +237,7 @@ const TOO_LONG = [
 const BLOCKED = ['content_policy_violation', 'content_filter', 'moderation', 'invalid_prompt'];
 const WRONG_COUNTRY = ['unsupported_country_region_territory'];
 
-function says({ words }: ErrorBody, known: readonly string[]): boolean {
+function says({ words }: Pick<ErrorBody, 'words'>, known: readonly string[]): boolean {
   return words.some((word) => known.includes(word));
 }
 
@@ -323,11 +314,11 @@ function kindOfStatus(facts: Facts): UpstreamFailureKind {
 }
 
 /** openrouter.ai/docs, "Errors": a 403 for flagged input names the reasons in its metadata. */
-function isModerated({ error }: ErrorBody): boolean {
+function isModerated({ error }: Facts): boolean {
   return objectOf(error.metadata)?.reasons !== undefined;
 }
 
-function blamesPlace(facts: ErrorBody & { readonly status: number }): boolean {
+function blamesPlace(facts: Facts): boolean {
   return facts.status === 403 && says(facts, WRONG_COUNTRY);
 }
 

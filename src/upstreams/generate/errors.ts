@@ -9,12 +9,14 @@ import {
   tryParse,
 } from '../../lib/json.ts';
 import type { Sentence } from '../../lib/localized-message.ts';
-import { countOf, headerOf, itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import { countOf, itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { GENERATE_WIRE } from '../../wire/generate.ts';
 import {
-  isPage,
+  factsOf,
+  factsOfFrame,
   kindOfOther,
+  type RefusalFacts,
   refusalError,
   saysUsedUp,
   type UpstreamRefusal,
@@ -31,18 +33,15 @@ import {
 
 /** The error a non-2xx answer amounts to; `failure` is always set. Never throws. */
 export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
-  const { status, headers, body, now, secrets = [], tools } = refusal;
+  const { headers, body, now, tools } = refusal;
   const error = readErrorText(body, now);
   const headerMs = readRetryHeaders(headers, now);
   return toGatewayError({
     ...error,
+    ...factsOf(refusal),
     // A header that says "at once" does not outweigh a body that knows better.
     retryAfterMs: headerMs || (error.retryAfterMs ?? headerMs),
-    status,
-    isPage: isPage(headerOf(headers, 'content-type') ?? '', body),
-    secrets,
     tools,
-    excerpt: scrubText(body, secrets),
   });
 }
 
@@ -50,25 +49,14 @@ export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
 export function classifyErrorFrame(
   value: JsonValue,
   now: number,
-  secrets: readonly string[] = [],
+  secrets?: readonly string[],
 ): GatewayError {
   const error = readErrorObject(value, now);
-  return toGatewayError({
-    ...error,
-    status: error.code ?? 500,
-    isPage: false,
-    secrets,
-    excerpt: scrubText(JSON.stringify(value), secrets),
-  });
+  return toGatewayError({ ...error, ...factsOfFrame(value, error.code ?? 500, secrets) });
 }
 
-interface Facts extends ErrorBody {
-  readonly status: number;
-  /** True for an HTML page: something between here and the upstream wrote it. */
-  readonly isPage: boolean;
-  readonly secrets: readonly string[];
+interface Facts extends ErrorBody, RefusalFacts {
   readonly tools?: JsonValue | undefined;
-  readonly excerpt: string;
 }
 
 function toGatewayError(facts: Facts): GatewayError {

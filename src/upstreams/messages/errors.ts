@@ -10,13 +10,14 @@ import {
 } from '../../canonical/error.ts';
 import { type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
 import { headerOf, objectOf, textOf } from '../../lib/read-values.ts';
-import { scrubText } from '../../lib/redact.ts';
 import { ERROR_TYPE_STATUS, MESSAGES_WIRE } from '../../wire/messages.ts';
 import {
   blamesModel,
-  isPage,
+  factsOf,
+  factsOfFrame,
   kindOfOther,
   litellmFailure,
+  type RefusalFacts,
   refusalError,
   saysUsedUp,
   type UpstreamRefusal,
@@ -58,64 +59,50 @@ const REFUSES_THREAD = /^thread\b[^:]{0,40}:/;
 
 const HOUR_MS = 3_600_000;
 
-interface Facts {
-  readonly status: number;
+interface Facts extends RefusalFacts {
   /** The word of the wire for it; undefined where the answer holds no error of this wire. */
   readonly type: string | undefined;
   readonly message: string;
   /** What exactly is wrong, where the answer has words for it: `{error_code, …}`. */
-  readonly details: JsonObject | undefined;
-  readonly isPage: boolean;
-  readonly retryAfterMs?: number | undefined;
+  readonly details?: JsonObject | undefined;
+  readonly retryAfterMs: number | undefined;
   readonly quota?: QuotaLesson | undefined;
 }
 
 /** The error a non-2xx answer amounts to; `failure` is always set. Never throws. */
 export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
-  const { status, body, now, secrets = [] } = refusal;
+  const { body, now } = refusal;
   const headers = withServiceHeaders(refusal.headers);
-  const { type, message, details } = readErrorText(body);
-  const retryAfterMs = readRetryHeaders(headers, now) ?? readDelayFromMessage(message, now);
-  const facts: Facts = {
-    status,
-    type,
-    message,
-    details,
-    isPage: isPage(headerOf(headers, 'content-type') ?? '', body),
-    retryAfterMs,
+  const error = readErrorText(body);
+  return toGatewayError({
+    ...error,
+    ...factsOf({ ...refusal, headers }),
+    retryAfterMs: readRetryHeaders(headers, now) ?? readDelayFromMessage(error.message, now),
     quota: readQuotaLesson(headers, now),
-  };
-  return toGatewayError(facts, { excerpt: scrubText(body, secrets), secrets });
+  });
 }
 
 /** The error an `error` event inside an answer amounts to, as if its type had been the status. */
 export function classifyErrorFrame(
   value: JsonValue | undefined,
   now: number,
-  secrets: readonly string[] = [],
+  secrets?: readonly string[],
 ): GatewayError {
-  const { type, message, details } = readError(value);
-  const facts: Facts = {
-    status: ERROR_TYPE_STATUS.get(type ?? '') ?? 500,
-    type: type ?? 'api_error',
-    message,
-    details,
-    isPage: false,
+  const error = readError(value);
+  const { type = 'api_error', message } = error;
+  return toGatewayError({
+    ...error,
+    ...factsOfFrame(value ?? null, ERROR_TYPE_STATUS.get(type) ?? 500, secrets),
+    type,
     retryAfterMs: readDelayFromMessage(message, now),
-  };
-  return toGatewayError(facts, {
-    excerpt: scrubText(JSON.stringify(value ?? null), secrets),
-    secrets,
   });
 }
 
-function toGatewayError(
-  facts: Facts,
-  { excerpt, secrets }: { readonly excerpt: string; readonly secrets: readonly string[] },
-): GatewayError {
-  const { status, message, type, details, retryAfterMs, quota } = facts;
+function toGatewayError(facts: Facts): GatewayError {
+  const { type, details } = facts;
   const error = refusalError({
-    ...{ kind: failureKind(facts), status, message, excerpt, secrets, retryAfterMs, quota },
+    ...facts,
+    kind: failureKind(facts),
     reason: type,
     wireDetails: details && { wire: MESSAGES_WIRE, members: { details } },
     clientMessage: blamesPlace(facts) ? WRONG_PLACE : undefined,
