@@ -1,5 +1,7 @@
 // Time as a dependency: the present moment and cancellable waits, real here, fake in tests; work that ends in time.
 
+import { setTimeout as wait } from 'node:timers/promises';
+
 /** A running timer; `cancel` is idempotent, and may be handed on by itself. */
 export interface Timer {
   readonly cancel: () => void;
@@ -26,17 +28,8 @@ export function createSystemClock(): Clock {
       return { cancel: () => clearTimeout(handle) };
     },
     sleep: (delayMs, signal) =>
-      new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(signal.reason);
-        const onAbort = (): void => {
-          clearTimeout(handle);
-          reject(signal.reason);
-        };
-        const handle = setTimeout(() => {
-          signal.removeEventListener('abort', onAbort);
-          resolve();
-        }, delayMs);
-        signal.addEventListener('abort', onAbort, { once: true });
+      wait(delayMs, undefined, { signal }).catch(() => {
+        throw signal.reason;
       }),
   };
 }

@@ -56,16 +56,9 @@ export function compareWildcards(left: Wildcard, right: Wildcard): number {
   );
 }
 
-/** Order by code points, not by UTF-16 units or locale. */
+/** Order by code points, which is that of the bytes of UTF-8, not by UTF-16 units or locale. */
 export function compareCodePoints(left: string, right: string): number {
-  if (left === right) return 0;
-  const lefts = [...left];
-  const rights = [...right];
-  for (let index = 0; index < Math.min(lefts.length, rights.length); index += 1) {
-    const difference = (lefts[index]?.codePointAt(0) ?? 0) - (rights[index]?.codePointAt(0) ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return lefts.length - rights.length;
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }
 
 /** The nearest of the names; undefined when none is within a slip or two of the keyboard. */
