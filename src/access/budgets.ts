@@ -117,7 +117,7 @@ function budgetProblem({ scope, subject, timeZone }: Budget): Sentence | undefin
   return undefined;
 }
 
-export interface PeriodSpan {
+interface PeriodSpan {
   readonly from: number;
   readonly until: number;
 }
@@ -125,7 +125,7 @@ export interface PeriodSpan {
 const calendars = new Map<string, Calendar>();
 
 /** The period that holds a moment. In a zone that this system does not know days are those of UTC. */
-export function periodAt({ period, timeZone }: Budget, now: number): PeriodSpan {
+function periodAt({ period, timeZone }: Budget, now: number): PeriodSpan {
   let calendar = calendars.get(timeZone);
   if (calendar === undefined) {
     calendar = createCalendar(timeZone) ?? createCalendar('UTC');

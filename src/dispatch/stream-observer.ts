@@ -2,7 +2,13 @@
 
 import type { AnswerFigures, ServedBy } from '../canonical/call-record.ts';
 import type { GatewayError } from '../canonical/error.ts';
-import type { BlockOpening, CanonicalEvent, ChoiceEnd, FinishReason } from '../canonical/event.ts';
+import {
+  type BlockOpening,
+  type CanonicalEvent,
+  type ChoiceEnd,
+  type FinishReason,
+  isCommitting,
+} from '../canonical/event.ts';
 import { type Countable, promptSize, textTokens } from '../canonical/prompt-size.ts';
 import type { Signature } from '../canonical/request.ts';
 import type { SignatureEntry, SignatureKey } from '../canonical/signatures.ts';
@@ -217,22 +223,6 @@ export class StreamObserver implements AnswerFigures {
 
   #remember(key: SignatureKey, entry: SignatureEntry): void {
     this.#options.keeper.remember(this.#options.scope, key, entry);
-  }
-}
-
-/**
- * The commit point: true for events that carry content or end the answer. A start, usage figures, or a text block
- * that has no text yet could still be followed by nothing, and then another account is tried.
- */
-export function isCommitting(event: CanonicalEvent): boolean {
-  switch (event.kind) {
-    case 'block-delta':
-    case 'finish':
-      return true;
-    case 'block-start':
-      return event.block.kind !== 'text' && event.block.kind !== 'thinking';
-    default:
-      return false;
   }
 }
 

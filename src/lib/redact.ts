@@ -17,7 +17,7 @@ const MIN_ENCODED_LENGTH = 6;
  * The beginning of the secret in every usual spelling: what follows belongs to it. In base64 it is spelt
  * in three ways, by what stands before it, such as `Bearer `.
  */
-export function spellSecret(secret: string): readonly string[] {
+function spellSecret(secret: string): readonly string[] {
   if (secret.length < MIN_SECRET_LENGTH) return [];
   // All that a beginning is made of: a secret may be a long text.
   const bytes = Buffer.from(secret.slice(0, TELLING_CHARACTERS));
@@ -55,7 +55,7 @@ function escapedForms(text: string): readonly string[] {
 }
 
 /** The text with `stand` in place of each word that begins with the spelling, to the word's end. */
-export function withoutSpelling(text: string, spelling: string, stand: string): string {
+function withoutSpelling(text: string, spelling: string, stand: string): string {
   let clean = '';
   let from = 0;
   for (;;) {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Claim, QuotaLedger } from './quota-reservations.ts';
+import { QuotaLedger } from './quota-reservations.ts';
 
 /** An upstream with so many calls left, which counts each call at some moment while it runs. */
 interface Call {
-  readonly claim: Claim;
+  readonly claim: ReturnType<QuotaLedger['reserve']>;
   isCounted: boolean;
 }
 

@@ -7,7 +7,7 @@ import { isExhausted, knownQuota } from './eligibility.ts';
 import type { CallLimit, ReservationSharing } from './pool.ts';
 
 /** What is known of the quota; the same object as long as nothing newer is known. */
-export interface KnownCount {
+interface KnownCount {
   readonly calls: number;
   /** When the upstream was asked, in milliseconds since the epoch; undefined for a limit nobody has used yet. */
   readonly readAt: number | undefined;
@@ -16,7 +16,7 @@ export interface KnownCount {
 }
 
 /** A reserved call. End it once: `settle` when it was answered, `release` when it was not. */
-export interface Claim {
+interface Claim {
   settle(now: number): void;
   release(): void;
 }

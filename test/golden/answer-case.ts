@@ -2,11 +2,10 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { GatewayError } from '../../src/canonical/error.ts';
-import type { CanonicalEvent } from '../../src/canonical/event.ts';
+import { type CanonicalEvent, isCommitting } from '../../src/canonical/event.ts';
 import { fold } from '../../src/canonical/fold.ts';
 import { createReceipt } from '../../src/canonical/receipt.ts';
 import { isNativeErrorReply } from '../../src/dispatch/lanes.ts';
-import { isCommitting } from '../../src/dispatch/stream-observer.ts';
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import { type Sentence, told } from '../../src/lib/localized-message.ts';
 import type { GenerateCall, ReplyContext } from '../../src/protocols/protocol.ts';

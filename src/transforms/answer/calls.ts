@@ -356,7 +356,7 @@ function wordsOf(name: string): readonly string[] {
 }
 
 /** The whole arguments of a call as the client is to see them. */
-export type Repair = (json: string) => string;
+type Repair = (json: string) => string;
 
 interface RepairOptions {
   readonly receipt: Receipt;

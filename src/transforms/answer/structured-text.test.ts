@@ -2,13 +2,20 @@ import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import { fold } from '../../canonical/fold.ts';
-import { FENCE_RULE, TextRewriter } from './structured-text.ts';
+import { createReceipt } from '../../canonical/receipt.ts';
+import { answerRule, TextRewriter } from './structured-text.ts';
 
 const FINISH: CanonicalEvent = { kind: 'finish', choices: [{ choice: 0, reason: 'stop' }] };
 const ERROR: CanonicalEvent = {
   kind: 'error',
   error: new GatewayError({ kind: 'upstream-unavailable', source: 'upstream', message: 'cut' }),
 };
+
+function createRewriter(): TextRewriter {
+  const rule = answerRule({ kind: 'json' }, { receipt: createReceipt(), isTyped: false });
+  if (rule === undefined) throw new Error('An answer in JSON has a rule.');
+  return new TextRewriter(rule);
+}
 
 function eventsOf(pieces: readonly string[]): CanonicalEvent[] {
   return [
@@ -23,7 +30,7 @@ function eventsOf(pieces: readonly string[]): CanonicalEvent[] {
 }
 
 function textAfter(pieces: readonly string[]): string {
-  const strip = new TextRewriter(FENCE_RULE);
+  const strip = createRewriter();
   const events = eventsOf(pieces).flatMap((event) => strip.rewrite([event]));
   const [block] = fold(events).choices[0]?.blocks ?? [];
   return block?.kind === 'text' ? block.text : '';
@@ -66,7 +73,7 @@ test('runs of blanks without end, which models write for JSON, keep nothing busy
 });
 
 test('blanks before the text are not waited for long', () => {
-  const strip = new TextRewriter(FENCE_RULE);
+  const strip = createRewriter();
   const pieces = Array.from({ length: 80 }, () => ' ');
   const shown = eventsOf([...pieces, '```json\n{}\n```']).map(
     (event) => strip.rewrite([event]).length,
@@ -79,14 +86,14 @@ test('blanks before the text are not waited for long', () => {
 });
 
 test('a text that begins otherwise is not held back', () => {
-  const strip = new TextRewriter(FENCE_RULE);
+  const strip = createRewriter();
   const [start, open, first] = eventsOf([' {"a"', ':1}']);
   const shown = [start, open, first].map((event) => (event ? strip.rewrite([event]).length : 0));
   expect(shown).toEqual([1, 1, 1]);
 });
 
 test('positions of citations move with the text', () => {
-  const strip = new TextRewriter(FENCE_RULE);
+  const strip = createRewriter();
   const events = eventsOf(['```json\n{"a":1}\n```']);
   const grounding: CanonicalEvent = {
     kind: 'grounding',
@@ -108,14 +115,14 @@ test('positions of citations move with the text', () => {
 });
 
 test.each([FINISH, ERROR])('an answer that breaks off keeps what came of it', (end) => {
-  const strip = new TextRewriter(FENCE_RULE);
+  const strip = createRewriter();
   const events = eventsOf(['```json\n{"a"']).slice(0, 3);
   const shown = [...events, end].flatMap((event) => strip.rewrite([event]));
   expect(shown).toEqual([...events, end]);
 });
 
 test('a text that waits for its end counts as held until then', () => {
-  const rewriter = new TextRewriter(FENCE_RULE);
+  const rewriter = createRewriter();
   const delta = (text: string) =>
     rewriter.rewrite([{ kind: 'block-delta', index: 0, delta: { kind: 'text', text } }]);
   rewriter.rewrite([{ kind: 'block-start', index: 0, choice: 0, block: { kind: 'text' } }]);

@@ -173,7 +173,7 @@ const MAX_LEADING = 64;
  * Takes the code fence off an answer that was asked to be JSON and is wholly inside one. A text that begins with
  * a fence waits for its end, as only there it is known whether the fence holds it all.
  */
-export const FENCE_RULE: TextRule = {
+const FENCE_RULE: TextRule = {
   decidedAfter: MAX_LEADING + FENCE.length,
   mayChange(begun) {
     const opening = begun.slice(0, MAX_LEADING + FENCE.length);
@@ -202,7 +202,7 @@ function lastLineEnd(text: string, start: number, end: number): number {
   return at;
 }
 
-export interface TextRule {
+interface TextRule {
   /** How much of a text's beginning, in UTF-16 units, tells whether it may change. */
   readonly decidedAfter: number;
   /** False when the rule leaves a text that begins like this as it is. */

@@ -8,7 +8,7 @@ import { afterEach } from 'vitest';
 import type { GatewayError } from '../../canonical/error.ts';
 import { type Clock, createSystemClock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { ClientLimits } from '../transport/client.ts';
+import type { ClientOptions } from '../transport/client.ts';
 import type { AccountAccess, Upstream, UpstreamCall, UpstreamStream } from '../upstream.ts';
 import { createGenerateUpstream } from './index.ts';
 import { createGenericProfile, type GenericProfileOptions } from './profiles.ts';
@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 interface UpstreamOptions extends Partial<GenericProfileOptions> {
-  readonly limits?: Partial<ClientLimits> | undefined;
+  readonly limits?: ClientOptions['limits'];
   readonly clock?: Clock | undefined;
 }
 

@@ -1,4 +1,5 @@
-// Reads what is told of a choice beside its parts: why it ended, well or as a fault, its log-probabilities, and the counts of tokens.
+// Reads what is told of a choice beside its parts: why it ended, well or as a fault, its log-probabilities, the counts
+// of tokens; and which frame is the last.
 
 import type { FinishReason, Logprobs, RatedToken, TokenLogprob } from '../../canonical/event.ts';
 import { NO_USAGE, readTokenCount, type Usage } from '../../canonical/usage.ts';
@@ -11,6 +12,7 @@ import {
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf } from '../../lib/read-values.ts';
+import type { AnswerEnding } from '../transport/response.ts';
 
 type Ending =
   /** `isOdd` where the reason is none of a natural end, though what was said can be used. */
@@ -180,4 +182,25 @@ function readMedia(details: JsonValue | undefined): Usage['media'] {
     else if (detail.modality === 'AUDIO') audio += count;
   }
   return image === 0 && audio === 0 ? undefined : { image, audio };
+}
+
+/**
+ * `finished` when every candidate names the reason why, `thought` when the last part is one: no answer ends in
+ * a thought, whatever reason its frame names.
+ */
+export function endingOf({ candidates }: JsonObject): AnswerEnding | undefined {
+  if (!Array.isArray(candidates)) return undefined;
+  const last = candidates.at(-1);
+  const content = isJsonObject(last) ? last.content : undefined;
+  const parts = isJsonObject(content) ? content.parts : undefined;
+  const part = Array.isArray(parts) ? parts.at(-1) : undefined;
+  if (isJsonObject(part) && part.thought === true) return 'thought';
+  for (const candidate of candidates) {
+    const reason = isJsonObject(candidate) ? candidate.finishReason : undefined;
+    // Some upstreams write every field into every frame, also those that say nothing.
+    if (typeof reason !== 'string' || reason === '' || reason === 'FINISH_REASON_UNSPECIFIED') {
+      return undefined;
+    }
+  }
+  return candidates.length > 0 ? 'finished' : undefined;
 }

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
-import { pairResults } from './native-body.ts';
+import type { PatchTarget } from '../upstream.ts';
+import { capabilitiesOf } from './models.ts';
+import { patch } from './native-body.ts';
+import { createAnthropicProfile } from './profiles.ts';
 
 const call = (id: string): JsonObject => ({ type: 'tool_use', id, name: 'f', input: {} });
 const result = (id: string, content = `of ${id}`): JsonObject => ({
@@ -13,13 +16,31 @@ const user = (...content: JsonValue[]): JsonObject => ({ role: 'user', content }
 const assistant = (...content: JsonValue[]): JsonObject => ({ role: 'assistant', content });
 const START: JsonObject = { role: 'user', content: 'Go' };
 
+const PROFILE = createAnthropicProfile();
+const MODEL = 'claude-sonnet-4-5';
+
+function sent(messages: JsonValue[], receipt: PatchTarget['receipt']): JsonValue[] {
+  const target: PatchTarget = {
+    modelId: MODEL,
+    capabilities: capabilitiesOf(PROFILE, MODEL),
+    signatures: 'carried',
+    usesPlaceholders: false,
+    receipt,
+    recall: { lookup: () => undefined },
+    variant: { webSearch: false },
+    thinkingMode: { kind: 'auto' },
+  };
+  const { messages: made } = patch({ max_tokens: 100, messages }, target, PROFILE);
+  return Array.isArray(made) ? made : [];
+}
+
 function paired(...messages: JsonObject[]) {
   const receipt = createReceipt();
   const given = [START, ...messages];
   const before = JSON.stringify(given);
-  const made = pairResults(given, receipt);
+  const made = sent(given, receipt);
   expect(JSON.stringify(given)).toBe(before);
-  expect(pairResults(made, createReceipt())).toBe(made);
+  expect(sent(made, createReceipt())).toBe(made);
   const notes = receipt.entries.map(({ action }) => action);
   return { made: made.slice(1), isSame: made === given, notes };
 }

@@ -521,7 +521,7 @@ function withoutMadeUpCitations(block: JsonObject): JsonObject {
 }
 
 /** Moves late results up, and adds an error for each missing one. A result of no call is the client's mistake, which the upstream names. */
-export function pairResults(messages: JsonValue[], receipt: Receipt): JsonValue[] {
+function pairResults(messages: JsonValue[], receipt: Receipt): JsonValue[] {
   const turns = turnsOf(messages);
   const called = new Set(turns.flatMap(callIdsOf));
   if (called.size === 0) return messages;

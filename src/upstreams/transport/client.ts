@@ -60,7 +60,7 @@ export interface ClientOptions {
   readonly proxyFor?: ProxyChoice | undefined;
 }
 
-export interface ClientLimits extends AnswerLimits {
+interface ClientLimits extends AnswerLimits {
   /** No client key has more than half of them: the others are served beside it. */
   readonly maxConnections: number;
   readonly connectMs: number;

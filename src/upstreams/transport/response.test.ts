@@ -3,7 +3,9 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import type { GatewayError } from '../../canonical/error.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerRoom } from '../../stream/held-memory.ts';
-import { WIRE_RULES } from '../generate/index.ts';
+import { endingOf as lastOf } from '../generate/endings.ts';
+import { classifyFailure } from '../generate/errors.ts';
+import { RepeatedEvents } from '../generate/event-parser.ts';
 import { AnswerStream } from './response.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };
@@ -15,7 +17,7 @@ function feed(
     readonly isKept?: boolean;
     readonly most?: number;
     readonly takeRoom?: (bytes: number) => void;
-    readonly endingOf?: typeof WIRE_RULES.endingOf;
+    readonly endingOf?: typeof lastOf;
   } = {},
 ) {
   const clock = createFakeClock();
@@ -50,8 +52,8 @@ function feed(
     take: (_holder, bytes) => options.takeRoom?.(bytes),
     release: () => {},
   };
-  const { drawsImages, isKept, endingOf = WIRE_RULES.endingOf } = options;
-  const wire = { ...WIRE_RULES, endingOf };
+  const { drawsImages, isKept, endingOf = lastOf } = options;
+  const wire = { classifyFailure, endingOf, createMemory: () => new RepeatedEvents() };
   const request = { signal: abort.signal, secrets: [], drawsImages, isKept };
   const stream = new AnswerStream(
     request,

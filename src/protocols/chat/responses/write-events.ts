@@ -687,7 +687,7 @@ function bytesOf(event: CanonicalEvent, { showsThoughts }: ResponseSettings): nu
 }
 
 /** Takes one event and gives those that are to be written now, in order. */
-export type Hold = (event: CanonicalEvent) => readonly CanonicalEvent[];
+type Hold = (event: CanonicalEvent) => readonly CanonicalEvent[];
 
 /** Undefined where nothing waits. */
 export function createHold(
