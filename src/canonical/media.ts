@@ -1,6 +1,7 @@
 // Media types: one spelling each, what kind of media they are, and how bytes betray theirs.
 
 import { tidyBase64 } from '../lib/base64.ts';
+import { mapItems } from '../lib/collections.ts';
 import { invalidRequest } from './error.ts';
 import type {
   CanonicalRequest,
@@ -98,17 +99,6 @@ function mapPart(part: Part, map: (part: MediaPart) => MediaPart): Part {
     item.kind === 'media' ? map(item) : item,
   );
   return content === part.content ? part : { ...part, content };
-}
-
-function mapItems<T>(items: readonly T[], map: (item: T) => T): readonly T[] {
-  let mapped: T[] | undefined;
-  for (const [index, item] of items.entries()) {
-    const own = map(item);
-    if (own === item) continue;
-    mapped ??= [...items];
-    mapped[index] = own;
-  }
-  return mapped ?? items;
 }
 
 /** What parts a picture from the text before and behind it. */

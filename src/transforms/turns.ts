@@ -156,8 +156,8 @@ function findStart({ turns }: CanonicalRequest, excess: number): number {
   return start;
 }
 
-function isFreshQuestion(turn: Turn): boolean {
-  return turn.role === 'user' && turn.parts.every(({ kind }) => kind !== 'tool-result');
+function isFreshQuestion({ role, parts }: Turn): boolean {
+  return role === 'user' && !parts.some(isResult);
 }
 
 /**
@@ -165,7 +165,5 @@ function isFreshQuestion(turn: Turn): boolean {
  * whose signatures alone upstreams check (ai.google.dev, "Thought signatures").
  */
 export function lastPrompt(turns: readonly Turn[]): number {
-  return turns.findLastIndex(
-    ({ role, parts }) => role === 'user' && !parts.some((part) => part.kind === 'tool-result'),
-  );
+  return turns.findLastIndex(isFreshQuestion);
 }
