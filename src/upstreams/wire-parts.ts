@@ -2,6 +2,7 @@
 // end, what several encoders write alike (free-text tools, service tiers, results of calls in a relayed history), and what
 // decoders keep alike.
 
+import { invalidRequest } from '../canonical/error.ts';
 import type { ModelCapabilities } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type {
@@ -120,11 +121,11 @@ export const FREEFORM_INPUT: JsonObject = {
   required: ['input'],
 };
 
-/** What the tool at `path` does, and the grammar of its input; undefined where nothing is said. */
+/** What the tool at `path` does, and the grammar of its input; no field where nothing is said. */
 export function describeFreeform(
   { description, grammar }: FreeformTool,
   { path, receipt }: { readonly path: string; readonly receipt: Receipt },
-): string | undefined {
+): { readonly description?: string } {
   if (grammar !== undefined) {
     receipt.add(
       'approximated',
@@ -137,7 +138,24 @@ export function describeFreeform(
       ? undefined
       : `The input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
   const text = [description, rules].filter((line) => line !== undefined && line !== '');
-  return text.length === 0 ? undefined : text.join('\n\n');
+  return text.length === 0 ? {} : { description: text.join('\n\n') };
+}
+
+/** @throws GatewayError (invalid-request) for a choice of a tool that is not declared */
+export function checkChosen(names: readonly string[], declared: ReadonlySet<unknown>): void {
+  const unknown = names.find((name) => !declared.has(name));
+  if (unknown === undefined) return;
+  throw invalidRequest('tool_choice', `tool_choice: "${unknown}" is not among the tools.`);
+}
+
+/** For a picture demanded of a model that draws none. */
+export function drawsNone(): Error {
+  return invalidRequest(
+    'tool_choice',
+    'tool_choice demands a picture, and this model draws none. Name a model that draws as model, ' +
+      'or use /v1/images/generations.',
+    'unsupported',
+  );
 }
 
 /** What a provider's own tool did, in words: only its issuer knows its blocks. */

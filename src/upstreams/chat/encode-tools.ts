@@ -15,7 +15,7 @@ import { definedFields, isJsonObject, type JsonObject, type JsonValue } from '..
 import { told } from '../../lib/localized-message.ts';
 import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { isBound, readTypeName, writeBound } from '../../schema/document.ts';
-import { describeFreeform, FREEFORM_INPUT } from '../wire-parts.ts';
+import { checkChosen, describeFreeform, FREEFORM_INPUT } from '../wire-parts.ts';
 import { type FitContext, traitsOf } from './models.ts';
 
 /** Source: platform.openai.com, "Function calling"; its refusal of more is `array_above_max_length`. */
@@ -70,10 +70,7 @@ function chooseTools(
   if (choice.kind === 'none') return { tools: all, tool_choice: 'none' };
   const isDemanded = choice.kind === 'required';
   const { names } = choice;
-  const unknown = names.find((name) => !functions.has(name));
-  if (unknown !== undefined) {
-    throw invalidRequest('tool_choice', `tool_choice: "${unknown}" is not among the tools.`);
-  }
+  checkChosen(names, new Set(functions.keys()));
   const [first] = names;
   const word = choice.kind === 'auto' ? undefined : choice.kind;
   if (first === undefined) return { tools: all, tool_choice: word };
@@ -130,8 +127,7 @@ function encodeCustom({ name, description, grammar }: FreeformTool): JsonObject 
 
 /** The text is text again when the client is shown the call. */
 function encodeFreeform(tool: FreeformTool, path: string, receipt: Receipt): JsonObject {
-  const description = describeFreeform(tool, { path, receipt });
-  const said = description === undefined ? {} : { description };
+  const said = describeFreeform(tool, { path, receipt });
   return { type: 'function', function: { name: tool.name, ...said, parameters: FREEFORM_INPUT } };
 }
 

@@ -33,6 +33,7 @@ import type {
   WireThinkingConfig,
 } from '../../wire/generate.ts';
 import type { EncodeTarget } from '../upstream.ts';
+import { drawsNone } from '../wire-parts.ts';
 import { traitsOf } from './models.ts';
 import { type GenerateProfile, isVideoPage } from './profiles.ts';
 
@@ -183,14 +184,7 @@ function encodeImage(
       imageSize: drawnSize(image?.size, target, 'size'),
     } satisfies Optional<WireGenerationConfig['imageConfig'] & {}>);
   }
-  if (mustDraw === true) {
-    throw invalidRequest(
-      'tool_choice',
-      'tool_choice demands a picture, and this model draws none. Name a model that draws as model, ' +
-        'or use /v1/images/generations.',
-      'unsupported',
-    );
-  }
+  if (mustDraw === true) throw drawsNone();
   target.receipt.add('dropped', 'size', told`This model draws no images.`);
   return undefined;
 }

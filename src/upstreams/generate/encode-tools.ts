@@ -22,7 +22,7 @@ import type {
   WireToolConfig,
 } from '../../wire/generate.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
-import { describeFreeform, FREEFORM_INPUT } from '../wire-parts.ts';
+import { checkChosen, describeFreeform, FREEFORM_INPUT } from '../wire-parts.ts';
 import type { EncodeContext } from './encode-config.ts';
 import { traitsOf } from './models.ts';
 
@@ -170,12 +170,8 @@ function encodeFreeform(
   path: string,
   { target: { receipt } }: EncodeContext,
 ): WireFunctionDeclaration {
-  const description = describeFreeform(tool, { path, receipt });
-  return {
-    name: tool.name,
-    ...(description === undefined ? {} : { description }),
-    parameters: FREEFORM_INPUT,
-  };
+  const said = describeFreeform(tool, { path, receipt });
+  return { name: tool.name, ...said, parameters: FREEFORM_INPUT };
 }
 
 /** Undefined when there is nothing to be said. */
@@ -262,10 +258,6 @@ function allowedNames(
   names: readonly string[],
   functionNames: readonly string[],
 ): Pick<WireFunctionCallingConfig, 'allowedFunctionNames'> {
-  const known = new Set(functionNames);
-  const unknown = names.find((name) => !known.has(name));
-  if (unknown !== undefined) {
-    throw invalidRequest('tool_choice', `tool_choice: "${unknown}" is not among the tools.`);
-  }
+  checkChosen(names, new Set(functionNames));
   return names.length === 0 ? {} : { allowedFunctionNames: [...names] };
 }

@@ -12,9 +12,15 @@ import type {
   ReasoningAmount,
 } from '../../canonical/request.ts';
 import { formatInWords } from '../../canonical/text-forms.ts';
-import { definedFields, isJsonObject, type JsonObject, readNumber } from '../../lib/json.ts';
+import {
+  definedFields,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  readNumber,
+} from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import { itemsOf, objectOf, objectsOf } from '../../lib/read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { MIN_BUDGET, type ModelTraits, traitsOf } from './models.ts';
 import { toClosedSchema } from './schema.ts';
@@ -253,8 +259,12 @@ function lacksThought(messages: readonly JsonObject[]): boolean {
   if (call < 0) return false;
   // Its turn may have begun in a message before it.
   const before = turns.slice(0, call).findLastIndex(({ role }) => role !== 'assistant');
-  const first = textOf(objectsOf(turns[before + 1]?.content)[0]?.type);
-  return first !== 'thinking' && first !== 'redacted_thinking';
+  return !isThought(objectsOf(turns[before + 1]?.content)[0]);
+}
+
+export function isThought(block: JsonValue | undefined): boolean {
+  const type = objectOf(block)?.type;
+  return type === 'thinking' || type === 'redacted_thinking';
 }
 
 function hasBlock(content: JsonObject[string] | undefined, type: string): boolean {

@@ -1,7 +1,6 @@
 // Writes tools and the choice among them: the client's own, and those the real service runs.
 
 import { createHash } from 'node:crypto';
-import { invalidRequest } from '../../canonical/error.ts';
 import { NotedMemo, type Receipt } from '../../canonical/receipt.ts';
 import {
   type CanonicalRequest,
@@ -19,7 +18,7 @@ import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { shareAs } from '../../lib/shared-json.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { describeFreeform, FREEFORM_INPUT } from '../wire-parts.ts';
+import { checkChosen, describeFreeform, FREEFORM_INPUT } from '../wire-parts.ts';
 import { traitsOf } from './models.ts';
 import { isClosed, toInputSchema } from './schema.ts';
 
@@ -71,12 +70,8 @@ function encodeCallable(
   { takesStrict, receipt }: ListContext,
 ): JsonObject {
   if (tool.kind === 'freeform') {
-    const description = describeFreeform(tool, { path, receipt });
-    return {
-      name: tool.name,
-      ...(description === undefined ? {} : { description }),
-      input_schema: FREEFORM_INPUT,
-    };
+    const said = describeFreeform(tool, { path, receipt });
+    return { name: tool.name, ...said, input_schema: FREEFORM_INPUT };
   }
   const { name, description, parameters, parametersPath, strict } = tool;
   const input = toInputSchema(parameters, {
@@ -143,11 +138,7 @@ export function encodeToolChoice(
       return serial && { type: 'auto', ...serial };
     case 'required': {
       const { names } = toolChoice;
-      const declared = new Set(tools.map(({ name }) => name));
-      const unknown = names.find((name) => !declared.has(name));
-      if (unknown !== undefined) {
-        throw invalidRequest('tool_choice', `tool_choice: "${unknown}" is not among the tools.`);
-      }
+      checkChosen(names, new Set(tools.map(({ name }) => name)));
       const [only] = names;
       return names.length === 1 && only !== undefined
         ? { type: 'tool', name: only, ...serial }

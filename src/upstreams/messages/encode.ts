@@ -15,13 +15,14 @@ import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { objectsOf } from '../../lib/read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { encodeServiceTier, tellServerTool } from '../wire-parts.ts';
+import { drawsNone, encodeServiceTier, tellServerTool } from '../wire-parts.ts';
 import {
   encodeFormat,
   encodeOutputLimit,
   encodeSampling,
   encodeStops,
   encodeThinking,
+  isThought,
   THOUGHT_ALONE,
   withoutLostThinking,
 } from './encode-config.ts';
@@ -71,12 +72,7 @@ function refuseUnsendable({ cachedContent, outputModalities, mustDraw }: Canonic
     const message = 'modalities: this upstream answers in text alone.';
     throw invalidRequest('modalities', message, 'unsupported');
   }
-  if (mustDraw === true) {
-    const message =
-      'tool_choice demands a picture, and this model draws none. Name a model that draws as model, ' +
-      'or use /v1/images/generations.';
-    throw invalidRequest('tool_choice', message, 'unsupported');
-  }
+  if (mustDraw === true) throw drawsNone();
 }
 
 function noteDropped(request: CanonicalRequest, { receipt }: EncodeTarget): void {
@@ -341,7 +337,7 @@ class AssistantTurn {
     // One that this gateway issued stands for what the trace holds.
     if (signature !== undefined && signature.family === undefined) this.#note(SIGNATURES_OF_CALLS);
     const told = trace?.parts ?? [];
-    const other = told.findIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
+    const other = told.findIndex((block) => !isThought(block));
     const thoughts = other < 0 ? told : told.slice(0, other);
     this.#blocks.splice(this.#stepStart, 0, ...thoughts);
     this.#blocks.push(...told.slice(thoughts.length));
@@ -351,12 +347,8 @@ class AssistantTurn {
 
   /** The wire refuses a turn that ends in a thought. */
   #withoutTrailingThoughts(): JsonObject[] {
-    const end = this.#blocks.findLastIndex(
-      ({ type }) => type !== 'thinking' && type !== 'redacted_thinking',
-    );
-    if (end + 1 < this.#blocks.length) {
-      this.#note(THOUGHT_ALONE);
-    }
+    const end = this.#blocks.findLastIndex((block) => !isThought(block));
+    if (end + 1 < this.#blocks.length) this.#note(THOUGHT_ALONE);
     return this.#blocks.slice(0, end + 1);
   }
 

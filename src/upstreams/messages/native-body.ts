@@ -30,6 +30,7 @@ import {
   dropBesideThinking,
   dropSecondSampling,
   encodeThinking,
+  isThought,
   manualBudget,
   nearestEffort,
   THOUGHT_ALONE,
@@ -397,11 +398,6 @@ function withoutTrailingThoughts(
   if (end + 1 === content.length) return message;
   receipt.add('dropped', 'messages', THOUGHT_ALONE);
   return end < 0 ? undefined : { ...message, content: content.slice(0, end + 1) };
-}
-
-function isThought(block: JsonValue): boolean {
-  const type = objectOf(block)?.type;
-  return type === 'thinking' || type === 'redacted_thinking';
 }
 
 /** Undefined for a block that does not go upstream. */
