@@ -17,7 +17,7 @@ import {
   type SpokenText,
   type Transcription,
 } from '../canonical/request.ts';
-import { inputTokens, outputTokens, totalTokens, type Usage } from '../canonical/usage.ts';
+import type { Usage } from '../canonical/usage.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -51,6 +51,7 @@ import {
   requireModel,
   type Unfinished,
   unfinishedError,
+  writeTokens,
 } from './requests.ts';
 
 const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
@@ -320,19 +321,12 @@ function createTranscriptionWriter(): StreamWriter {
 }
 
 function writeUsage(usage: Usage): JsonObject {
-  const input = inputTokens(usage);
+  const { input_tokens, ...others } = writeTokens(usage);
   const audio = usage.media?.audio;
+  const text_tokens = Math.max(0, input_tokens - (audio ?? 0));
   const details =
-    audio === undefined
-      ? {}
-      : { input_token_details: { audio_tokens: audio, text_tokens: Math.max(0, input - audio) } };
-  return {
-    type: 'tokens',
-    input_tokens: input,
-    ...details,
-    output_tokens: outputTokens(usage),
-    total_tokens: totalTokens(usage),
-  };
+    audio === undefined ? {} : { input_token_details: { audio_tokens: audio, text_tokens } };
+  return { type: 'tokens', input_tokens, ...details, ...others };
 }
 
 const UNFINISHED: Unfinished = {
@@ -340,8 +334,6 @@ const UNFINISHED: Unfinished = {
   refused: 'The model refused to write this recording down.',
   tooLong: 'there is more to write down than one answer holds; split the recording.',
 };
-
-const FENCE = '```';
 
 interface TimedText {
   readonly language: string;
@@ -359,7 +351,7 @@ interface TimedPiece {
 
 /** @throws GatewayError when the model's answer is not the JSON it was asked for */
 function readTimedText(text: string): TimedText {
-  const value = tryParse(withoutFence(text.trim()));
+  const value = tryParse(text);
   if (!isJsonObject(value)) {
     throw upstreamError(
       'upstream-unavailable',
@@ -424,12 +416,6 @@ function readPieces(value: JsonValue | undefined, key: 'text' | 'word'): readonl
     if (start === undefined || end === undefined || typeof text !== 'string') return [];
     return [{ start: Math.max(0, start), end: Math.max(start, end), text }];
   });
-}
-
-/** What models put around JSON. */
-function withoutFence(text: string): string {
-  const begun = text.startsWith(FENCE) ? text.slice(FENCE.length).replace(/^json/, '') : text;
-  return begun.endsWith(FENCE) ? begun.slice(0, -FENCE.length) : begun;
 }
 
 // Speaking a text.
@@ -561,18 +547,10 @@ function createSpeechWriter({ format }: SpokenText): StreamWriter {
       if (sound === undefined) return silent();
       return [
         { type: 'speech.audio.delta', audio: soundAs(format, sound).base64 },
-        { type: 'speech.audio.done', usage: writeSpeechUsage(usage) },
+        { type: 'speech.audio.done', usage: writeTokens(usage) },
       ];
     },
   });
-}
-
-function writeSpeechUsage(usage: Usage): JsonObject {
-  return {
-    input_tokens: inputTokens(usage),
-    output_tokens: outputTokens(usage),
-    total_tokens: totalTokens(usage),
-  };
 }
 
 const UNSPOKEN: Unfinished = {

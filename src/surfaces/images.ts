@@ -9,7 +9,7 @@ import { plainModelName } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { MediaPart, Part } from '../canonical/request.ts';
 import { blockMessage } from '../canonical/text-forms.ts';
-import { inputTokens, outputTokens, totalTokens, type Usage } from '../canonical/usage.ts';
+import type { Usage } from '../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import {
@@ -45,7 +45,7 @@ import type {
   UploadedFile,
 } from '../protocols/protocol.ts';
 import { eventFrame } from '../stream/sse.ts';
-import { askOnce, readFormFields, rejected } from './requests.ts';
+import { askOnce, readFormFields, rejected, writeTokens } from './requests.ts';
 
 /** What a request settles about the form of its answer. */
 interface ImageSettings {
@@ -324,18 +324,11 @@ function formatOf({ mediaType }: Drawing): string {
 
 /** What part of the input was text is known where there was nothing else, or where the upstream says. */
 function writeUsage(usage: Usage, { kind }: ImageSettings): JsonObject {
-  const input = inputTokens(usage);
+  const tokens = writeTokens(usage);
   const image = kind === 'generation' ? 0 : usage.media?.image;
-  return {
-    input_tokens: input,
-    output_tokens: outputTokens(usage),
-    total_tokens: totalTokens(usage),
-    ...(image === undefined
-      ? {}
-      : {
-          input_tokens_details: { text_tokens: Math.max(0, input - image), image_tokens: image },
-        }),
-  };
+  if (image === undefined) return tokens;
+  const text_tokens = Math.max(0, tokens.input_tokens - image);
+  return { ...tokens, input_tokens_details: { text_tokens, image_tokens: image } };
 }
 
 const MAX_QUOTED = 300;

@@ -5,7 +5,13 @@ import type { CanonicalEvent, ChoiceEnd } from '../canonical/event.ts';
 import { plainModelName } from '../canonical/model.ts';
 import type { CanonicalRequest, Part } from '../canonical/request.ts';
 import { blockMessage } from '../canonical/text-forms.ts';
-import { NO_USAGE, type Usage } from '../canonical/usage.ts';
+import {
+  inputTokens,
+  NO_USAGE,
+  outputTokens,
+  totalTokens,
+  type Usage,
+} from '../canonical/usage.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
 import type { Shape } from '../protocols/body-schema.ts';
 import { STREAM } from '../protocols/chat/answer-parts.ts';
@@ -36,6 +42,15 @@ export function requireModel(name: string | null | undefined): string {
   const model = plainModelName(name ?? '');
   if (model === '') throw missingField('model');
   return model;
+}
+
+/** As images, recordings and speech count them. */
+export function writeTokens(usage: Usage) {
+  return {
+    input_tokens: inputTokens(usage),
+    output_tokens: outputTokens(usage),
+    total_tokens: totalTokens(usage),
+  };
 }
 
 /** What the answer of a model says against the request. */
