@@ -11,8 +11,8 @@ import { type Sentence, told } from '../../src/lib/localized-message.ts';
 import type { GenerateCall, ReplyContext } from '../../src/protocols/protocol.ts';
 import { type Frame, FrameError, FrameReader } from '../../src/stream/sse.ts';
 import { pathFault } from '../../src/upstreams/errors.ts';
-import { GenerateDecoder } from '../../src/upstreams/generate/decode.ts';
-import { RepeatedEvents } from '../../src/upstreams/generate/event-parser.ts';
+import { findTextPart, GenerateDecoder } from '../../src/upstreams/generate/decode.ts';
+import { RepeatedTexts } from '../../src/upstreams/transport/repeated-texts.ts';
 import type { Decoder } from '../../src/upstreams/upstream.ts';
 import { goldenJson } from './golden-file.ts';
 import { describeError, isGenerateCall, protocolOf, readCall } from './request-case.ts';
@@ -97,7 +97,10 @@ export function readCallers(optionsFile: string): Callers {
 
 /** What a body delivered in these chunks holds; a fault ends it. */
 export function readAnswer(chunks: Iterable<Buffer>): UpstreamAnswer {
-  const reader = new FrameReader({ maxFrameBytes: 67_108_864, memory: new RepeatedEvents() });
+  const reader = new FrameReader({
+    maxFrameBytes: 67_108_864,
+    memory: new RepeatedTexts(findTextPart),
+  });
   const frames: Frame[] = [];
   try {
     for (const chunk of chunks) frames.push(...reader.push(chunk));

@@ -772,7 +772,7 @@ export function findTextChunk(event: JsonObject): TextEvent | undefined {
   return {
     field: 'content',
     text: content,
-    padding: PADDINGS.find((field) => event[field] !== undefined),
+    changing: PADDINGS.find((field) => event[field] !== undefined),
     write: (said) => ({ ...event, choices: [{ ...choice, delta: { ...delta, content: said } }] }),
   };
 }

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { FrameReader } from '../../stream/sse.ts';
+import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import { blocksOf, decode, frame, reply, stop } from './decode.test-support.ts';
-import { GenerateDecoder } from './decode.ts';
-import { RepeatedEvents } from './event-parser.ts';
+import { findTextPart, GenerateDecoder } from './decode.ts';
 
 test('whatever a frame holds, the decoder answers with a legal sequence', () => {
   const json = fc
@@ -62,7 +62,10 @@ function decodeStream(frames: readonly JsonObject[], passesOver: boolean) {
   let ids = 0;
   const createId = (prefix: string) => `${prefix}${++ids}`;
   const decoder = new GenerateDecoder({ signatureFamily: 'alpha', createId }, () => 0);
-  const reader = new FrameReader({ maxFrameBytes: 1_048_576, memory: new RepeatedEvents() });
+  const reader = new FrameReader({
+    maxFrameBytes: 1_048_576,
+    memory: new RepeatedTexts(findTextPart),
+  });
   const events: CanonicalEvent[] = [];
   const usages: unknown[] = [];
   let passed = 0;

@@ -2,14 +2,14 @@
 
 import { GENERATE_WIRE } from '../../wire/generate.ts';
 import type { WireRules } from '../transport/client.ts';
+import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import { createWireParts, type OwnedUpstream, type WireOptions } from '../wire-parts.ts';
-import { GenerateDecoder } from './decode.ts';
+import { findTextPart, GenerateDecoder } from './decode.ts';
 import { encode } from './encode.ts';
 import { limitOutput, outputLimit } from './encode-config.ts';
 import { typedValues } from './encode-tools.ts';
 import { endingOf } from './endings.ts';
 import { classifyFailure } from './errors.ts';
-import { RepeatedEvents } from './event-parser.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
 import type { GenerateProfile } from './profiles.ts';
@@ -61,6 +61,6 @@ export function createGenerateUpstream(options: WireOptions<GenerateProfile>): O
 const WIRE_RULES: WireRules = {
   classifyFailure,
   endingOf,
-  createMemory: () => new RepeatedEvents(),
+  createMemory: () => new RepeatedTexts(findTextPart),
   encodeBody,
 };

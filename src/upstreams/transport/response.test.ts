@@ -3,9 +3,10 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import type { GatewayError } from '../../canonical/error.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerRoom } from '../../stream/held-memory.ts';
+import { findTextPart } from '../generate/decode.ts';
 import { endingOf as lastOf } from '../generate/endings.ts';
 import { classifyFailure } from '../generate/errors.ts';
-import { RepeatedEvents } from '../generate/event-parser.ts';
+import { RepeatedTexts } from './repeated-texts.ts';
 import { AnswerStream } from './response.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };
@@ -53,7 +54,7 @@ function feed(
     release: () => {},
   };
   const { drawsImages, isKept, endingOf = lastOf } = options;
-  const wire = { classifyFailure, endingOf, createMemory: () => new RepeatedEvents() };
+  const wire = { classifyFailure, endingOf, createMemory: () => new RepeatedTexts(findTextPart) };
   const request = { signal: abort.signal, secrets: [], drawsImages, isKept };
   const stream = new AnswerStream(
     request,

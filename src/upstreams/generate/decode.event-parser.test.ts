@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import { RepeatedEvents } from './event-parser.ts';
+import { RepeatedTexts } from '../transport/repeated-texts.ts';
+import { findTextPart } from './decode.ts';
 
 /** The text of an event as the public API spells it; the defaults are what most events of a stream share. */
 function spell(text: string, given: { counts?: string; front?: string; link?: string } = {}) {
@@ -13,7 +14,7 @@ function spell(text: string, given: { counts?: string; front?: string; link?: st
 
 /** Gives each event's value, as a reader of frames has it. */
 function createEventParser(): (text: string) => JsonValue {
-  const memory = new RepeatedEvents();
+  const memory = new RepeatedTexts(findTextPart);
   return (text) => {
     const repeated = memory.repeat(text);
     if (repeated !== undefined) return repeated.value;
@@ -108,7 +109,7 @@ describe('events of one stream', () => {
   });
 
   test('an event of several lines is none that others repeat, nor repeats others', () => {
-    const memory = new RepeatedEvents();
+    const memory = new RepeatedTexts(findTextPart);
     const broken = spell('a').replace('{"promptTokenCount"', '{\n"promptTokenCount"');
     memory.learn(broken, { candidates: [] });
     expect(memory.repeat(broken)).toBeUndefined();
