@@ -1,6 +1,7 @@
 // One client's schema as a document: where each part of it is and what its references point to; its depth limit, type
 // words, and bounds as draft 2020-12 writes them.
 
+import { mapItems } from '../lib/collections.ts';
 import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from '../lib/json.ts';
 
 /** A schema at its place in the document, with the references that led there. */
@@ -125,6 +126,32 @@ function nameTarget(
   for (const name of [schema.$id, schema.id]) {
     if (typeof name === 'string' && !named.has(name)) named.set(name, target);
   }
+}
+
+// Where schemas stand in a schema.
+
+const ALONE: ReadonlySet<string> = new Set([
+  ...['items', 'additionalProperties', 'not', 'contains', 'propertyNames', 'if', 'then', 'else'],
+]);
+export const SCHEMA_LISTS: ReadonlySet<string> = new Set([
+  ...['anyOf', 'oneOf', 'allOf', 'prefixItems'],
+]);
+export const SCHEMA_MAPS: ReadonlySet<string> = new Set([
+  ...['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'],
+]);
+
+/** The value of a keyword with the schemas in it mapped; the same value where nothing changes. */
+export function mapSchemas(
+  keyword: string,
+  value: JsonValue,
+  map: (schema: JsonValue) => JsonValue,
+): JsonValue {
+  if (ALONE.has(keyword)) return map(value);
+  if (SCHEMA_LISTS.has(keyword) && Array.isArray(value)) return mapItems(value, map);
+  if (!SCHEMA_MAPS.has(keyword) || !isJsonObject(value)) return value;
+  const members = Object.entries(value).map(([name, one]) => [name, map(one)] as const);
+  const isSame = members.every(([name, one]) => one === value[name]);
+  return isSame ? value : Object.fromEntries(members);
 }
 
 // How deep a schema may be: upstreams take JSON of 100 levels (protobuf's own limit), the request around it included.

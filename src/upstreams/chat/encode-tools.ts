@@ -14,7 +14,7 @@ import { isCallable } from '../../canonical/tool-names.ts';
 import { definedFields, isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
-import { isBound, readTypeName, writeBound } from '../../schema/document.ts';
+import { isBound, mapSchemas, readTypeName, writeBound } from '../../schema/document.ts';
 import { checkChosen, describeFreeform, FREEFORM_INPUT } from '../wire-parts.ts';
 import { type FitContext, traitsOf } from './models.ts';
 
@@ -155,13 +155,6 @@ export function toAnswerSchema(schema: JsonObject): JsonObject {
   return type === 'object' && isOpen ? { ...whole, properties: {} } : whole;
 }
 
-/** Where schemas stand in a schema: alone, in lists, by name. */
-const HOLDERS: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not']);
-const LISTS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
-const MAPS: ReadonlySet<string> = new Set([
-  ...['properties', '$defs', 'definitions', 'patternProperties'],
-]);
-
 /**
  * A schema of another dialect in the words of this one: types in capitals, `nullable` and counts as texts are those of
  * OpenAPI, as generate-content clients send them; exclusive bounds as flags and a list of `items`, now `prefixItems`, are
@@ -177,7 +170,7 @@ function toWireSchema(schema: JsonObject): JsonObject {
   }
   let hasForeignBounds = false;
   for (const [key, value] of Object.entries(changed)) {
-    if (typeof value === 'object') changed[key] = fieldInWireWords(key, value);
+    if (typeof value === 'object') changed[key] = mapSchemas(key, value, inWireWords);
     hasForeignBounds ||= typeof value !== 'number' && isBound(key);
   }
   setType(changed);
@@ -186,19 +179,6 @@ function toWireSchema(schema: JsonObject): JsonObject {
   const keys = Object.keys(changed);
   const isSame = keys.length === Object.keys(schema).length;
   return isSame && keys.every((key) => changed[key] === schema[key]) ? schema : changed;
-}
-
-/** The same value when there is nothing to change. */
-function fieldInWireWords(key: string, value: JsonValue): JsonValue {
-  if (HOLDERS.has(key)) return inWireWords(value);
-  if (LISTS.has(key) && Array.isArray(value)) {
-    const list = value.map(inWireWords);
-    return list.some((item, at) => item !== value[at]) ? list : value;
-  }
-  if (!MAPS.has(key) || !isJsonObject(value)) return value;
-  const entries = Object.entries(value).map(([name, inner]) => [name, inWireWords(inner)] as const);
-  const isSame = entries.every(([name, inner]) => inner === value[name]);
-  return isSame ? value : Object.fromEntries(entries);
 }
 
 function inWireWords(value: JsonValue): JsonValue {

@@ -1,13 +1,18 @@
 // The JSON Schema this wire takes: draft 2020-12, an object at the top of a tool's input, closed objects in strict forms.
 
 import type { Receipt } from '../../canonical/receipt.ts';
+import { unlessSame } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { objectOf } from '../../lib/read-values.ts';
 import {
   isBound,
   MAX_LEVEL,
+  mapSchemas,
   NUMBER_BOUNDS,
   readTypeName,
+  SCHEMA_LISTS,
+  SCHEMA_MAPS,
   writeBound,
 } from '../../schema/document.ts';
 
@@ -17,12 +22,6 @@ interface SchemaContext {
   readonly path: string;
 }
 
-const SCHEMA_MAPS = ['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'];
-const SCHEMA_LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
-const SCHEMAS = [
-  ...(['items', 'additionalProperties', 'not', 'contains', 'propertyNames'] as const),
-  ...(['if', 'then', 'else'] as const),
-];
 const TEXTS = ['description', 'title', 'format', 'pattern', '$ref', '$schema'];
 const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf'] as const;
 
@@ -74,120 +73,66 @@ function flattenTop(node: JsonObject, { receipt, path }: SchemaContext): JsonObj
  * The same schema in draft 2020-12: type words in lower case, bounds as numbers, tuples as `prefixItems`. What
  * has no meaning there is left out, as the upstream refuses it.
  */
-function normalizeSchema(schema: JsonObject, context: SchemaContext): JsonObject {
+function normalizeSchema(schema: JsonObject, { path, receipt }: SchemaContext): JsonObject {
   const normalized = normalize(schema, 0);
-  if (isJsonObject(normalized.value)) {
-    if (normalized.isChanged) {
-      const reason = told`The schema was written in the draft the upstream takes.`;
-      context.receipt.add('repaired', context.path, reason);
-    }
-    return normalized.value;
+  if (normalized !== schema) {
+    receipt.add('repaired', path, told`The schema was written in the draft the upstream takes.`);
   }
-  return {};
+  return objectOf(normalized) ?? {};
 }
 
-interface Normalized {
-  readonly value: JsonValue;
-  readonly isChanged: boolean;
+/** The same value where nothing changes. */
+function normalize(schema: JsonValue, level: number): JsonValue {
+  if (typeof schema === 'boolean') return schema;
+  if (!isJsonObject(schema) || level > MAX_LEVEL) return {};
+  const given = Object.entries(schema);
+  const fields = given.flatMap(([key, value]) => normalizeField(key, value, { schema, level }));
+  const isSame =
+    fields.length === given.length && fields.every(([name, value]) => schema[name] === value);
+  return isSame ? schema : Object.fromEntries(fields);
 }
 
-function normalize(schema: JsonValue, level: number): Normalized {
-  if (typeof schema === 'boolean') return { value: schema, isChanged: false };
-  if (!isJsonObject(schema) || level > MAX_LEVEL) return { value: {}, isChanged: true };
-  const node: JsonObject = {};
-  let isChanged = false;
-  for (const [key, value] of Object.entries(schema)) {
-    const next = normalizeField(key, value, { schema, level });
-    isChanged ||= next.isChanged;
-    for (const [name, written] of next.fields) {
-      // Unlike assignment, this also makes `__proto__` an ordinary member.
-      Object.defineProperty(node, name, {
-        ...{ value: written, enumerable: true, configurable: true, writable: true },
-      });
-    }
-  }
-  return { value: isChanged ? node : schema, isChanged };
-}
-
-interface Field {
-  readonly fields: readonly (readonly [string, JsonValue])[];
-  readonly isChanged: boolean;
-}
-
-const GONE: Field = { fields: [], isChanged: true };
-
-function kept(key: string, value: JsonValue, isChanged = false): Field {
-  return { fields: [[key, value]], isChanged };
-}
+/** None for what is left out. */
+type Fields = readonly (readonly [name: string, value: JsonValue])[];
 
 function normalizeField(
   key: string,
   value: JsonValue,
   { schema, level }: { readonly schema: JsonObject; readonly level: number },
-): Field {
+): Fields {
   if (key === 'type') return normalizeType(value, schema.nullable === true);
-  if (key === 'required') return normalizeRequired(value);
-  if (SCHEMA_MAPS.includes(key)) return normalizeMembers(key, value, level);
-  if (SCHEMA_LISTS.includes(key)) return normalizeItems(key, value, level);
-  if (key === 'items' && Array.isArray(value)) {
-    return { ...normalizeItems('prefixItems', value, level), isChanged: true };
+  if (isBound(key)) {
+    const bound = writeBound(key, value, schema);
+    return bound === undefined ? [] : [bound];
   }
-  if (SCHEMAS.some((name) => name === key)) {
-    const one = normalize(value, level + 1);
-    return kept(key, one.value, one.isChanged);
+  // Tuples were lists of `items` in earlier drafts.
+  const name = key === 'items' && Array.isArray(value) ? 'prefixItems' : key;
+  if (!isMeant(name, value)) return [];
+  if (name === 'required' && Array.isArray(value)) {
+    const names = value.filter((one) => typeof one === 'string');
+    return [[name, unlessSame<JsonValue>([...new Set(names)], value)]];
   }
-  if (isBound(key)) return normalizeBound(key, value, schema);
-  const isMeant =
-    key !== 'nullable' &&
-    (!TEXTS.includes(key) || typeof value === 'string') &&
-    (key !== 'enum' || Array.isArray(value));
-  return isMeant ? kept(key, value) : GONE;
+  return [[name, mapSchemas(name, value, (inner) => normalize(inner, level + 1))]];
 }
 
-function normalizeRequired(value: JsonValue): Field {
-  if (!Array.isArray(value)) return GONE;
-  const names = [...new Set(value.filter((name) => typeof name === 'string'))];
-  return kept('required', names, names.length !== value.length);
+/** False for a keyword without a meaning, or with a value of another kind. */
+function isMeant(key: string, value: JsonValue): boolean {
+  if (TEXTS.includes(key)) return typeof value === 'string';
+  if (SCHEMA_MAPS.has(key)) return isJsonObject(value);
+  if (SCHEMA_LISTS.has(key)) return Array.isArray(value) && value.length > 0;
+  return key === 'required' || key === 'enum' ? Array.isArray(value) : key !== 'nullable';
 }
 
-function normalizeMembers(key: string, value: JsonValue, level: number): Field {
-  if (!isJsonObject(value)) return GONE;
-  const members = Object.entries(value).map(
-    ([name, member]) => [name, normalize(member, level + 1)] as const,
-  );
-  if (members.every(([, member]) => !member.isChanged)) return kept(key, value);
-  return kept(key, Object.fromEntries(members.map(([name, one]) => [name, one.value])), true);
-}
-
-/** Tuples were lists of `items` in earlier drafts. */
-function normalizeItems(key: string, value: JsonValue, level: number): Field {
-  if (!Array.isArray(value) || value.length === 0) return GONE;
-  const list = normalizeList(value, level);
-  const isSame = list.every((one) => !one.isChanged);
-  return kept(key, isSame ? value : list.map((one) => one.value), !isSame);
-}
-
-function normalizeList(list: readonly JsonValue[], level: number): readonly Normalized[] {
-  return list.map((item) => normalize(item, level + 1));
-}
-
-function normalizeType(value: JsonValue, isNullable: boolean): Field {
+function normalizeType(value: JsonValue, isNullable: boolean): Fields {
   const words = Array.isArray(value) ? value : [value];
   const types = words.map(readTypeName);
-  if (types.includes('any')) return GONE;
   const known = new Set<JsonValue>(types.filter((type) => type !== undefined));
-  if (known.size === 0) return GONE;
+  if (types.includes('any') || known.size === 0) return [];
   if (isNullable) known.add('null');
   const list = [...known];
-  const [only] = list;
-  const written = !Array.isArray(value) && list.length === 1 && only !== undefined ? only : list;
-  return kept('type', written, JSON.stringify(written) !== JSON.stringify(value));
-}
-
-function normalizeBound(key: string, value: JsonValue, schema: JsonObject): Field {
-  const [name, written] = writeBound(key, value, schema) ?? [];
-  if (name === undefined || written === undefined) return GONE;
-  return kept(name, written, name !== key || written !== value);
+  if (Array.isArray(value)) return [['type', unlessSame(list, value)]];
+  const [only = null, ...others] = list;
+  return [['type', others.length === 0 ? only : list]];
 }
 
 /** What strict forms have no word for; the model is told it. Source: Messages API, "Structured outputs". */
@@ -212,16 +157,23 @@ export function isClosed(schema: JsonObject): boolean {
 function closeObject(schema: JsonObject): JsonObject | undefined {
   const node: JsonObject = {};
   const bounds: string[] = [];
+  let isOpen = false;
+  const closeInner = (inner: JsonValue): JsonValue => {
+    const closed = isJsonObject(inner) ? closeObject(inner) : inner;
+    isOpen ||= closed === undefined;
+    return closed ?? inner;
+  };
   for (const [key, value] of Object.entries(schema)) {
     if (key === '$schema') continue;
     if (UNENFORCED.has(key) || (key === 'minItems' && Number(value) > 1)) {
       bounds.push(`${key}: ${JSON.stringify(value)}`);
       continue;
     }
-    const closed = closeField(key, value);
-    if (closed === undefined) return undefined;
-    node[key === 'oneOf' ? 'anyOf' : key] = closed;
+    // Members of any name are told by `hasFreeMembers`.
+    const isLeft = key === 'additionalProperties';
+    node[key === 'oneOf' ? 'anyOf' : key] = isLeft ? value : mapSchemas(key, value, closeInner);
   }
+  if (isOpen) return undefined;
   if (describesObject(node)) {
     if (hasFreeMembers(node)) return undefined;
     node.type ??= 'object';
@@ -230,27 +182,6 @@ function closeObject(schema: JsonObject): JsonObject | undefined {
   if (bounds.length === 0) return node;
   const words = typeof node.description === 'string' ? `${node.description}\n\n` : '';
   return { ...node, description: `${words}{${bounds.join(', ')}}` };
-}
-
-function closeField(key: string, value: JsonValue): JsonValue | undefined {
-  if (SCHEMA_MAPS.includes(key) && isJsonObject(value)) {
-    const closed = Object.entries(value).flatMap(([name, member]) => {
-      const one = close(member);
-      return one === undefined ? [] : [[name, one] as const];
-    });
-    const isWhole = closed.length === Object.keys(value).length;
-    return isWhole ? Object.fromEntries(closed) : undefined;
-  }
-  if (SCHEMA_LISTS.includes(key) && Array.isArray(value)) {
-    const list = value.flatMap((item) => close(item) ?? []);
-    return list.length === value.length ? list : undefined;
-  }
-  const isSchema = key !== 'additionalProperties' && SCHEMAS.some((name) => name === key);
-  return isSchema ? close(value) : value;
-}
-
-function close(schema: JsonValue): JsonValue | undefined {
-  return isJsonObject(schema) ? closeObject(schema) : schema;
 }
 
 function describesObject({ type, properties }: JsonObject): boolean {
