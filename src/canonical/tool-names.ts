@@ -32,21 +32,20 @@ export function acceptedToolNames(
   request: NamedTools,
   form: NameForm = 'dotted',
 ): ReadonlyMap<string, string> {
-  return acceptedNames(() => namesOf(request), form);
+  return acceptedNames([...namesOf(request)], form);
 }
 
-/** As `acceptedToolNames`, of names that stand elsewhere; `names` gives all of them each time. */
+/** As `acceptedToolNames`, of names that stand elsewhere. */
 export function acceptedNames(
-  names: () => Iterable<string>,
+  names: readonly string[],
   form: NameForm,
 ): ReadonlyMap<string, string> {
   const { accepted: isAccepted } = FORMS[form];
-  const refused = new Set<string>();
-  for (const name of names()) if (!isAccepted.test(name)) refused.add(name);
+  const refused = names.filter((name) => !isAccepted.test(name));
   const accepted = new Map<string, string>();
-  if (refused.size === 0) return accepted;
-  const taken = new Set(names());
-  for (const name of refused) {
+  if (refused.length === 0) return accepted;
+  const taken = new Set(names);
+  for (const name of new Set(refused)) {
     const free = freeName(name, taken, form);
     taken.add(free);
     accepted.set(name, free);

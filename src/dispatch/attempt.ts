@@ -235,7 +235,7 @@ export class GenerateAttempt {
     if (declared.size === 0) return (value) => value;
     const known = once(() => {
       const names = [...declared];
-      const sent = acceptedNames(() => names, 'plain');
+      const sent = acceptedNames(names, 'plain');
       return {
         match: createNameMatcher(
           names.map((name) => ({ name })),

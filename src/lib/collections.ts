@@ -14,10 +14,13 @@ export function unlessSame<Item>(made: readonly Item[], before: readonly Item[])
 export function mapItems<Item>(list: Item[], map: ItemMap<Item>): Item[];
 export function mapItems<Item>(list: readonly Item[], map: ItemMap<Item>): readonly Item[];
 export function mapItems<Item>(list: readonly Item[], map: ItemMap<Item>): readonly Item[] {
-  return unlessSame(
-    list.map(map).filter((item) => item !== undefined),
-    list,
-  );
+  let changed: Item[] | undefined;
+  for (const [at, item] of list.entries()) {
+    const mapped = map(item, at);
+    if (mapped !== item) changed ??= list.slice(0, at);
+    if (mapped !== undefined) changed?.push(mapped);
+  }
+  return changed ?? list;
 }
 
 type ItemMap<Item> = (item: Item, at: number) => Item | undefined;

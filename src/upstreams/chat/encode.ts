@@ -46,7 +46,8 @@ export function encode(
     ...formatFields(request),
     ...unsaidFields(request, context),
   };
-  return fitBody(body, fitAmount(request, context), context);
+  fitBody(body, fitAmount(request, context), context);
+  return body;
 }
 
 /** Under the newest names; what an upstream calls them otherwise is fitted. */

@@ -12,25 +12,21 @@ import { type FitContext, type ModelTraits, traitsOf } from './models.ts';
 import type { ChatQuirks } from './profiles.ts';
 import { encodeEffort } from './reasoning.ts';
 
-/** The body as it is sent, but for `stream`. `body` itself stays as it is. */
-export function fitBody(
-  body: JsonObject,
-  amount: ReasoningAmount,
-  context: FitContext,
-): JsonObject {
+/** Makes of the body, which is nobody else's, what is sent, but for `stream`. */
+export function fitBody(body: JsonObject, amount: ReasoningAmount, context: FitContext): void {
   const { quirks } = context.profile;
   const traits = traitsOf(quirks, context.target.modelId);
   const effort = encodeEffort(amount, traits, context);
-  const fitted: JsonObject = { ...body };
-  fitLimit(fitted, traits, context);
-  fitThoughts(fitted, context);
-  fitContents(fitted, context);
-  fitRoles(fitted, traits, context);
-  fitFormat(fitted, context);
-  fitTools(fitted, traits, context);
-  fitSampling(fitted, { traits, isThinking: effort.word !== 'none' }, context);
-  fitCallIds(fitted, quirks.callIds);
-  return merge({ ...fitted, ...effort.fields }, quirks.extraBody);
+  fitLimit(body, traits, context);
+  fitThoughts(body, context);
+  fitContents(body, context);
+  fitRoles(body, traits, context);
+  fitFormat(body, context);
+  fitTools(body, traits, context);
+  fitSampling(body, { traits, isThinking: effort.word !== 'none' }, context);
+  fitCallIds(body, quirks.callIds);
+  Object.assign(body, effort.fields);
+  addExtra(body, quirks.extraBody);
 }
 
 /** The newer name wins over the deprecated one; clients ask for as much as the model they think of writes. */
@@ -100,36 +96,37 @@ interface Sampled {
 
 const PENALTIES = ['presence_penalty', 'frequency_penalty'] as const;
 const LOGPROBS = ['logprobs', 'top_logprobs'] as const;
+// Made once: most requests have nothing that is left out.
+const NO_SAMPLING = told`This model reasons and takes no settings of sampling.`;
+const NO_PENALTIES = told`This model takes no penalties.`;
+const NO_LOGPROBS = told`This model gives no log-probabilities.`;
+const NO_TOP_K = told`The upstream has no top_k.`;
+const NO_TIER = told`The upstream has no such service tier.`;
+const ONE_ANSWER = told`The upstream gives one answer per request.`;
+const NO_SEED = told`The upstream takes no seed.`;
+const NO_SWITCH = told`The upstream has no such switch: further calls are left out of the answer.`;
+const NO_SEARCH = told`This model does not search the web.`;
 
 function fitSampling(body: JsonObject, { traits, isThinking }: Sampled, context: FitContext): void {
   const { quirks } = context.profile;
   const isFixed = traits.refusesSampling && isThinking;
   if (isFixed) {
-    const reason = told`This model reasons and takes no settings of sampling.`;
-    drop(body, 'temperature', context, { usual: 1, reason });
-    drop(body, 'top_p', context, { usual: 1, reason });
-    drop(body, 'logit_bias', context, { reason });
+    drop(body, 'temperature', context, { usual: 1, reason: NO_SAMPLING });
+    drop(body, 'top_p', context, { usual: 1, reason: NO_SAMPLING });
+    drop(body, 'logit_bias', context, { reason: NO_SAMPLING });
   }
   if (isFixed || !quirks.takesPenalties) {
-    const reason = told`This model takes no penalties.`;
-    for (const field of PENALTIES) drop(body, field, context, { usual: 0, reason });
+    for (const field of PENALTIES) drop(body, field, context, { usual: 0, reason: NO_PENALTIES });
   }
   if (isFixed || !quirks.takesLogprobs) {
-    const reason = told`This model gives no log-probabilities.`;
-    for (const field of LOGPROBS) drop(body, field, context, { usual: false, reason });
-    if (!quirks.takesLogprobs) drop(body, 'logit_bias', context, { reason });
+    for (const field of LOGPROBS) drop(body, field, context, { usual: false, reason: NO_LOGPROBS });
+    if (!quirks.takesLogprobs) drop(body, 'logit_bias', context, { reason: NO_LOGPROBS });
   }
-  if (!quirks.takesTopK) drop(body, 'top_k', context, { reason: told`The upstream has no top_k.` });
+  if (!quirks.takesTopK) drop(body, 'top_k', context, { reason: NO_TOP_K });
   if (!quirks.takesServiceTier) {
-    const reason = told`The upstream has no such service tier.`;
-    drop(body, 'service_tier', context, { usual: 'auto', reason });
+    drop(body, 'service_tier', context, { usual: 'auto', reason: NO_TIER });
   }
-  if (!quirks.takesChoices) {
-    drop(body, 'n', context, {
-      usual: 1,
-      reason: told`The upstream gives one answer per request.`,
-    });
-  }
+  if (!quirks.takesChoices) drop(body, 'n', context, { usual: 1, reason: ONE_ANSWER });
   fitSeed(body, context);
   fitStops(body, isFixed ? 0 : quirks.maxStops, context);
 }
@@ -142,7 +139,7 @@ function fitSeed(body: JsonObject, context: FitContext): void {
   }
   if (seedField === 'seed' || body.seed === undefined) return;
   if (seedField === undefined) {
-    drop(body, 'seed', context, { reason: told`The upstream takes no seed.` });
+    drop(body, 'seed', context, { reason: NO_SEED });
     return;
   }
   body[seedField] = body.seed;
@@ -174,12 +171,10 @@ function fitTools(body: JsonObject, traits: ModelTraits, context: FitContext): v
   } else body.tools = itemsOf(body.tools).map((tool, at) => fitTool(tool, at, context));
   fitChoice(body, context);
   if (!traits.takesParallelToolCalls) {
-    const reason = told`The upstream has no such switch: further calls are left out of the answer.`;
-    drop(body, 'parallel_tool_calls', context, { usual: true, reason });
+    drop(body, 'parallel_tool_calls', context, { usual: true, reason: NO_SWITCH });
   }
   if (!quirks.takesWebSearch || !traits.searches) {
-    const reason = told`This model does not search the web.`;
-    drop(body, 'web_search_options', context, { reason });
+    drop(body, 'web_search_options', context, { reason: NO_SEARCH });
   }
 }
 
@@ -305,13 +300,11 @@ function tellFormat(body: JsonObject, format: OutputFormat, { target }: FitConte
 }
 
 /** What the operator adds to every request wins; members of objects are put together. */
-function merge(body: JsonObject, extra: JsonObject): JsonObject {
-  const merged: JsonObject = { ...body };
+function addExtra(body: JsonObject, extra: JsonObject): void {
   for (const [key, value] of Object.entries(extra)) {
-    const own = merged[key];
-    merged[key] = isJsonObject(own) && isJsonObject(value) ? { ...own, ...value } : value;
+    const own = body[key];
+    body[key] = isJsonObject(own) && isJsonObject(value) ? { ...own, ...value } : value;
   }
-  return merged;
 }
 
 /** The most tokens an encoded body allows, thinking included. */
@@ -331,7 +324,8 @@ export function limitOutput(
 }
 
 export function mapMessages(body: JsonObject, map: (message: JsonObject) => JsonObject): void {
-  body.messages = itemsOf(body.messages).map((one) => (isJsonObject(one) ? map(one) : one));
+  const messages = Array.isArray(body.messages) ? body.messages : [];
+  body.messages = mapItems(messages, (one) => (isJsonObject(one) ? map(one) : one));
 }
 
 const MAX_ID_LENGTH = 40;

@@ -26,11 +26,11 @@ import {
 import { fieldFor, type Reasoning, reasoningFields, takeAmount } from './reasoning.ts';
 
 /** Words of this gateway and of other upstreams. */
-const FOREIGN_FIELDS = [
+const FOREIGN_FIELDS: ReadonlySet<string> = new Set([
   ...['size', 'quality', 'imageSize', 'safety_settings'],
   ...['thinking_config', 'thinkingConfig', 'extra_body'],
   ...CHAT_EXTENSION_KEYS,
-];
+]);
 
 /** @throws GatewayError (invalid-request) for what this upstream cannot be sent. */
 export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfile): JsonObject {
@@ -38,12 +38,13 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
   const { quirks } = profile;
   const patched: JsonObject = { ...body, model: target.modelId };
   const { ownFields } = quirks;
-  const others = ownFields && SERVICE_FIELDS.filter((field) => !ownFields.includes(field));
-  for (const field of [...FOREIGN_FIELDS, ...(others ?? [])]) {
-    const value = patched[field];
-    if (value === undefined) continue;
+  for (const field in body) {
+    const isOther = ownFields?.includes(field) === false && SERVICE_FIELDS.has(field);
+    if (!isOther && !FOREIGN_FIELDS.has(field)) continue;
     delete patched[field];
-    if (value !== null) target.receipt.add('dropped', field, told`The upstream has no such field.`);
+    if (body[field] !== null) {
+      target.receipt.add('dropped', field, told`The upstream has no such field.`);
+    }
   }
   if (!quirks.takesIncludeUsage) delete patched.stream_options;
   if (ownFields !== undefined) withoutRefused(patched, ownFields, target.receipt);
@@ -60,7 +61,8 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
     patched.tools = patchTools(patched.tools, target.receipt, quirks);
   patchNames(patched, target.receipt);
   const said = takeAmount(patched, quirks);
-  return fitBody(patched, amountOf(said, target), context);
+  fitBody(patched, amountOf(said, target), context);
+  return patched;
 }
 
 /**
@@ -93,7 +95,11 @@ function amountOf(
 }
 
 /** Some clients name the tool in its result, as the wire had it for functions: its call does so. */
-function withoutResultNames(messages: readonly JsonObject[], receipt: Receipt): JsonObject[] {
+function withoutResultNames(
+  messages: readonly JsonObject[],
+  receipt: Receipt,
+): readonly JsonObject[] {
+  if (!messages.some(({ role, name }) => role === 'tool' && name !== undefined)) return messages;
   const names = new Map<string | undefined, string | undefined>();
   return messages.map((message) => {
     for (const call of objectsOf(message.tool_calls)) {
@@ -109,8 +115,8 @@ function withoutResultNames(messages: readonly JsonObject[], receipt: Receipt): 
 }
 
 function withoutName(message: JsonObject, receipt: Receipt): JsonObject {
-  const { name, ...nameless } = message;
-  if (name === undefined) return message;
+  if (message.name === undefined) return message;
+  const { name: _name, ...nameless } = message;
   receipt.add('dropped', 'messages', told`The upstream takes no names of who speaks.`);
   return nameless;
 }
@@ -248,14 +254,12 @@ function patchFunction(tool: JsonObject, { takesCacheMarks }: ChatQuirks): JsonO
 /** Names of functions as translated requests have them on this wire; answers find the way back by the same rule. */
 function patchNames(body: JsonObject, receipt: Receipt): void {
   const callsOf = ({ tool_calls }: JsonObject) => itemsOf(tool_calls);
-  function* namesIn(): Generator<string> {
-    const calls = objectsOf(body.messages).flatMap(callsOf);
-    for (const one of [...itemsOf(body.tools), ...calls, body.tool_choice]) {
-      const name = textOf(holderOf(one)?.name);
-      if (name !== undefined) yield name;
-    }
-  }
-  const names = acceptedNames(namesIn, 'plain');
+  const calls = objectsOf(body.messages).flatMap(callsOf);
+  const holders = [...itemsOf(body.tools), ...calls, body.tool_choice].map(holderOf);
+  const names = acceptedNames(
+    holders.flatMap((holder) => textOf(holder?.name) ?? []),
+    'plain',
+  );
   if (names.size === 0) return;
   const rename = (one: JsonValue): JsonValue => {
     const holder = holderOf(one);
@@ -276,8 +280,9 @@ function patchNames(body: JsonObject, receipt: Receipt): void {
 
 /** Of a tool, a call or a choice: the object that names the function. A service's own tools have names of its own. */
 function holderOf(one: JsonValue | undefined): JsonObject | undefined {
-  const isNamed = isJsonObject(one) && ['function', 'custom', undefined].includes(textOf(one.type));
-  return isNamed ? objectOf(one[keyOf(one)]) : undefined;
+  if (!isJsonObject(one)) return undefined;
+  const type = textOf(one.type) ?? 'function';
+  return type === 'function' || type === 'custom' ? objectOf(one[type]) : undefined;
 }
 
 function keyOf({ type }: JsonObject): 'custom' | 'function' {
@@ -382,14 +387,15 @@ const OFTEN_NOTHING = ['refusal', 'annotations', 'audio', 'function_call'];
 
 /** Hugging Face's clients write null, and Mistral's a list without parts, which strict servers refuse. */
 function withoutNothing(message: JsonObject): JsonObject {
-  const { name, tool_calls: calls, content, ...rest } = message;
+  const { name, tool_calls: calls, content } = message;
   const hasNoCalls = calls !== undefined && isNothing(calls);
   const isEmpty = Array.isArray(content)
     ? content.length === 0
     : content === null && INSTEAD.every((field) => isNothing(message[field]));
-  const idle = OFTEN_NOTHING.filter((field) => field in rest && isNothing(rest[field]));
-  if (name !== null && !hasNoCalls && !isEmpty && idle.length === 0) return message;
-  for (const field of idle) delete rest[field];
+  const isIdle = (field: string): boolean => field in message && isNothing(message[field]);
+  if (name !== null && !hasNoCalls && !isEmpty && !OFTEN_NOTHING.some(isIdle)) return message;
+  const { name: _name, tool_calls: _calls, content: _content, ...rest } = message;
+  for (const field of OFTEN_NOTHING) if (isIdle(field)) delete rest[field];
   return {
     ...rest,
     ...(content !== undefined && { content: isEmpty ? '' : content }),
@@ -404,20 +410,23 @@ function isNothing(value: JsonValue | undefined): boolean {
 
 /** Marks for caches are other upstreams'. */
 function withoutMarks(message: JsonObject): JsonObject {
-  return withPlainPictures(mapParts(withoutMark(message), withoutMark));
+  return mapParts(withoutMark(message), (part) => plainPicture(withoutMark(part)));
 }
 
 function withoutMark(holder: JsonObject): JsonObject {
-  const { cache_control: mark, ...rest } = holder;
-  return mark === undefined ? holder : rest;
+  if (holder.cache_control === undefined) return holder;
+  const { cache_control: _mark, ...rest } = holder;
+  return rest;
+}
+
+function withPlainPictures(message: JsonObject): JsonObject {
+  return mapParts(message, plainPicture);
 }
 
 /** A picture's address may stand bare, as some clients write it. */
-function withPlainPictures(message: JsonObject): JsonObject {
-  return mapParts(message, (part) => {
-    const url = textOf(part.image_url);
-    return url === undefined ? part : { ...part, image_url: { url } };
-  });
+function plainPicture(part: JsonObject): JsonObject {
+  const url = textOf(part.image_url);
+  return url === undefined ? part : { ...part, image_url: { url } };
 }
 
 function mapParts(message: JsonObject, change: (part: JsonObject) => JsonObject): JsonObject {
@@ -440,8 +449,8 @@ const ANSWER_FIELDS: Readonly<Record<string, 'carried' | 'left'>> = {
 
 /** `@openai/agents` hands a whole answer back on the part that holds its text: what that says is the message's. */
 function liftAnswer(message: JsonObject, path: string, receipt: Receipt): JsonObject {
-  const parts = itemsOf(message.content);
-  if (message.role !== 'assistant' || !parts.some((part) => answerIn(part).length > 0)) {
+  const parts = message.role === 'assistant' ? itemsOf(message.content) : [];
+  if (!parts.some((part) => answerIn(part).length > 0)) {
     return message;
   }
   const lifted: JsonObject = { ...message };
@@ -474,6 +483,7 @@ function answerIn(part: JsonValue): readonly (readonly [string, JsonValue])[] {
  * to no call are the client's mistake, which the upstream names.
  */
 function pairResults(messages: readonly JsonObject[], receipt: Receipt): readonly JsonObject[] {
+  if (messages.every(({ role, tool_calls: calls }) => role !== 'tool' && !calls)) return messages;
   const results = new OpenResults();
   for (const message of messages) {
     if (message.role === 'tool') results.add(textOf(message.tool_call_id) ?? '', message);

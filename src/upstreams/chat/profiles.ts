@@ -161,12 +161,10 @@ const OTHER_FIELDS = [
 ];
 
 /** Fields that no other service has: one that refuses unknown fields is sent its own alone. */
-export const SERVICE_FIELDS: readonly string[] = [
-  ...new Set([
-    ...[...OPENROUTER_FIELDS, ...GROQ_FIELDS, ...MISTRAL_FIELDS, ...XAI_FIELDS],
-    ...OTHER_FIELDS,
-  ]),
-];
+export const SERVICE_FIELDS: ReadonlySet<string> = new Set([
+  ...[...OPENROUTER_FIELDS, ...GROQ_FIELDS, ...MISTRAL_FIELDS, ...XAI_FIELDS],
+  ...OTHER_FIELDS,
+]);
 
 // Models of this wire that are asked at an endpoint of their own (pictures, recordings, speech), as data.
 

@@ -298,6 +298,7 @@ const DEFAULT = 'default';
  * service's own (docs.z.ai, `thinking`; Alibaba's `enable_thinking`).
  */
 export function takeAmount(body: JsonObject, { effort, ownFields }: ChatQuirks): ReasoningAmount {
+  if (!EFFORT_FIELDS.some((field) => body[field] !== undefined)) return { kind: 'unset' };
   const word = textOf(body.reasoning_effort)?.toLowerCase() ?? DEFAULT;
   // A word nobody knows here is the upstream's to judge.
   const isNew = effort === 'field' && word !== DEFAULT && amountOfWord(word) === undefined;
