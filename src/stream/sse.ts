@@ -51,6 +51,7 @@ interface FrameReaderOptions {
 }
 
 const LINES_JOINED = 1024;
+const [RETURN, LINE_FEED] = [0x0d, 0x0a];
 const OPENS_DOCUMENT = /^[ \t]*[{[]/;
 const CLOSES_DOCUMENT = /[}\]][ \t]*$/;
 /** Of a document behind events, an error, up to which each line is looked at for its end. */
@@ -151,10 +152,11 @@ export class FrameReader {
     }
     if (this.#skipsLineFeed && text.startsWith('\n')) text = text.slice(1);
     this.#skipsLineFeed = decoded.endsWith('\r');
-    if (text.includes('\r')) text = text.replace(/\r\n?/g, '\n');
+    if (hasLoneReturn(text)) text = text.replace(/\r\n?/g, '\n');
     let start = 0;
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
-      this.#readLine(text, start, end);
+      const hasReturn = end > start && text.charCodeAt(end - 1) === RETURN;
+      this.#readLine(text, start, hasReturn ? end - 1 : end);
       if (this.#isDocument) {
         this.#keep(text.slice(end));
         return;
@@ -305,6 +307,14 @@ export class FrameReader {
     this.#linesLength = 0;
     throw new FrameError('too-large', `A frame exceeds ${this.#maxFrameBytes} bytes.`);
   }
+}
+
+/** It ends a line by itself, which hardly anybody writes. The others are left out with their line. */
+function hasLoneReturn(text: string): boolean {
+  for (let at = text.indexOf('\r'); at !== -1; at = text.indexOf('\r', at + 1)) {
+    if (text.charCodeAt(at + 1) !== LINE_FEED) return true;
+  }
+  return false;
 }
 
 function rewrittenFrame(value: JsonObject): Frame {
