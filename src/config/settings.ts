@@ -959,7 +959,10 @@ function readSettings({ properties = {} }: SettingSchema, section: object): obje
       const usual = value ?? schema.default;
       const { unit, check } = schema;
       if (check && value !== undefined) {
-        return [name, Array.isArray(value) ? value.map(check) : check(String(value))];
+        return [
+          name,
+          Array.isArray(value) ? value.map((text) => check(text)) : check(String(value)),
+        ];
       }
       return [name, unit && typeof usual === 'number' ? usual * UNITS[unit] : usual];
     }),
