@@ -1,4 +1,4 @@
-// How many attempts may be made again: a share of the requests of the last seconds.
+// How many of all requests may be retries: a share of those of the last seconds.
 
 import type { Clock } from '../lib/clock.ts';
 import { remember } from '../lib/once.ts';

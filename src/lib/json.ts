@@ -1,4 +1,4 @@
-// JSON that loses nothing, and costs no more than it may: numbers a double cannot hold keep their source text.
+// JSON that loses nothing, as numbers a double cannot hold keep their source text, and is refused when it is a bomb.
 
 import { randomInt } from 'node:crypto';
 import { LARGE_WORK, relieveMemory } from './memory-limit.ts';

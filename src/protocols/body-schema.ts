@@ -1,4 +1,5 @@
-// What a client's body may hold: shapes that one pass checks. Each protocol words refusals itself.
+// What a client's body may hold: shapes that one pass checks, which also finds fields that are not known. Each protocol
+// words refusals itself.
 
 import { memberPath } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
