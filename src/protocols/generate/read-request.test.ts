@@ -323,7 +323,15 @@ test.each<[JsonObject, JsonObject]>([
     { kind: 'enum', schema: { type: 'STRING', enum: ['a'] } },
   ],
 ])('the output settings %j are %j', (generationConfig, outputFormat) => {
-  expect(read({ contents: CONTENTS, generationConfig }).request.outputFormat).toEqual(outputFormat);
+  const { request, receipt } = read({ contents: CONTENTS, generationConfig });
+  expect([request.outputFormat, receipt]).toEqual([outputFormat, []]);
+});
+
+test.each(['application/xml', 'text/x.enum'])('an answer of the type %s is none here', (type) => {
+  const generationConfig = { responseMimeType: type };
+  const { request, receipt } = read({ contents: CONTENTS, generationConfig });
+  expect(request.outputFormat).toEqual({ kind: 'text' });
+  expect(receipt).toMatchObject([{ action: 'dropped', path: 'generationConfig.responseMimeType' }]);
 });
 
 test('server-side tool traces and code keep their places', () => {
@@ -396,6 +404,13 @@ test('the choice is one among functions: tools the upstream runs stay allowed', 
   expect(choice({ mode: 'NONE' })).toEqual({ kind: 'none', serverTools });
   expect(choice({ mode: 'ANY', allowedFunctionNames: ['f'] })).toMatchObject({ serverTools });
   expect(choice({ mode: 'AUTO' })).toEqual({ kind: 'auto', names: [] });
+});
+
+test('a call that is demanded where there is no tool is refused', () => {
+  const toolConfig = { functionCallingConfig: { mode: 'ANY' } };
+  expect(() => read({ contents: CONTENTS, toolConfig })).toThrow(
+    /^toolConfig.functionCallingConfig.mode demands a function call, but/,
+  );
 });
 
 test('what one upstream alone has is noted by its place where the wire is another', () => {

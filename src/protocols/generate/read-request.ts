@@ -1,6 +1,7 @@
 // A normalised body as a canonical request, for the translate lane and for counting tokens.
 
 import { amountOfBudget, amountOfWord } from '../../canonical/effort.ts';
+import { invalidRequest } from '../../canonical/error.ts';
 import { asImageSize } from '../../canonical/image-options.ts';
 import {
   isTextType,
@@ -197,6 +198,10 @@ function readToolChoice({ toolConfig = {} }: GenerateBody, tools: readonly Tool[
   const { functionCallingConfig: config = {} } = toolConfig;
   const names = config.allowedFunctionNames ?? [];
   const choice = choiceOf(config.mode, names);
+  if (choice.kind === 'required' && tools.length === 0) {
+    const path = 'toolConfig.functionCallingConfig.mode';
+    throw invalidRequest(path, `${path} demands a function call, but tools declares no function.`);
+  }
   const kinds = tools.map(({ kind }) => kind);
   const serverTools = kinds.filter((kind) => kind !== 'function' && kind !== 'freeform');
   const isLimited = choice.kind === 'none' || names.length > 0;
@@ -387,7 +392,7 @@ function readConfig(config: Config, receipt: Receipt) {
     },
     maxOutputTokens: config.maxOutputTokens,
     reasoning: { amount: readAmount(thinking), showThoughts: thinking.includeThoughts },
-    outputFormat: readOutputFormat(config),
+    outputFormat: readOutputFormat(config, receipt),
     outputModalities: readModalities(config, receipt),
     image: config.imageConfig && readImage(config.imageConfig, receipt),
     speech: config.speechConfig,
@@ -404,12 +409,17 @@ function readAmount({
   return amountOfWord(thinkingLevel?.toLowerCase() ?? '') ?? { kind: 'unset' };
 }
 
-function readOutputFormat(config: Config): OutputFormat {
+function readOutputFormat(config: Config, receipt: Receipt): OutputFormat {
   const schema = config.responseJsonSchema ?? config.responseSchema;
-  const { responseMimeType: mimeType } = config;
+  const { responseMimeType: mimeType = 'text/plain' } = config;
   if (mimeType === 'text/x.enum' && typeof schema === 'object') return { kind: 'enum', schema };
   if (schema !== undefined) return { kind: 'json-schema', schema };
-  return { kind: mimeType === 'application/json' ? 'json' : 'text' };
+  if (mimeType === 'application/json') return { kind: 'json' };
+  // XML, say, which other upstreams have no format for.
+  if (mimeType !== 'text/plain') {
+    receipt.add('dropped', 'generationConfig.responseMimeType', NOT_CARRIED);
+  }
+  return { kind: 'text' };
 }
 
 function readModalities(
