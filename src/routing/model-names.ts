@@ -116,7 +116,7 @@ interface Offer {
   readonly within?: string | undefined;
 }
 
-/** What accounts offer under the name, its twin, or either with a date; else the catalogue's models. */
+/** What accounts offer under the name, its twin, or either with a date or without its own; else the catalogue's models. */
 export function findKnown(name: string, offer: Offer): NamedModel | undefined {
   const { offered } = offer;
   const lower = name.toLowerCase();
@@ -127,22 +127,33 @@ export function findKnown(name: string, offer: Offer): NamedModel | undefined {
     const kind = spelling.toLowerCase() === lower ? 'offered' : 'offered-twin';
     return offeredModel({ kind, name, target: spelling });
   }
-  const dated = findDated(spellings, offer);
-  if (dated === undefined) return findOwn(lower);
-  const model = offeredModel({ kind: 'offered-twin', name, target: dated });
+  const target = findDated(spellings, offer) ?? findUndated(spellings, offer);
+  if (target === undefined) return findOwn(lower);
+  const model = offeredModel({ kind: 'offered-twin', name, target });
   return { ...model, implies: impliedBy(lower) };
 }
 
 const DATED = /^(.+)[-@](\d{4}-?\d\d-?\d\d)$/;
 
 /** Services list models with their date, and take the name without it, too. Of several dates the latest. */
-function findDated(names: ReadonlySet<string>, { offered, within }: Offer): string | undefined {
-  const known = datedIdsOf(offered);
+function findDated(names: ReadonlySet<string>, offer: Offer): string | undefined {
+  const known = datedIdsOf(offer.offered);
   return [...names]
     .flatMap((name) => known.get(name) ?? [])
-    .filter(({ id }) => within === undefined || offered.servedAs(id, within) !== undefined)
+    .filter(({ id }) => isServed(id, offer))
     .reduce<DatedId | undefined>((a, b) => (a === undefined || b.date > a.date ? b : a), undefined)
     ?.id;
+}
+
+/** A service that lists a model without the date that the client names is nearer than another model. */
+function findUndated(names: ReadonlySet<string>, offer: Offer): string | undefined {
+  return [...names]
+    .flatMap((name) => DATED.exec(name)?.[1] ?? [])
+    .find((name) => offer.offered.has(name) && isServed(name, offer));
+}
+
+function isServed(id: string, { offered, within }: Offer): boolean {
+  return within === undefined || offered.servedAs(id, within) !== undefined;
 }
 
 interface DatedId {

@@ -116,6 +116,22 @@ test.each([
   expect(route(`${name}-low`, {}, offered)).toMatchObject({ target: id, effort: 'low' });
 });
 
+test.each([
+  ['gpt-4o-2024-08-06', 'gpt-4o'],
+  ['openai/gpt-4o-2024-08-06', 'gpt-4o'],
+  ['claude-sonnet-4-5-20250929', 'claude-sonnet-4-5'],
+  ['beta-sonnet-4-5@20250929', 'claude-sonnet-4-5'],
+  // One that is offered with its date stays.
+  ['o3-2025-04-16', 'o3-2025-04-16'],
+  ['gemini-2.5-flash-2025-09-01', 'gemini-2.5-flash'],
+])('%s is the model that an account offers without the date, %s', (name, id) => {
+  const offered = [
+    ...['gpt-4o', 'claude-sonnet-4-5', 'o3', 'o3-2025-04-16', 'gemini-2.5-flash', 'gemini-3-pro'],
+  ];
+  expect(route(name, {}, offered).target).toBe(id);
+  expect(route(`${name}-low`, {}, offered)).toMatchObject({ target: id, effort: 'low' });
+});
+
 test.each([{}, { 'draw*': 'gemini-nano-banana-2.1' }])(
   'a drawing model of another word that accounts offer has ratio and size in its name: %j',
   (mapping) => {
@@ -567,7 +583,7 @@ const offeringUpstreams = (names: readonly string[]) => ({
 test('behind an upstream the date is that of a model which it serves', () => {
   const lists: Readonly<Record<string, readonly string[]>> = {
     azure: ['gpt-4o-2024-08-06'],
-    openai: ['gpt-4o-2024-11-20'],
+    openai: ['gpt-4o-2024-11-20', 'gpt-4.1'],
   };
   const router = createRouter({
     mapping: () => ({}),
@@ -579,6 +595,7 @@ test('behind an upstream the date is that of a model which it serves', () => {
   });
   expect(router.explain('azure/gpt-4o').servedAs).toBe('gpt-4o-2024-08-06');
   expect(router.explain('openai/gpt-4o').servedAs).toBe('gpt-4o-2024-11-20');
+  expect(router.explain('openai/gpt-4.1-2025-04-14').servedAs).toBe('gpt-4.1');
 });
 
 test('a name as it is offered comes first, then the upstream it names, then the stripped name', () => {
