@@ -113,12 +113,3 @@ export const LEVEL_KEYS = [
   ...(['reasoning_effort', 'reasoningEffort'] as const),
   ...(['thinking_level', 'thinkingLevel', 'level'] as const),
 ] as const;
-
-/** The first of `keys` that the object says something under. */
-export function usedKey<Key extends string>(
-  object: Readonly<Partial<Record<Key, unknown>>>,
-  keys: readonly Key[],
-): Key | undefined {
-  for (const key of keys) if ((object[key] ?? null) !== null) return key;
-  return undefined;
-}

@@ -11,6 +11,8 @@ import type { StreamObserver } from './stream-observer.ts';
 
 /** Of what comes before anything that is an answer. */
 const MAX_HELD_LENGTH = 1_048_576;
+/** However little room it says things in, what is held of so short an answer is far below what is counted. */
+const UNCOUNTED_LENGTH = 16_384;
 
 /**
  * The text of one stream. What a lane makes of the frames is synchronous: waiting is done here alone. A failure
@@ -25,6 +27,8 @@ export abstract class AnswerText implements AnswerChunks {
   readonly #frames: UpstreamStream;
   readonly #memory: HeldMemory;
   readonly #wire: KeptText | undefined;
+  /** Of the frames so far. */
+  #readLength = 0;
   #isOver = false;
   /** True once the ending is written, whichever it is. */
   #hasEnding = false;
@@ -134,11 +138,13 @@ export abstract class AnswerText implements AnswerChunks {
     if (batch.done === true) this.#isOver = true;
     else if (!this.#hasEnding) {
       for (const frame of batch.value) {
-        this.#wire?.addLine(frame.text);
-        if (frame.text.length >= LARGE_WORK) relieveMemory();
+        const { text } = frame;
+        this.#wire?.addLine(text);
+        this.#readLength += text.length;
+        if (text.length >= LARGE_WORK) relieveMemory();
         this.push(frame);
       }
-      this.#memory.count(this.heldBytes);
+      if (this.#readLength > UNCOUNTED_LENGTH) this.#memory.count(this.heldBytes);
     }
   }
 

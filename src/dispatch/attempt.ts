@@ -121,6 +121,7 @@ export class GenerateAttempt {
   async #open(): Promise<UpstreamStream> {
     const { call, context, lease, plan, prepared, options, hasOther } = this.#input;
     const { signal, receipt } = context;
+    const relay = this.#relayed;
     const { freshConnection, refreshCredential: refresh } = plan;
     const access = await lease.access({ refresh, signal });
     this.#access = access;
@@ -142,25 +143,21 @@ export class GenerateAttempt {
         signal: exchange.signal,
         freshConnection,
         onFirstByte: patience.cancel,
-        // Strict clients were told already that nothing is changed.
-        receipt: context.strict ? undefined : this.#inClientNames(receipt),
+        // Strict clients were told already that nothing is changed. Relayed bodies have the client's own names.
+        receipt: context.strict
+          ? undefined
+          : receiptInClientNames(relay ? undefined : call.request.clientNames, receipt),
         isLarge: context.isLarge,
         clientKeyId: context.clientKeyId,
         onRateLimit: (read) => lease.noteRateLimit(read),
-        clientHeaders: this.#relayed?.headers,
+        clientHeaders: relay?.headers,
       });
     } catch (error) {
       signal.removeEventListener('abort', onGone);
       if (exchange.signal.aborted && !signal.aborted) throw exchange.signal.reason;
       const isRefusal = error instanceof GatewayError;
-      throw isRefusal ? (this.#relayed?.inOwnNames?.(error) ?? error) : error;
+      throw isRefusal ? (relay?.inOwnNames?.(error) ?? error) : error;
     }
-  }
-
-  /** Relayed bodies have the client's own names. */
-  #inClientNames(receipt: Receipt): Receipt {
-    if (this.#relayed !== undefined) return receipt;
-    return receiptInClientNames(this.#input.call.request.clientNames, receipt);
   }
 
   /** An answer in pieces that was asked for whole, or the other way round, is translated: the first frame tells. */

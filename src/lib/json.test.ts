@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createJsonBudget, isJsonObject, parseJson, parseSurveyed, readNumber } from './json.ts';
+import { isJsonObject, JSON_BUDGET, parseJson, parseSurveyed, readNumber } from './json.ts';
 
 test.each([
   '{"id":12345678901234567890}',
@@ -91,14 +91,14 @@ test.each([
 
 test('texts of one budget count together', () => {
   const text = `[${'{},'.repeat(300_000)}0]`;
-  const budget = createJsonBudget();
+  const budget = { ...JSON_BUDGET };
   expect(parseJson(text, budget)).toHaveLength(300_001);
   parseJson(text, budget);
   expect(() => parseJson(text, budget)).toThrow(expect.objectContaining({ excess: 'tokens' }));
   expect(parseJson(text)).toHaveLength(300_001);
   const keyed = (from: number): string =>
     `[${Array.from({ length: 70_000 }, (_, at) => `{"k${from + at}":1}`).join(',')}]`;
-  const keys = createJsonBudget();
+  const keys = { ...JSON_BUDGET };
   for (let count = 0; count < 3; count++) parseJson(keyed(0), keys);
   expect(() => parseJson(keyed(70_000), keys)).toThrow(expect.objectContaining({ excess: 'keys' }));
 });

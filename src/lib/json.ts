@@ -294,14 +294,11 @@ const HASH_START = randomInt(2 ** 32);
  * hashes collide count once.
  */
 class ObjectShapes {
-  /** All keys so far. */
-  keys = 0;
   /** Different shapes so far, after the free keys. */
   count = 0;
-  #known: Uint32Array | undefined;
+  readonly #known = new Uint32Array(2 ** HASH_BITS / 32);
 
   add(hash: number): void {
-    this.#known ??= new Uint32Array(2 ** HASH_BITS / 32);
     const place = hash >>> (32 - HASH_BITS);
     const bit = 1 << (place & 31);
     const word = this.#known[place >>> 5] ?? 0;
@@ -313,15 +310,24 @@ class ObjectShapes {
 
 export type JsonLimit = 'depth' | 'tokens' | 'keys' | 'key';
 
-/** What the JSON texts within one request may have together: many small ones are as dear as a large one. */
-export interface JsonBudget {
-  tokens: number;
-  readonly shapes: ObjectShapes;
+interface KeyCounts {
+  /** All keys so far. */
+  keys: number;
+  /** Made once keys are no longer free. */
+  shapes: ObjectShapes | undefined;
 }
 
-export function createJsonBudget(): JsonBudget {
-  return { tokens: JSON_LIMITS.maxTokens, shapes: new ObjectShapes() };
+/** What the JSON texts within one request may have together: many small ones are as dear as a large one. */
+export interface JsonBudget extends KeyCounts {
+  tokens: number;
 }
+
+/** Of a request, to be copied for each. */
+export const JSON_BUDGET: Readonly<JsonBudget> = {
+  tokens: JSON_LIMITS.maxTokens,
+  keys: 0,
+  shapes: undefined,
+};
 
 /** JSON that goes over a limit; for whoever takes no JSON just as well, it is none. */
 export class JsonLimitError extends SyntaxError {
@@ -348,7 +354,7 @@ const PIECE_LENGTH = 65_536;
 /** Looks a whole text over, at the cost of its budget. @throws JsonLimitError */
 function surveyText(text: string, budget?: JsonBudget): JsonLimitScanner {
   const limits = budget === undefined ? JSON_LIMITS : { ...JSON_LIMITS, maxTokens: budget.tokens };
-  const survey = new JsonLimitScanner(limits, budget?.shapes);
+  const survey = new JsonLimitScanner(limits, budget);
   for (let start = 0; start < text.length; start += PIECE_LENGTH) {
     const excess = survey.read(Buffer.from(text.slice(start, start + PIECE_LENGTH)));
     if (excess !== undefined) throw new JsonLimitError(excess);
@@ -388,7 +394,7 @@ export class JsonLimitScanner {
   /** The bytes of long strings, without their quotes, counted from the first piece on. */
   readonly longTexts: TextPlace[] = [];
   readonly #limits: JsonLimits;
-  readonly #shapes: ObjectShapes;
+  readonly #counts: KeyCounts;
   /** The hash of the shape so far of the object at each level; kept once keys are no longer free. */
   readonly #shapeAt: number[] = [];
   /** Bytes of the pieces so far. */
@@ -416,9 +422,9 @@ export class JsonLimitScanner {
   toolsPlace: SharablePlace | undefined;
   #toolLists = 0;
 
-  constructor(limits: JsonLimits, shapes = new ObjectShapes()) {
+  constructor(limits: JsonLimits, counts: KeyCounts = { keys: 0, shapes: undefined }) {
     this.#limits = limits;
-    this.#shapes = shapes;
+    this.#counts = counts;
   }
 
   /** The first limit that the text goes over with this piece; undefined while it keeps all of them. */
@@ -476,27 +482,28 @@ export class JsonLimitScanner {
     this.tokens = tokens;
     this.#isAtKey = isAtKey;
     this.#bytes += bytes.length;
-    return this.#shapes.count > maxShapes ? 'keys' : undefined;
+    const { shapes } = this.#counts;
+    return shapes !== undefined && shapes.count > maxShapes ? 'keys' : undefined;
   }
 
   /** Adds a key, or what this piece has of it, to the shape of the object at a level. */
   #hashKey(bytes: Buffer, start: number, end: number, depth: number): void {
-    const shapes = this.#shapes;
     const isEnd = end < bytes.length;
-    if (isEnd) shapes.keys += 1;
-    if (shapes.keys < FREE_KEYS) return;
     let hash = this.#shapeAt[depth] ?? HASH_START;
     // The closing quote too: it keeps keys apart.
     const last = isEnd ? end + 1 : end;
     for (let at = start; at < last; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), FNV_PRIME);
     this.#shapeAt[depth] = hash;
-    if (isEnd) shapes.add(hash);
+    if (!isEnd) return;
+    this.#counts.shapes ??= new ObjectShapes();
+    this.#counts.shapes.add(hash);
   }
 
-  /** Looks at the key that ends at `end`, unless it came in two pieces. @returns its bytes */
+  /** Looks at the key, or what this piece has of it, that ends at `end`. @returns its bytes */
   #endKey(bytes: Buffer, start: number, end: number, depth: number): number {
     this.mayHoldEscapedKey ||= this.#mayHoldEscape;
-    this.#hashKey(bytes, start, end, depth);
+    if (end < bytes.length) this.#counts.keys += 1;
+    if (this.#counts.keys >= FREE_KEYS) this.#hashKey(bytes, start, end, depth);
     if (depth === 1) {
       this.#isAtTools =
         this.#stringBytes === TOOLS.length &&
@@ -508,7 +515,7 @@ export class JsonLimitScanner {
 
   /** Resets the shape of the next level, and notes where the value of `tools` begins and ends. */
   #noteBracket(index: number, depth: number, tokens: number): void {
-    if (this.#shapes.keys >= FREE_KEYS) this.#shapeAt[depth + 1] = HASH_START;
+    if (this.#counts.keys >= FREE_KEYS) this.#shapeAt[depth + 1] = HASH_START;
     if (depth === 2 && this.#isAtTools) {
       this.#isAtTools = false;
       this.#toolsStart = this.#bytes + index;
@@ -528,9 +535,9 @@ export class JsonLimitScanner {
     this.#cut = undefined;
     if (cut === 'number') return this.#readNumber(bytes, 0);
     const end = this.#readString(bytes, this.#isEscaped ? 1 : 0);
-    this.mayHoldEscapedKey ||= this.#isAtKey && this.#mayHoldEscape;
-    if (this.#isAtKey) this.#hashKey(bytes, 0, end, this.#depth);
-    return this.#isAtKey && this.#stringBytes > this.#limits.maxKeyBytes ? -1 : end + 1;
+    const isTooLong =
+      this.#isAtKey && this.#endKey(bytes, 0, end, this.#depth) > this.#limits.maxKeyBytes;
+    return isTooLong ? -1 : end + 1;
   }
 
   /**

@@ -46,6 +46,15 @@ export function objectsOf(list: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(list) ? list.filter(isJsonObject) : NONE;
 }
 
+/** The first of `keys` that the object says something under. */
+export function usedKey<Key extends string>(
+  object: Readonly<Partial<Record<Key, unknown>>>,
+  keys: readonly Key[],
+): Key | undefined {
+  for (const key of keys) if ((object[key] ?? null) !== null) return key;
+  return undefined;
+}
+
 /** The first of a header that came several times; its name in lower case. */
 export function headerOf(
   headers: Readonly<Record<string, string | string[] | undefined>>,

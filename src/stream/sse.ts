@@ -152,7 +152,7 @@ export class FrameReader {
     }
     if (this.#skipsLineFeed && text.startsWith('\n')) text = text.slice(1);
     this.#skipsLineFeed = decoded.endsWith('\r');
-    if (hasLoneReturn(text)) text = text.replace(/\r\n?/g, '\n');
+    if (text.includes('\r') && hasLoneReturn(text)) text = text.replace(/\r\n?/g, '\n');
     let start = 0;
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
       const hasReturn = end > start && text.charCodeAt(end - 1) === RETURN;

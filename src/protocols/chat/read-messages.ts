@@ -1,6 +1,5 @@
 // Reads `messages` into instructions and turns, one turn a message, in the client's own order.
 
-import { usedKey } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import {
   isTextType,
@@ -34,6 +33,7 @@ import {
 } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { findUrlFault, type UrlFault } from '../../lib/net.ts';
+import { usedKey } from '../../lib/read-values.ts';
 import { thoughtIn } from '../../wire/chat.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import type { ValueOf } from '../body-schema.ts';
@@ -69,7 +69,7 @@ const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
 interface Place {
   readonly path: string;
   readonly context: ReadContext;
-  readonly legacyCalls: LegacyCalls;
+  readonly legacyCalls: () => LegacyCalls;
 }
 
 /** @throws GatewayError 400 */
@@ -78,7 +78,8 @@ export function readMessages(messages: readonly Message[], context: ReadContext)
     throw invalidRequest('messages', 'messages must hold at least one message.');
   }
   const conversation: Conversation = { system: [], turns: [] };
-  const legacyCalls = new LegacyCalls();
+  let calls: LegacyCalls | undefined;
+  const legacyCalls = (): LegacyCalls => (calls ??= new LegacyCalls());
   for (const [index, message] of messages.entries()) {
     const place = { path: `messages[${index}]`, context, legacyCalls };
     addTurn(conversation, readMessage(message, place));
@@ -104,7 +105,7 @@ function readMessage(message: Message, place: Place): Turn {
     case 'tool':
       return readResult(message, message.tool_call_id, path);
     case 'function':
-      return readResult(message, legacyCalls.take(message.name, path), path);
+      return readResult(message, legacyCalls().take(message.name, path), path);
     default:
       throw unknownTag(`${path}.role`, (message as Message).role, ROLES);
   }
@@ -119,27 +120,21 @@ function readNamed<P extends ContentPart>(
   parts: readonly P[],
   { path, context }: Place,
 ): readonly (P | TextPart)[] {
-  const name = message.name ?? '';
-  if (name === '' || parts.every((part) => part.kind === 'text' && part.text === '')) {
-    return withHint(message, parts);
+  const { name, cache_control: mark } = message;
+  let said: readonly (P | TextPart)[] = parts;
+  if (name && !parts.every((part) => part.kind === 'text' && part.text === '')) {
+    context.receipt.add('approximated', `${path}.name`, told`said in the text`);
+    const [first, ...others] = parts;
+    said =
+      first?.kind === 'text'
+        ? [{ ...first, text: `${name}: ${first.text}` }, ...others]
+        : [{ kind: 'text', text: `${name}:` }, ...parts];
   }
-  context.receipt.add('approximated', `${path}.name`, told`said in the text`);
-  const [first, ...others] = parts;
-  const named: readonly (P | TextPart)[] =
-    first?.kind === 'text'
-      ? [{ ...first, text: `${name}: ${first.text}` }, ...others]
-      : [{ kind: 'text', text: `${name}:` }, ...parts];
-  return withHint(message, named);
-}
-
-/** A cache mark on the whole message is one on its last part. */
-function withHint<P extends object>(
-  { cache_control: mark }: Pick<Message, 'cache_control'>,
-  parts: readonly P[],
-): readonly P[] {
-  const last = parts.at(-1);
-  if (last === undefined || !isJsonObject(mark)) return parts;
-  return [...parts.slice(0, -1), { ...last, cacheHint: true }];
+  const last = said.at(-1);
+  // A cache mark on the whole message is one on its last part.
+  return last !== undefined && isJsonObject(mark)
+    ? [...said.slice(0, -1), { ...last, cacheHint: true }]
+    : said;
 }
 
 /** Tool messages may be empty: clients send no content for calls that printed nothing. */
@@ -229,7 +224,7 @@ function readAssistantParts(message: Assistant, { path, context, legacyCalls }: 
   const legacy = message.function_call;
   if (legacy) {
     const input = readArguments(legacy.arguments, `${path}.function_call.arguments`, context);
-    parts.push({ kind: 'tool-call', id: legacyCalls.add(legacy.name), name: legacy.name, input });
+    parts.push({ kind: 'tool-call', id: legacyCalls().add(legacy.name), name: legacy.name, input });
   }
   return parts;
 }

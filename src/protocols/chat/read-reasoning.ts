@@ -6,12 +6,12 @@ import {
   BUDGET_KEYS,
   EFFORTS,
   LEVEL_KEYS,
-  usedKey,
 } from '../../canonical/effort.ts';
 import { memberPath } from '../../canonical/receipt.ts';
 import type { Reasoning, ReasoningAmount } from '../../canonical/request.ts';
 import { type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { usedKey } from '../../lib/read-values.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import type { ValueOf } from '../body-schema.ts';
 import {

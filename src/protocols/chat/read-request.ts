@@ -63,7 +63,7 @@ export function readChatRequest(sent: JsonObject, receipt: Receipt): ChatRequest
   const model = readModel(body.model);
   const isLegacy = (body.functions?.length ?? 0) > 0 && (body.tools?.length ?? 0) === 0;
   const canonical = readCanonical(body, isLegacy, context);
-  noteUnread(unknown, { path: '', receipt });
+  if (unknown !== undefined) noteUnread(unknown, { path: '', receipt });
   if (body.extra_body) readAll(body.extra_body, EXTRA_BODY, { path: 'extra_body', receipt });
   const freeform = canonical.tools.filter((tool) => tool.kind === 'freeform');
   return {
@@ -91,7 +91,7 @@ function readCanonical(body: Body, isLegacy: boolean, context: ReadContext): Can
   const { system, turns } = readMessages(body.messages, context);
   const tools = readTools(body, context);
   const maxOutputTokens = readMaxTokens(body, receipt);
-  const outputModalities = readModalities(body.modalities);
+  const outputModalities = body.modalities ? readModalities(body.modalities) : undefined;
   const image = readImage(body, receipt);
   const reasoning = readReasoning(body, context);
   const topK = readNumber(body.top_k) ?? 0;
@@ -111,7 +111,9 @@ function readCanonical(body: Body, isLegacy: boolean, context: ReadContext): Can
     stopSequences: readStops(body.stop, receipt),
     choices: readNumber(body.n) ?? 1,
     reasoning,
-    outputFormat: readResponseFormat(body.response_format),
+    outputFormat: body.response_format
+      ? readResponseFormat(body.response_format)
+      : { kind: 'text' },
     outputModalities,
     image,
     // As some clients add them.
@@ -127,8 +129,9 @@ function readCanonical(body: Body, isLegacy: boolean, context: ReadContext): Can
 }
 
 function readImage(body: Body, receipt: Receipt): ImageOptions | undefined {
-  const { size, imageSize, quality } = body;
-  const { aspect_ratio: ratio, image_size: resolution } = body.image_config ?? {};
+  const { size, imageSize, quality, image_config: config } = body;
+  if ((size ?? imageSize ?? quality ?? config ?? null) === null) return undefined;
+  const { aspect_ratio: ratio, image_size: resolution } = config ?? {};
   const paths = {
     quality: 'quality',
     size: size ? 'size' : 'image_config.aspect_ratio',
@@ -200,8 +203,7 @@ export function readStops(value: JsonValue | undefined, receipt: Receipt): reado
  * Several services take a schema beside the word for any JSON (llama.cpp, Together, Fireworks). Hugging Face's server
  * has its own words: huggingface.co/docs/text-generation-inference, "Guidance".
  */
-function readResponseFormat(format: Body['response_format']): OutputFormat {
-  if (!format) return { kind: 'text' };
+function readResponseFormat(format: NonNullable<Body['response_format']>): OutputFormat {
   const { type, json_schema, value } = format;
   if (type === 'json_object' || type === 'json') {
     const schema = format.schema ?? value ?? null;
@@ -247,8 +249,10 @@ export function readFormat(
 }
 
 /** Undefined for plain text. @throws GatewayError 400, also for audio, which no answer can carry yet. */
-function readModalities(values: Body['modalities']): readonly OutputModality[] | undefined {
-  const modalities = (values ?? []).map((value, index): OutputModality => {
+function readModalities(
+  values: NonNullable<Body['modalities']>,
+): readonly OutputModality[] | undefined {
+  const modalities = values.map((value, index): OutputModality => {
     const path = `modalities[${index}]`;
     if (typeof value !== 'string') throw wrongType(path, 'a string');
     const word = value.toLowerCase();
@@ -268,7 +272,7 @@ const HOLDERS = ['extra_body', ...CHAT_EXTENSION_KEYS];
  */
 export function refuseCachedContent(holder: JsonObject, path = ''): void {
   for (const key of ['cached_content', 'cachedContent']) {
-    if (isEmptyValue(holder[key])) continue;
+    if (!(key in holder) || isEmptyValue(holder[key])) continue;
     const field = memberPath(path, key);
     const message = `${field} is not supported: a cache belongs to one upstream account. Send the content itself; requests of one session stay on one account and are cached implicitly.`;
     throw invalidRequest(field, message, 'unsupported');

@@ -1,11 +1,12 @@
 // What a Chat Completions body may hold, at any depth, and how what is wrong with it is worded.
 // Source of the shapes: `openai` resources/chat/completions.
 
-import { BUDGET_KEYS, LEVEL_KEYS, usedKey } from '../../canonical/effort.ts';
+import { BUDGET_KEYS, LEVEL_KEYS } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { type ClientNames, memberPath, type Receipt } from '../../canonical/receipt.ts';
-import { createJsonBudget, type JsonBudget, type JsonObject, readNumber } from '../../lib/json.ts';
+import { JSON_BUDGET, type JsonBudget, type JsonObject, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { usedKey } from '../../lib/read-values.ts';
 import type { ChatExtensionKey } from '../../wire/chat.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import {
@@ -308,7 +309,7 @@ export interface ReadContext {
 export function createReadContext(receipt: Receipt): ReadContext {
   return {
     receipt,
-    jsonBudget: createJsonBudget(),
+    jsonBudget: { ...JSON_BUDGET },
     extensionKey: CHAT_EXTENSION_KEYS[0],
     thinkingPath: undefined,
     missingNames: [],

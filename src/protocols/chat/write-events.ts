@@ -196,14 +196,14 @@ export class ChatWriter implements StreamWriter {
     for (const end of choices) {
       const choice = this.#choiceAt(end.choice);
       text += begin(choice);
-      const refusal = blockMessage(end)?.text;
+      const refusal = end.reason === 'stop' ? undefined : blockMessage(end)?.text;
       if (refusal !== undefined) text += chunk(choice, { refusal });
       // Where OpenAI's search models have them: lobe-chat reads them nowhere else.
       const { grounding, content } = choice;
       const annotations = grounding === undefined ? [] : writeAnnotations(grounding, content);
       const delta = annotations.length > 0 ? JSON.stringify({ annotations }) : '{}';
       const reason = writeFinishReason(end, choice.calls > 0, this.#options.callForm);
-      const logprobs = JSON.stringify(writeLogprobs(end));
+      const logprobs = end.logprobs ? JSON.stringify(writeLogprobs(end)) : 'null';
       text += `${choice.head}${delta},"logprobs":${logprobs},"finish_reason":"${reason}"}]}${FRAME_END}`;
     }
     if (this.#options.includeUsage) {

@@ -1,11 +1,12 @@
 // Reads how much the model shall think, what of it the client wants to see, and the shape of the answer.
 
-import { amountOfWord, BUDGET_KEYS, LEVEL_KEYS, usedKey } from '../../canonical/effort.ts';
+import { amountOfWord, BUDGET_KEYS, LEVEL_KEYS } from '../../canonical/effort.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Effort, OutputFormat, Reasoning, ReasoningAmount } from '../../canonical/request.ts';
 import { SUMMARY_INSTRUCTIONS, tellSummary } from '../../canonical/text-forms.ts';
 import { readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { usedKey } from '../../lib/read-values.ts';
 import { ANYTHING, FREE, needed, numberIn, openObjectOf, STRING } from '../body-schema.ts';
 import { readToolChange, type ToolChange } from './read-tools.ts';
 import { type Block, type Body, check, EFFORTS, note, unknownTag, unknownWord } from './schema.ts';

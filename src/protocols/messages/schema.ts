@@ -1,7 +1,7 @@
 // The fields a Messages body may hold, at any depth: what they have to be, and what no answer changes without.
 // Source: SDK `resources/beta/messages/messages.d.ts`.
 
-import { BUDGET_KEYS, LEVEL_KEYS, usedKey } from '../../canonical/effort.ts';
+import { BUDGET_KEYS, LEVEL_KEYS } from '../../canonical/effort.ts';
 import { type GatewayError, invalidRequest } from '../../canonical/error.ts';
 import {
   type ClientNames,
@@ -11,6 +11,7 @@ import {
 } from '../../canonical/receipt.ts';
 import { readNumber } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
+import { usedKey } from '../../lib/read-values.ts';
 import {
   ANYTHING,
   BOOLEAN,

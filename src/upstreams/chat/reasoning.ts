@@ -7,7 +7,6 @@ import {
   EFFORTS,
   effortOfTokens,
   LEVEL_KEYS,
-  usedKey,
 } from '../../canonical/effort.ts';
 import type {
   ReasoningAmount,
@@ -24,7 +23,7 @@ import {
   tryParse,
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
-import { objectsOf, textOf } from '../../lib/read-values.ts';
+import { objectsOf, textOf, usedKey } from '../../lib/read-values.ts';
 import type { FitContext, ModelTraits } from './models.ts';
 import type { ChatQuirks, EffortWord, ReasoningField } from './profiles.ts';
 

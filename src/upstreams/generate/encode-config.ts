@@ -217,11 +217,6 @@ function encodeThinking(
   }
 }
 
-/** True when thoughts of earlier turns may be sent: the model thinks and was not told not to. */
-export function isThinking(reasoning: Reasoning, { thinking }: ModelCapabilities): boolean {
-  return thinking.kind !== 'none' && reasoning.amount.kind !== 'off';
-}
-
 /** False where nothing was said of thinking, so that there is nothing to tell of it. */
 function isNews({ amount }: Reasoning): boolean {
   return amount.kind !== 'off' || amount.isUnasked !== true;

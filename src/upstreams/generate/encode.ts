@@ -18,12 +18,7 @@ import type {
   Turn,
 } from '../../canonical/request.ts';
 import { isCarrier, SIGNATURE_SENTINEL } from '../../canonical/signatures.ts';
-import {
-  createJsonBudget,
-  definedFields,
-  type JsonObject,
-  type JsonValue,
-} from '../../lib/json.ts';
+import { definedFields, JSON_BUDGET, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { wrapMapArguments } from '../../schema/tool-schema.ts';
 import { lastPrompt } from '../../transforms/turns.ts';
@@ -35,12 +30,7 @@ import type {
 } from '../../wire/generate.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { encodeServiceTier, tellServerTool } from '../wire-parts.ts';
-import {
-  type EncodeContext,
-  encodeGenerationConfig,
-  encodeMedia,
-  isThinking,
-} from './encode-config.ts';
+import { type EncodeContext, encodeGenerationConfig, encodeMedia } from './encode-config.ts';
 import { type EncodedTools, encodeToolConfig, encodeTools } from './encode-tools.ts';
 
 /** Service tiers of the wire (@google/genai, `ServiceTier`). */
@@ -95,7 +85,8 @@ export function encode(
   const contents = encodeContents(turns, {
     ...context,
     sendsTraces,
-    sendsThoughts: isThinking(request.reasoning, target.capabilities),
+    sendsThoughts:
+      target.capabilities.thinking.kind !== 'none' && request.reasoning.amount.kind !== 'off',
   });
   return { contents, ...definedFields(body) };
 }
@@ -441,7 +432,7 @@ function asResponsePart(
 
 /** Functions whose arguments are declared as one text were called with that text. */
 function wrapMapCalls(turns: readonly Turn[], names: ReadonlySet<string>): readonly Turn[] {
-  const budget = createJsonBudget();
+  const budget = { ...JSON_BUDGET };
   const wrap = (part: Part): Part =>
     part.kind === 'tool-call' && names.has(part.name)
       ? { ...part, input: wrapMapArguments(part.input, budget) }
