@@ -456,7 +456,7 @@ class ChoiceDecoder {
   /** The upstream's own, which may leave some out. */
   readonly number: number;
   readonly #shared: SharedState;
-  readonly #text: KeptText;
+  readonly #text: KeptText | undefined;
   readonly #details = new ReasoningDetails();
   #open: OpenBlock | undefined;
   /** The words of the open thought, where they are remembered. */
@@ -490,11 +490,11 @@ class ChoiceDecoder {
     this.#shared = shared;
     this.choice = choice;
     this.number = number;
-    this.#text = new KeptText(shared.mostCited);
+    this.#text = shared.mostCited > 0 ? new KeptText(shared.mostCited) : undefined;
   }
 
   get text(): string {
-    return this.#text.toString();
+    return this.#text?.toString() ?? '';
   }
 
   /** What parts of unknown kinds call themselves; undefined where there was none. */
@@ -605,7 +605,7 @@ class ChoiceDecoder {
       if (this.#shared.tracesThoughts) this.#thought.add(text);
       return;
     }
-    this.#text.add(text);
+    this.#text?.add(text);
     this.hasContent = true;
   }
 

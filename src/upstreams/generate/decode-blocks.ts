@@ -15,7 +15,7 @@ interface OpenBlock {
   readonly index: number;
   readonly kind: 'text' | 'thinking';
   signature: Signature | undefined;
-  /** Of a text so far: clients know a signed one again by its words alone. */
+  /** Of a text so far, where clients know a signed one again by its words alone. */
   readonly said: TextDigest | undefined;
 }
 
@@ -49,7 +49,7 @@ export class ChoiceDecoder implements GroundedChoice {
   groundingBytes = 0;
   /** What parts of unknown kinds call themselves; undefined where there was none. */
   unread: ReadonlySet<string> | undefined;
-  readonly #text: KeptText;
+  readonly #text: KeptText | undefined;
   readonly partStarts: number[] = [];
   hasContent = false;
   hasToolCalls = false;
@@ -66,11 +66,11 @@ export class ChoiceDecoder implements GroundedChoice {
     this.choice = choice;
     this.number = number;
     this.#shared = shared;
-    this.#text = new KeptText(shared.mostCited);
+    this.#text = shared.mostCited > 0 ? new KeptText(shared.mostCited) : undefined;
   }
 
   get text(): string {
-    return this.#text.toString();
+    return this.#text?.toString() ?? '';
   }
 
   get heldBytes(): number {
@@ -151,7 +151,8 @@ export class ChoiceDecoder implements GroundedChoice {
     const joins = signature === undefined || open?.signature === undefined;
     if (open?.kind !== kind || !joins) {
       this.close(events);
-      const said = kind === 'text' ? new TextDigest() : undefined;
+      const isKnownByWords = kind === 'text' && this.#shared.context.passesParts !== true;
+      const said = isKnownByWords ? new TextDigest() : undefined;
       open = { index: this.#start({ kind }, events), kind, signature: undefined, said };
       this.#open = open;
     }
@@ -159,7 +160,7 @@ export class ChoiceDecoder implements GroundedChoice {
     open.signature ??= signature;
     if (kind === 'thinking') return;
     open.said?.add(text);
-    this.#text.add(text);
+    this.#text?.add(text);
     this.hasContent = true;
   }
 
@@ -272,7 +273,7 @@ export class ChoiceDecoder implements GroundedChoice {
   #start(block: BlockOpening, events: CanonicalEvent[]): number {
     const index = this.#shared.nextIndex;
     this.#shared.nextIndex += 1;
-    this.partStarts.push(this.#text.length);
+    this.partStarts.push(this.#text?.length ?? 0);
     events.push({ kind: 'block-start', index, choice: this.choice, block });
     return index;
   }
