@@ -158,7 +158,7 @@ export class RelayedText extends AnswerText {
   readonly #input: RelayInput;
   readonly #writer: RelayWriter;
   readonly #onTold: OnTold<string>;
-  /** The frame that was read last, when it went out as it came. */
+  /** The frame that was read last, or that it repeats, when it went to the writer as it came. */
   #last: JsonObject | undefined;
 
   constructor(input: RelayInput, writer: RelayWriter, onTold: OnTold<string>) {
@@ -171,11 +171,13 @@ export class RelayedText extends AnswerText {
 
   protected push(frame: Frame): void {
     if (this.isComplete() || this.#pass(frame)) return;
-    const value = this.#input.edit(frame.value);
+    // That of a frame that repeats another is made when it is asked for.
+    const { value: given } = frame;
+    const value = this.#input.edit(given);
     this.#see(this.#input.decoder.push(value));
     if (this.isComplete()) return;
-    const isEdited = value !== frame.value;
-    this.#last = isEdited ? undefined : value;
+    const isEdited = value !== given;
+    this.#last = isEdited ? undefined : (frame.repeats ?? value);
     this.text += this.#writer.write(value, isEdited ? JSON.stringify(value) : frame.text);
   }
 

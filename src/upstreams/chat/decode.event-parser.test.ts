@@ -20,6 +20,40 @@ test('texts that follow each other repeat the first of them', () => {
   expect(repeated(say('a'), say('b'), say('"\\é'), say(''))).toEqual([undefined, 'b', '"\\é', '']);
 });
 
+test.each(['reasoning_content', 'reasoning'])(
+  'thoughts in %s repeat each other as texts do',
+  (field) => {
+    const think = (text: string, rest: JsonObject = {}) =>
+      chunk({ content: null, [field]: text, ...rest });
+    expect(repeated(think('a'), think('b'), think(''))).toEqual([undefined, 'b', '']);
+    // What begins with nothing said is no model of what says something.
+    expect(repeated(think(''), think('b'), think('c'))).toEqual([undefined, undefined, 'c']);
+    expect(repeated(think('a'), think('b', { content: 'x' }))).toEqual([undefined, undefined]);
+    const frames = read(think('a'), think('b'), say('c'), say('d'), stop());
+    const context = {
+      signatureFamily: FAMILY,
+      body: {},
+      stream: true,
+      createId: (prefix: string) => prefix,
+    };
+    const options = { now: () => 0, tracesThoughts: true, namesEnds: true };
+    const [repeating, reading] = [
+      new ChatDecoder(context, options),
+      new ChatDecoder(context, options),
+    ];
+    const events = frames.flatMap(
+      (frame) => repeating.repeat(frame) ?? repeating.push(frame.value),
+    );
+    expect([...events, ...repeating.end()]).toEqual([
+      ...frames.flatMap(({ value }) => reading.push(value)),
+      ...reading.end(),
+    ]);
+    expect(events).toContainEqual(
+      expect.objectContaining({ delta: { kind: 'thinking', text: 'b' } }),
+    );
+  },
+);
+
 test.each<[string, JsonObject]>([
   ['an end', say('b', { finish_reason: 'stop' })],
   ['usage', { ...say('b'), usage: { total_tokens: 3 } }],

@@ -125,12 +125,16 @@ export class ChatDecoder implements Decoder {
     return events;
   }
 
-  /** Such a chunk has one choice, which says its text and nothing else. */
+  /** Such a chunk has one choice, which says its text or its thought and nothing else. */
   repeat({ repeats, said }: Frame): CanonicalEvent[] | undefined {
     const [choice] = objectsOf(repeats?.choices);
-    if (this.#hasEnded || choice === undefined || said === undefined) return undefined;
+    const delta = objectOf(choice?.delta);
+    if (this.#hasEnded || choice === undefined || delta === undefined || said === undefined) {
+      return undefined;
+    }
     const events: CanonicalEvent[] = [];
-    this.#choiceAt(indexOf(choice, MAX_CHOICES)).say(said, events);
+    const kind = plainField(delta) === undefined ? 'text' : 'thinking';
+    this.#choiceAt(indexOf(choice, MAX_CHOICES)).say(kind, said, events);
     return events;
   }
 
@@ -548,9 +552,9 @@ class ChoiceDecoder {
     if (this.#calls.add(piece) === undefined) this.hasBrokenCall = true;
   }
 
-  /** A delta that has a text and nothing else. */
-  say(text: string, events: CanonicalEvent[]): void {
-    this.#addText('text', text, events);
+  /** A delta that has a text, or a thought like the one before, and nothing else. */
+  say(kind: OpenBlock['kind'], text: string, events: CanonicalEvent[]): void {
+    this.#addText(kind, text, events);
   }
 
   /** Gives out what waits for the end of the choice, and ends the open block. */
@@ -750,35 +754,31 @@ function readToken(value: JsonValue): { token: string; logprob: number } | undef
   return { token: value.token, logprob: Math.min(0, readNumber(value.logprob) ?? 0) };
 }
 
-// Which chunks of a stream say one text and nothing else.
-
-/** Beside these nothing may be said in the one choice, and in its delta, of such a chunk. */
-const CHOICE_FIELDS: ReadonlySet<string> = new Set(['index', 'delta']);
-const DELTA_FIELDS: ReadonlySet<string> = new Set(['role', 'content']);
+// Which chunks of a stream say one text, or one thought, and nothing else.
 
 /** Random texts of OpenAI and of Mistral, which make all chunks differ. */
 const PADDINGS = ['obfuscation', 'p'] as const;
 
-/** Undefined where a chunk also tells of an end, of usage, of an error, of calls or of thoughts. */
+/** Undefined where a chunk also tells of an end, of usage, of an error or of calls, or both a text and a thought. */
 export function findTextChunk(event: JsonObject): TextEvent | undefined {
   const { choices, error, usage, citations, x_groq: groq } = event;
   const [choice] = Array.isArray(choices) && choices.length === 1 ? choices : [];
   const delta = isJsonObject(choice) ? objectOf(choice.delta) : undefined;
   if (!isJsonObject(choice) || delta === undefined) return undefined;
   if ([error, usage, citations, groq].some(isSaid)) return undefined;
-  if (saysMore(choice, CHOICE_FIELDS) || saysMore(delta, DELTA_FIELDS)) return undefined;
-  const { content } = delta;
-  if (typeof content !== 'string') return undefined;
+  const field = plainField(delta) ?? 'content';
+  if (saysMore(choice, ['index', 'delta']) || saysMore(delta, ['role', field])) return undefined;
+  const text = delta[field];
+  if (typeof text !== 'string') return undefined;
   return {
-    field: 'content',
-    text: content,
-    changing: PADDINGS.find((field) => event[field] !== undefined),
-    write: (said) => ({ ...event, choices: [{ ...choice, delta: { ...delta, content: said } }] }),
+    ...{ field, text },
+    changing: PADDINGS.find((name) => event[name] !== undefined),
+    write: (said) => ({ ...event, choices: [{ ...choice, delta: { ...delta, [field]: said } }] }),
   };
 }
 
-function saysMore(object: JsonObject, fields: ReadonlySet<string>): boolean {
-  for (const name in object) if (!fields.has(name) && isSaid(object[name])) return true;
+function saysMore(object: JsonObject, fields: readonly string[]): boolean {
+  for (const name in object) if (!fields.includes(name) && isSaid(object[name])) return true;
   return false;
 }
 
