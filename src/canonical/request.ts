@@ -333,6 +333,17 @@ export type UserLocation = Placed & {
   readonly [Key in (typeof PLACE_KEYS)[number]]?: string | undefined;
 };
 
+type SaidPlace = { readonly [Key in (typeof PLACE_KEYS)[number]]?: string | null };
+
+/** Undefined where nothing is said of it. */
+export function locationOf(said: SaidPlace, path: string): UserLocation | undefined {
+  const words = PLACE_KEYS.flatMap((key): [string, string][] => {
+    const word = said[key]?.trim() ?? '';
+    return word === '' ? [] : [[key, word]];
+  });
+  return words.length === 0 ? undefined : { path, ...Object.fromEntries(words) };
+}
+
 /** Which outputs were requested by JSON Schema; the other values come as texts. */
 export interface TypedValues {
   /** The structured answer. */

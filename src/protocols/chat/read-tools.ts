@@ -5,10 +5,10 @@ import { memberPath, NotedMemo } from '../../canonical/receipt.ts';
 import {
   type FreeformTool,
   type FunctionTool,
+  locationOf,
   PLACE_KEYS,
   type Tool,
   type ToolChoice,
-  type UserLocation,
 } from '../../canonical/request.ts';
 import { isCallable } from '../../canonical/tool-names.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
@@ -67,7 +67,8 @@ export function readSearch(
   }
   const { filters, user_location: location } = search;
   const { allowed_domains: allowed, blocked_domains: blocked } = filters ?? {};
-  const userLocation = location && readLocation(location, memberPath(path, 'user_location'));
+  const place = location?.approximate ?? location ?? {};
+  const userLocation = locationOf(place, memberPath(path, 'user_location'));
   return {
     kind: 'web-search',
     path,
@@ -75,20 +76,6 @@ export function readSearch(
     ...(blocked?.[0] === undefined ? {} : { blockedDomains: blocked }),
     ...(userLocation ? { userLocation } : {}),
   };
-}
-
-type PlaceWords = { readonly [Key in keyof typeof PLACE]?: string | null };
-
-function readLocation(
-  location: PlaceWords & { readonly approximate?: PlaceWords | null },
-  path: string,
-): UserLocation | undefined {
-  const holder = location.approximate ?? location;
-  const words = PLACE_KEYS.flatMap((key): [string, string][] => {
-    const word = holder[key]?.trim() ?? '';
-    return word === '' ? [] : [[key, word]];
-  });
-  return words.length === 0 ? undefined : { path, ...Object.fromEntries(words) };
 }
 
 /** The real service takes less; names the upstream refuses are sent under another one. */

@@ -3,7 +3,7 @@
 import { NotedMemo, type Receipt } from '../../canonical/receipt.ts';
 import {
   type FunctionTool,
-  PLACE_KEYS,
+  locationOf,
   type ServerToolResultPart,
   type Tool,
   type ToolChoice,
@@ -247,16 +247,12 @@ function readWebSearch(
   { allowed_domains, blocked_domains, user_location }: ValueOf<typeof TYPED_TOOL>,
   tool: string,
 ): Tool {
-  const words = PLACE_KEYS.flatMap((key): [string, string][] => {
-    const word = user_location?.[key]?.trim() ?? '';
-    return word === '' ? [] : [[key, word]];
-  });
-  const path = bracketPath(`${tool}.user_location`);
+  const userLocation = locationOf(user_location ?? {}, bracketPath(`${tool}.user_location`));
   return {
     kind: 'web-search',
     ...(allowed_domains ? { allowedDomains: allowed_domains } : {}),
     ...(blocked_domains ? { blockedDomains: blocked_domains } : {}),
-    ...(words.length > 0 ? { userLocation: { path, ...Object.fromEntries(words) } } : {}),
+    ...(userLocation ? { userLocation } : {}),
   };
 }
 

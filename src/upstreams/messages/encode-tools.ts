@@ -7,7 +7,6 @@ import {
   type FreeformTool,
   type FunctionTool,
   NOTHING_TYPED,
-  PLACE_KEYS,
   type Tool,
   type TypedValues,
 } from '../../canonical/request.ts';
@@ -99,17 +98,13 @@ function encodeServerTool(tool: ServerTool, receipt: Receipt): JsonObject {
     const reason = told`The upstream takes allowed or blocked domains, not both: sources of the blocked ones are left out of the answer.`;
     receipt.add('approximated', path, reason);
   }
-  const place = PLACE_KEYS.flatMap((key) => {
-    const word = userLocation?.[key];
-    return word === undefined ? [] : [[key, word] as const];
-  });
+  const { city, region, country, timezone } = userLocation ?? {};
+  const place = definedFields({ city, region, country, timezone });
   return {
     ...base,
     ...(allowedDomains.length > 0 ? { allowed_domains: [...allowedDomains] } : {}),
     ...(blockedDomains.length > 0 && !hasBoth ? { blocked_domains: [...blockedDomains] } : {}),
-    ...(place.length > 0
-      ? { user_location: { type: 'approximate', ...Object.fromEntries(place) } }
-      : {}),
+    ...(place ? { user_location: { type: 'approximate', ...place } } : {}),
   };
 }
 
