@@ -84,33 +84,23 @@ const time = (at: number): string => new Date(at).toISOString();
 const money = (nanos: number | undefined): number | undefined =>
   nanos === undefined ? undefined : toDollars(nanos);
 
+const snakeCase = (field: string): string =>
+  field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Columns that are called as their fields. */
+const plain = (...fields: readonly Exclude<keyof RequestRow, 'receipt' | 'error' | 'tags'>[]) =>
+  Object.fromEntries(fields.map((field) => [snakeCase(field), (row: RequestRow) => row[field]]));
+
 const REQUEST_COLUMNS: Columns<RequestRow> = {
   time: ({ at }) => time(at),
-  request_id: ({ requestId }) => requestId,
-  protocol: ({ protocol }) => protocol,
-  surface: ({ surface }) => surface,
-  stream: ({ stream }) => stream,
-  status: ({ status }) => status,
-  outcome: ({ outcome }) => outcome,
-  model: ({ model }) => model,
-  upstream_model: ({ upstreamModel }) => upstreamModel,
-  account: ({ account }) => account,
-  key_id: ({ keyId }) => keyId,
+  ...plain('requestId', 'protocol', 'surface', 'stream', 'status', 'outcome'),
+  ...plain('model', 'upstreamModel', 'account', 'keyId'),
   key: ({ keyName }) => keyName,
-  owner: ({ owner }) => owner,
-  team: ({ team }) => team,
+  ...plain('owner', 'team'),
   tags: ({ tags }) => tags?.join('; '),
   client: ({ clientAddress }) => clientAddress,
-  replica: ({ replica }) => replica,
-  attempts: ({ attempts }) => attempts,
-  first_event_ms: ({ firstEventMs }) => firstEventMs,
-  total_ms: ({ totalMs }) => totalMs,
-  input_tokens: ({ inputTokens }) => inputTokens,
-  output_tokens: ({ outputTokens }) => outputTokens,
-  cached_tokens: ({ cachedTokens }) => cachedTokens,
-  cache_write_tokens: ({ cacheWriteTokens }) => cacheWriteTokens,
-  thought_tokens: ({ thoughtTokens }) => thoughtTokens,
-  images: ({ images }) => images,
+  ...plain('replica', 'attempts', 'firstEventMs', 'totalMs', 'inputTokens', 'outputTokens'),
+  ...plain('cachedTokens', 'cacheWriteTokens', 'thoughtTokens', 'images'),
   cost: ({ costNanos }) => money(costNanos),
   flat_rate_cost: ({ flatRateNanos }) => money(flatRateNanos),
   cache_savings: ({ cacheSavingsNanos }) => money(cacheSavingsNanos),
@@ -146,10 +136,7 @@ const USAGE_COLUMNS: Columns<UsageBreakdown> = {
       const isMoney =
         figure === 'costNanos' || figure === 'flatRateNanos' || figure === 'cacheSavingsNanos';
       if (isMoney) return [MONEY[figure], priced(figure)];
-      return [
-        figure.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-        (row: UsageSum): Cell => row[figure],
-      ];
+      return [snakeCase(figure), (row: UsageSum): Cell => row[figure]];
     }),
   ),
   currency: ({ pricedRequests }) => (pricedRequests === 0 ? undefined : CURRENCY),
