@@ -64,7 +64,6 @@ interface AccessLogOptions {
   readonly log: LineLog;
 }
 
-/** Gives what takes these credentials out of a text, and those of the gateway. */
 export type RedactorFor = (credentials: readonly string[]) => { text(text: string): string };
 
 /** How every write of this folder waits: all that came within a second leaves at once. */

@@ -73,7 +73,6 @@ export interface ListedKey {
   readonly usedToday: DayUse;
 }
 
-/** A key in use. */
 interface Kept {
   key: ClientKey;
   digest: string;
@@ -253,7 +252,6 @@ export class ApiKeys {
     return this.#listeners.add(listener);
   }
 
-  /** The id of the key that one of the credentials is. */
   identify(credentials: readonly string[]): string | undefined {
     let found: string | undefined;
     for (const secret of credentials) {

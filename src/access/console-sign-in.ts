@@ -161,7 +161,6 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
     cookieTag,
     endAllSessions: (): Promise<void> => sessions.endAll(),
     sessionsOf: (personId: string): readonly ShownSession[] => sessions.of(personId, tagOf),
-    /** Signs a person out everywhere, or in the browser of that name alone. */
     endSessionsOf: (personId: string, name?: string): Promise<void> =>
       sessions.endOf(personId, name),
   };

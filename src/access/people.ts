@@ -226,7 +226,6 @@ export class People {
 
 export const LAST_OWNER: Sentence = told`This is the last owner, and the console has no password: nobody could change people and sign-in any more. Make somebody else an owner first, or set WEB_PASSWORD.`;
 
-/** Refusal of a name, or of a sign-in at the provider, that is taken. */
 export function nameTaken(name: string): Sentence {
   return told`There is already a person named ${name}.`;
 }

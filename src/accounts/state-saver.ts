@@ -13,7 +13,6 @@ export interface AccountLog extends LineLog {
 
 interface StateSaverOptions {
   readonly store: Pick<AccountStore, 'saveHealth' | 'saveQuotas'>;
-  /** The account as it is now; undefined when it is gone. */
   readonly find: (id: string) => Account | undefined;
   readonly clock: Clock;
   readonly random: () => number;
@@ -56,7 +55,6 @@ export function createStateSaver(options: StateSaverOptions) {
   return {
     /** Many marks of one account before it is saved are one write. */
     mark: (id: string, part: SavedPart) => void queue.add({ id, parts: new Set([part]) }),
-    /** The accounts whose status is not saved yet. */
     unsavedStatuses: (): ReadonlySet<string> =>
       new Set(queue.entries().flatMap(({ id, parts }) => (parts.has('status') ? [id] : []))),
     /** Saves all that is marked now. @throws StoreError `unavailable` when some of it could not be. */

@@ -104,7 +104,6 @@ export interface NewKey {
 
 interface TriedKey {
   readonly trial: Trial | undefined;
-  /** What it may be asked for, where that was read. */
   readonly models: Account['models'];
 }
 

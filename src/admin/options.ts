@@ -132,7 +132,6 @@ export interface MonitorRouteOptions
     until(): number;
     setUntil(at: number): Promise<unknown>;
   };
-  /** The text for Prometheus. */
   readonly metrics: () => Promise<string>;
   readonly dispatcher: Pick<Dispatcher, 'generate'>;
   readonly createId: (prefix: string) => string;

@@ -39,7 +39,6 @@ export const QUERY_CURSOR = {
   description: 'The `nextCursor` of an earlier answer.',
 } as const;
 
-/** Undefined where the pattern says it best. */
 export function patternWords(params: object): Sentence | undefined {
   return 'pattern' in params ? WORDS.get(params.pattern) : undefined;
 }

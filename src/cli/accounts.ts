@@ -360,7 +360,6 @@ async function readRest(
   return said({ label, project, tier, priority, notes, proxyUrl, generate, addAnyway });
 }
 
-/** Without what was not said. */
 function said(given: Readonly<Record<string, string | number | boolean | undefined>>): JsonObject {
   return definedFields(given) ?? {};
 }

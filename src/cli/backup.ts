@@ -243,7 +243,6 @@ export async function restoreBackup(
 const NO_FOLDER_TO_RESTORE =
   'DATABASE_URL is set, and a backup goes into a data folder. Restore it without DATABASE_URL, then move it with "isthmus migrate-store". A dump of pg_dump goes back with psql or pg_restore.';
 
-/** Files of a data folder that a backup replaces. */
 const REPLACED = [
   ...[DATABASE_FILE, `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`],
   ...[ENTRIES.settings, `${ENTRIES.settings}.bak`, KEY_FILE, ENTRIES.strict],
@@ -415,7 +414,6 @@ interface Manifest {
   readonly files: readonly ArchivedFile[];
 }
 
-/** Size and checksum of files of a folder, as the manifest has them. */
 function measureFiles(folder: string, names: readonly string[]): Promise<readonly ArchivedFile[]> {
   return Promise.all(
     names.map(async (name) => {

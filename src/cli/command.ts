@@ -71,7 +71,6 @@ export type AddCommand = (parent: CliCommand, parts: CommandParts) => void;
 
 type JsonFlag = Said<'json', boolean>;
 
-/** A command that works on a gateway through its admin API. */
 export function gatewayCommand<Flags extends object>(
   row: CommandRow<Work<Context, Flags & ConnectFlags>>,
 ): AddCommand {
@@ -139,7 +138,6 @@ function refuseUnknownWord(
 
 export const CA = new Option('--ca <file>', 'CA certificate for the HTTPS of the gateway, in PEM');
 
-/** The flags that say which gateway is meant. */
 function addGatewayFlags(command: CliCommand): CliCommand {
   return command
     .option('--url <address>', 'address of the gateway')

@@ -327,7 +327,6 @@ function keyPath(key: JsonObject): string {
   return `/api/keys/${encodeURIComponent(textOf(key, 'id'))}`;
 }
 
-/** The limits that were named, as the admin API calls them. */
 function toChange({ expires, blockedHours, ...named }: LimitFlags, now: number): JsonObject {
   const orNull = (value: JsonValue | undefined) => (value === NONE ? null : value);
   const limits = Object.fromEntries(NAMES.map((name) => [name, orNull(named[name])]));

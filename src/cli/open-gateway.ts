@@ -20,7 +20,6 @@ import { claimFolder, makeDataDir, SHARED_FOLDER } from './data-folder.ts';
 import { createLog, type LogOptions } from './log.ts';
 import { readOpenFiles, warnOfFewFiles } from './start-checks.ts';
 
-/** What a worker has from its parent. */
 interface Parent extends Pick<AppOptions, 'incoming'> {
   readonly siblings: Cluster;
 }
@@ -83,7 +82,6 @@ export async function openGateway(options: OpenGatewayOptions) {
     log,
     /** Where the key stands that was made because other machines can reach this one. */
     newKeyFile,
-    /** Drains and closes; resolves when everything is closed. */
     async close(how: CloseOptions = {}): Promise<void> {
       log.info({}, 'The gateway stops.');
       await app.close(how);

@@ -71,7 +71,6 @@ export async function serve(flags: Flags) {
         process.kill(process.pid, 'SIGTERM');
       });
     },
-    /** Drains and closes; resolves when everything is closed. */
     close(): Promise<void> {
       updates?.close();
       return close({ isReplaced });
@@ -124,7 +123,6 @@ interface BannerFacts {
   readonly isSandbox: boolean;
   /** The file a fresh key was just written to. */
   readonly newKeyFile: string | undefined;
-  /** Undefined where the registry is not asked for newer versions. */
   readonly updates?: { readonly isFirst: boolean; newer(): string | undefined } | undefined;
   /** Of HTTPS; undefined where the gateway listens in plain HTTP. */
   readonly certificate?:

@@ -19,7 +19,6 @@ const MAX_PAUSE_MS = 30_000;
 /** A worker that served this long did not end because of how it started. */
 const STABLE_MS = 60_000;
 
-/** One that listens, or is about to. */
 interface Running {
   readonly worker: Worker;
   readonly listening: Promise<void>;

@@ -123,14 +123,12 @@ export function writeWord(text: string, shell: Shell): string {
   return PLAIN.test(text) ? text : quoteWord(text, shell);
 }
 
-/** One word of a command line, in quotes always. */
 export function quoteWord(text: string, shell: Shell): string {
   if (shell === 'posix') return `'${text.replaceAll("'", "'\\''")}'`;
   // PowerShell ends a text at curly quotes as well; twice, each stands for itself.
   return `'${text.replace(/['‘’‚‛]/g, '$&$&')}'`;
 }
 
-/** A text of JavaScript, in single quotes. */
 export function quoteScript(text: string): string {
   return `'${escapeIn(text, "'")}'`;
 }

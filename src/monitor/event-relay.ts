@@ -16,9 +16,7 @@ export interface RelaySharing {
 
 interface EventRelayOptions extends RelaySharing {
   readonly topic: string;
-  /** Whether a console watches here now. */
   readonly hasReaders: () => boolean;
-  /** An event of another process. */
   readonly take: (event: RelayedEvent) => void;
   /** Events of others were missed, or may have been: what they are about has to be read again. */
   readonly onGap: () => void;
@@ -71,7 +69,6 @@ export class EventRelay {
     });
   }
 
-  /** Whether a console watches at another process. */
   get isWatched(): boolean {
     const now = this.#options.clock.monotonic();
     for (const [replica, until] of this.#watchedUntil)
@@ -79,7 +76,6 @@ export class EventRelay {
     return this.#watchedUntil.size > 0;
   }
 
-  /** Sends an event of this process to where a console watches. */
   tell(event: RelayedEvent): void {
     if (!this.isWatched) return;
     if (this.#waiting.length < MAX_EVENTS) this.#waiting.push(event);

@@ -100,7 +100,6 @@ interface LatencyFigures {
   readonly tokensPerSecond?: number | undefined;
 }
 
-/** What is shown of timings; absent where there are none. */
 export function readTimings(timings: Timings): LatencyFigures {
   const { durations, firstTokens, timedTokens, timedMs } = timings;
   return {

@@ -46,7 +46,6 @@ interface Lines {
 }
 
 export class LogFiles {
-  /** Lines that could not be written. */
   dropped = 0;
   readonly #options: LogFilesOptions;
   readonly #limits: LogLimits;

@@ -137,7 +137,6 @@ function writeLabels(labels: Labels): string {
 interface SharedMetricsOptions {
   readonly cluster: Pick<Cluster, 'notices' | 'replica' | 'state'>;
   readonly clock: Pick<Clock, 'startTimer'>;
-  /** Those of this process. */
   readonly write: () => string;
 }
 

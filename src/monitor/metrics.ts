@@ -182,7 +182,6 @@ export function createMetrics(sources: MetricsSources) {
       series.thought.value += row.thoughtTokens ?? 0;
       countRest(families, model, { row, details });
     },
-    /** The text format of Prometheus. */
     write: () => text.write(),
   };
 }

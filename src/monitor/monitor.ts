@@ -91,7 +91,6 @@ interface LiveParts {
   readonly save: () => Promise<void>;
 }
 
-/** The feed, and what it shares with those of other processes. */
 function openLive(
   { sharing, clock, createId }: MonitorOptions,
   { figures, errors, recall, save }: LiveParts,

@@ -234,13 +234,11 @@ export const REQUEST_BODIES_FIELDS = optionals({
 
 const BODIES_SCHEMA = object(REQUEST_BODIES_FIELDS);
 
-/** What lists show. */
 export type RequestRow = ValueOf<typeof REQUEST_ROW_SCHEMA>;
 export type RequestOutcome = RequestRow['outcome'];
 export type ReceiptCounts = RequestRow['receipt'];
 
 export interface RequestDetails extends Omit<ValueOf<typeof DETAILS_SCHEMA>, 'receiptEntries'> {
-  /** What stands in the path for the model. */
   readonly pathModel: string;
   readonly receiptEntries: readonly ReceiptEntry[];
 }
@@ -338,7 +336,6 @@ export interface EndedRequest
   readonly isIdGiven: boolean;
   /** `embed`, `count-tokens` or, also when absent, `generate`. */
   readonly operation?: string | undefined;
-  /** What stands in the path for the model. */
   readonly pathModel: string;
   /** What its body or form names as the model, where that is a text. */
   readonly bodyModel?: string | undefined;

@@ -18,7 +18,6 @@ interface OwnLive {
   readonly feed: LiveFeed;
   /** Told of requests that failed elsewhere. */
   readonly onFailed: (row: RequestRow) => void;
-  /** Stores the requests that wait for it. */
   readonly save: () => Promise<void>;
 }
 

@@ -187,7 +187,6 @@ export interface AccountView {
 interface PoolSettings {
   /** `balance`: while the account is free; `cache-first`: waits for it; `performance-first`: no binding. */
   readonly mode: 'balance' | 'cache-first' | 'performance-first';
-  /** How long a request may wait for its session's account in all. */
   readonly maxWaitMs: number;
   /** Id or label of the account that gets every request while it can be used. */
   readonly fixedAccount: string | undefined;

@@ -24,7 +24,6 @@ export interface Choice {
   readonly by: ChosenBy;
 }
 
-/** Which policy chose. */
 type ChosenBy =
   | 'fixed-account'
   | 'preferred-account'
@@ -401,7 +400,6 @@ export class Selection {
     return entries;
   }
 
-  /** Each of these candidates with its verdict. */
   logEach(candidates: Iterable<Candidate>, choice: Choice | undefined): SelectionLogEntry[] {
     const entries: SelectionLogEntry[] = [];
     for (const candidate of candidates) {

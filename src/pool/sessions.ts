@@ -27,7 +27,6 @@ export type BoundAccountState = 'ready' | 'resting' | 'unfit' | 'gone';
 /** A client has few models; a session that names many is not followed into all of them. */
 const MAX_MODELS = 8;
 
-/** The accounts to try for a model, best first. */
 export function boundAccounts({ home, detours }: SessionBinding, model: string): readonly string[] {
   const detour = detours.get(model);
   if (detour === undefined) return [home];
@@ -41,7 +40,6 @@ interface Move {
   readonly state: BoundAccountState;
 }
 
-/** The binding after a request went to `chosen`. */
 export function nextBinding(binding: SessionBinding | undefined, move: Move): SessionBinding {
   const { model, chosen, state: fate } = move;
   if (binding === undefined) return boundTo(chosen, model);

@@ -11,19 +11,16 @@ export type HealthBand = 0 | 1 | 2;
 
 interface AttemptEnd {
   readonly accountId: string;
-  /** The account's own id of the model. */
   readonly model: string;
   readonly clientKeyId: string;
   readonly session?: string | undefined;
   /** Stands for what was asked: a request that fails again and again counts once. */
   readonly fingerprint?: string | undefined;
-  /** Undefined for a success. */
   readonly failure: UpstreamFailure | undefined;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** How the last attempts on one account went, of all its models and clients. */
 interface AccountCondition {
   /** The last attempts that said something of the account, at most 20. */
   readonly attempts: number;

@@ -51,7 +51,6 @@ export interface Price {
   readonly basis: PriceBasis;
   /** The name or pattern the price is kept under. */
   readonly model: string;
-  /** Of public prices. */
   readonly provider?: Provider | undefined;
   /** Where it comes from, and of which day it is; of own prices as the operator wrote it. */
   readonly source?: string | undefined;
@@ -63,7 +62,6 @@ interface ListedPrice extends Price {
   readonly provider: Provider;
 }
 
-/** The public prices, in the order of the file. */
 export const LISTED_PRICES: readonly ListedPrice[] = table.prices.map(readListed);
 
 /** Where the facts of the file were taken from; the page of each provider is where they originate. */

@@ -270,7 +270,6 @@ function respellReadings(spellings: ModelSpellings): ReadonlyMap<string, QuotaRe
 interface RefreshMoment {
   readonly now: number;
   readonly intervalMs: number;
-  /** A random number in [0, 1). */
   readonly jitter: number;
 }
 

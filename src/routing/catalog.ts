@@ -69,7 +69,6 @@ export const CATALOG: readonly CatalogModel[] = ROWS.map(
 
 const BY_ID = new Map(CATALOG.map((model) => [model.id, model]));
 
-/** The catalogue model of exactly this id. */
 export function findCatalogModel(id: string): CatalogModel | undefined {
   return BY_ID.get(id);
 }

@@ -122,7 +122,6 @@ export function createFamilies(settings: FamiliesSettings = {}) {
     return undefined;
   };
   return {
-    /** The model of the list that the operator prefers for a catalogue name. */
     preferred(name: string, listed: ListedIds): string | undefined {
       if (wishes.size === 0) return undefined;
       const ids = [...listed.keys()];

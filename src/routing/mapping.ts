@@ -53,7 +53,6 @@ export function createMapping(entries: Readonly<Record<string, string>>) {
       const hit = otherSpelling === foldedName ? own : better(own, find(otherSpelling));
       return hit && { target: hit.target, key: hit.wildcard.pattern, kind: 'pattern' };
     },
-    /** The keys without `*`. */
     exactNames: (): readonly string[] => [...exact.keys()],
   };
 }
@@ -165,7 +164,6 @@ export const PRESETS: readonly Preset[] = [
 
 type Entries = Readonly<Record<string, string>>;
 
-/** The built-in presets, then those of `proxy.presets`. */
 export function allPresets(own: Readonly<Record<string, Entries>>): readonly Preset[] {
   const others = Object.entries(own).map(([name, mapping]) => ({ name, description: '', mapping }));
   return [...PRESETS, ...others];

@@ -193,7 +193,6 @@ function findOwn(name: string): NamedModel | undefined {
   return target === undefined ? undefined : catalogModel({ kind: 'own-name', name, target });
 }
 
-/** Well-known names of other models. */
 export function findAlias(name: string): NamedModel | undefined {
   if (hasUnreadImageSuffix(name)) return undefined;
   const hit = findPatternAlias(name);
@@ -415,7 +414,6 @@ type SuffixEnd =
   | { readonly size: '1K' | '2K' | '4K'; readonly tokens: number }
   | { readonly aspectRatio: string; readonly tokens: number };
 
-/** The parameter the tokens end with, and how many tokens it takes. */
 function readEnd(tokens: readonly string[]): SuffixEnd | undefined {
   const [before, last] = [tokens.at(-2), tokens.at(-1)?.toLowerCase() ?? ''];
   const size = SIZES.get(last);
@@ -454,7 +452,6 @@ export function readImageName(names: MappedNames, name: string): ImageName | und
   return found && isOnlyWhole ? { ...found, base: name } : found;
 }
 
-/** Whether the name is that of a mapped image model and something more. */
 export function isMappedImageWithRest(names: MappedNames, name: string): boolean {
   const tokens = name.split('-');
   return tokens.some((_token, at) => at > 0 && leadsToImages(names, tokens.slice(0, at).join('-')));

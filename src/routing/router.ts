@@ -103,7 +103,6 @@ function withoutProvider(name: string): string | undefined {
 export interface RoutedModel extends ModelVariant {
   /** The name the pool is asked for. */
   readonly target: string;
-  /** The upstream that alone may serve it. */
   readonly upstreamId?: string | undefined;
   /** True for a name that nobody knows: accounts whose models are unknown may have it. */
   readonly isPassedOn?: boolean | undefined;
@@ -122,7 +121,6 @@ export interface WeightedRoute {
 }
 
 interface Route extends ModelRoute {
-  /** The name asked for, without `models/`. */
   readonly asked: string;
   /** How the name became the target. */
   readonly steps: readonly RouteStep[];
@@ -160,7 +158,6 @@ interface RouterOptions {
   families?(): Pick<Families, 'newestOf' | 'preferredOf'>;
 }
 
-/** The names the accounts' own model lists hold. */
 interface OfferedNames extends Iterable<string> {
   has(name: string): boolean;
   /** The id by which an enabled account serves the target now; undefined when none does. */

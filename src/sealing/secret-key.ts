@@ -84,7 +84,6 @@ export function makeNextKey(dataDir: string): string {
   return readKeyFile(path, undefined) ?? makeKeyFile(path, newKeyText(), writePrivateFile);
 }
 
-/** Puts the next key in the place of the one before, which is gone then. */
 export function placeNextKey(dataDir: string): void {
   replaceFile(nextKeyPath(dataDir), keyPath(dataDir));
 }

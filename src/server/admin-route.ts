@@ -81,7 +81,6 @@ interface SignedInPerson {
 type CallerSettings = Pick<EdgeSettings, 'host' | 'trustedProxies' | 'allowedHosts'>;
 
 interface CallerView extends Pick<AdminCaller, 'address' | 'isLocal'> {
-  /** False for a web page from elsewhere. */
   readonly isOwnPage: boolean;
   /** False when a gateway that begins to listen there does not hear it. */
   readonly isHeard: boolean;
@@ -99,7 +98,6 @@ export type AdminAnswer =
     }
   /** 204. */
   | { readonly kind: 'empty'; readonly cookie?: string | undefined }
-  /** Plain text of whatever type. */
   | { readonly kind: 'text'; readonly contentType: string; readonly text: string }
   /** Server-sent events, each framed already; `return` is called when nobody reads on. */
   | { readonly kind: 'events'; readonly frames: AsyncIterableIterator<string> }

@@ -61,7 +61,6 @@ export class ListenerCertificate {
     this.#inUse = load(files);
   }
 
-  /** For the server when it is made. */
   get serverOptions(): Pick<SecureContextOptions, 'cert' | 'key'> {
     return this.#inUse.options;
   }

@@ -188,7 +188,6 @@ interface ConnectionLimitOptions {
 
 type Connection = Pick<Socket, 'remoteAddress' | 'remotePort' | 'destroy' | 'once' | 'setTimeout'>;
 
-/** As much of node's server as is needed here. */
 interface ConnectionServer {
   maxConnections: number;
   /** The idle limit that node tells the client in `Keep-Alive: timeout=…`, and the time it adds before it closes. */
@@ -260,7 +259,6 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
   const visitorFor = derived(trustedProxies, (proxies) =>
     remember(MAX_PEERS, (peer) => visitorAt(peer, proxies)),
   );
-  /** Connections whose handshake is not done, by their peer. */
   const handshaking = new Map<string, Held>();
   const enter = (socket: Connection): void => {
     const { name, isProxy, isMany } = visitorFor()(socket.remoteAddress ?? '');

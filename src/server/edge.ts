@@ -82,7 +82,6 @@ export interface EdgeOptions {
   readonly log: Log;
   /** What the bodies of all requests may cost together; by the memory there is, unless it is given. */
   readonly bodies?: BodyBudget | undefined;
-  /** Where another process listens for this one. */
   readonly incoming?: Incoming | undefined;
   /** How many the system lets this process have open; undefined where it does not say. */
   readonly openFiles?: number | undefined;
@@ -152,7 +151,6 @@ export interface Exchange extends BodyHolder, IndexedListItem {
   observed?: ObservedCall | undefined;
 }
 
-/** What is known of a model request besides its exchange. */
 export interface ObservedCall
   extends RunningRequest,
     Pick<EndedRequest, 'operation' | 'pathModel'> {

@@ -37,7 +37,6 @@ const REST_MS = 5_000;
 interface TextAnswer extends Omit<JsonAnswer, 'body'> {
   /** Bytes where the text was compressed; the headers say how. Absent for answers without a body. */
   readonly text?: string | Buffer;
-  /** The content type. */
   readonly type?: string;
 }
 

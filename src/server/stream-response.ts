@@ -138,7 +138,6 @@ export class SocketWriter {
     return this.isBehind ? this.#untilDrained() : undefined;
   }
 
-  /** True while the client has not taken what was written. */
   get isBehind(): boolean {
     const response = this.#response;
     return response.writableNeedDrain || response.socket?.writableNeedDrain === true;

@@ -367,7 +367,6 @@ interface TurnResponseOptions {
   readonly onWritten: () => void;
 }
 
-/** Headers that tell a client what to do about an error. */
 const TOLD_HEADERS = /^(?:x-request-id|x-should-retry|x-isthmus-.*|retry-after.*)$/;
 
 /** The answer to one message: each event of its stream is a message, and so is an error. */

@@ -10,7 +10,6 @@ export interface StoredResponse {
   readonly previousId?: string | undefined;
   /** The items of the request, without those of the answers before. */
   readonly input: readonly JsonObject[];
-  /** The whole response object, with its output. */
   readonly response: JsonObject;
   /** Of one that is made in the background: the process that makes it or did, where there are several. */
   readonly runner?: string | undefined;
@@ -297,7 +296,6 @@ function itemIdsOf({ response }: StoredResponse): readonly string[] {
   return output.filter(isJsonObject).flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
 }
 
-/** A response in memory or in the durable store. */
 export interface StoredResponseRow {
   readonly clientKeyId: string;
   readonly id: string;

@@ -365,7 +365,6 @@ const REQUIRED: Readonly<Record<Credential['kind'], readonly string[]>> = {
   'service-account': ['clientEmail', 'privateKey'],
 };
 
-/** Undefined when it is none of the kinds. */
 function readCredential(text: string): Credential | undefined {
   const value = readJson(text);
   if (!isJsonObject(value)) return undefined;

@@ -34,7 +34,6 @@ export interface CopiedTable {
 
 interface CopiedTableShape {
   readonly table: keyof Tables;
-  /** What orders its rows, each of its own. */
   readonly key: readonly string[];
   /** Rows at once; fewer where they are long. */
   readonly batch?: number;

@@ -145,7 +145,6 @@ export interface Tables {
   migrations: { version: number; name: string; appliedAt: number };
 }
 
-/** A row as it is read. */
 export type TableRow<Table extends keyof Tables> = Selectable<Tables[Table]>;
 
 /** Builds queries and never runs them: each database compiles them into its own words. */

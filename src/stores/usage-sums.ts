@@ -298,7 +298,6 @@ function* readRolled(
 }
 
 interface Sums<Column extends string> {
-  /** Beginning of the span. */
   readonly span: number;
   /** When the last of it began. */
   readonly last: number;

@@ -223,7 +223,6 @@ function reasonOf(error: unknown): string {
   return (error.message || code).slice(0, MAX_REASON);
 }
 
-/** The names that `OTEL_TRACES_SAMPLER` knows for them. */
 type SamplerName = `${'' | 'parentbased_'}${'always_on' | 'always_off' | 'traceidratio'}`;
 
 /** @param ratio the part of all traces that a sampler by ratio keeps, 0 to 1 */
@@ -515,7 +514,6 @@ function requestParameters(asked: AskedFor | undefined): MaybeAttributes {
   };
 }
 
-/** Only where the request says one. */
 function outputType(request: CanonicalRequest): string | undefined {
   const { outputFormat, outputModalities = [], image } = request;
   if (outputFormat.kind !== 'text') return 'json';

@@ -115,7 +115,6 @@ function isShownSecret(value: JsonValue): boolean {
   return isJsonObject(value) && Object.keys(value).length === 1 && value.isSet === true;
 }
 
-/** A patch without the secrets that came back as they were shown. */
 export function dropUnchangedSecrets(patch: JsonObject, place: Place): JsonObject {
   return mapObject(patch, (value, key) => {
     if (isSecretKey(key, place) && isShownSecret(value)) return undefined;

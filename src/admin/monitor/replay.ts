@@ -133,7 +133,6 @@ interface ReplayContext extends CallContext {
 interface Sending {
   readonly recorded: RequestRecord;
   readonly route: GenerateRoute;
-  /** Who answers it in place of that. */
   readonly into: Answering | undefined;
   readonly asked: Omit<RouteInput, 'receipt'>;
   readonly context: ReplayContext;

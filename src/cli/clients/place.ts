@@ -36,7 +36,6 @@ export function findFile(file: SettingsFile, machine: Machine): FoundFile {
   return { path, format: file.format };
 }
 
-/** The file of the project that the command is run in. */
 export function findProjectFile(file: SettingsFile, { folder }: Machine): FoundFile {
   return { path: join(folder, file.folder.home, file.names[0]), format: file.format };
 }

@@ -107,7 +107,6 @@ export function eolOf(text: string): '\r\n' | '\n' {
   return text.includes('\r\n') ? '\r\n' : '\n';
 }
 
-/** With lines added at the end, which begin on a line of their own. */
 function appendLines(text: string, lines: readonly string[]): string {
   const eol = eolOf(text);
   const gap = text === '' || text.endsWith('\n') ? '' : eol;
@@ -156,7 +155,6 @@ export function hasComments(text: string): boolean {
   return found;
 }
 
-/** A value in one line stays in one line. */
 function isInOneLine(text: string, path: Change['path']): boolean {
   const root = parseTree(text, [], { allowTrailingComma: true });
   if (root === undefined) return false;

@@ -567,7 +567,6 @@ function findSdk({ id, name, write, otherKeys }: SdkVariables, machine: Machine)
 
 type Values = Pick<FoundClient, 'basePath' | 'address' | 'key' | 'model'>;
 
-/** Only what these entries hold. */
 function readValues(entries: readonly SettingEntry[], tree: Tree): Partial<Values> {
   const values: { -readonly [Name in keyof Values]?: Values[Name] } = {};
   for (const { path, value } of entries) {

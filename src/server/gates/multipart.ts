@@ -21,7 +21,6 @@ const LIMITS = {
   fieldBytes: 1024 * 1024,
 } as const;
 
-/** True for `multipart/form-data`, whatever its parameters. */
 export function isMultipart(contentType: string | undefined): boolean {
   return /^multipart\/form-data\s*(?:;|$)/i.test(contentType?.trim() ?? '');
 }
