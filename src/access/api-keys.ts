@@ -264,7 +264,7 @@ export class ApiKeys {
     return found;
   }
 
-  /** For an unknown secret: resolves once keys of other processes are read anew, at most now and then. */
+  /** Reads anew what other processes stored, for an unknown secret; undefined where that was done lately. */
   lookAgain(credentials: readonly string[]): Promise<void> | undefined {
     const { clock, cluster, digestKey } = this.#options;
     const secret = credentials.find(looksLikeKeySecret);

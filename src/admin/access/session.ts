@@ -338,7 +338,7 @@ export async function requireReauthentication(
 /** How recent a sign-in must be where a person without a password would otherwise enter it again. */
 const FRESH_MS = 600_000;
 
-/** Scripts did so with the request; who has no password signs in anew. @throws GatewayError */
+/** Scripts show it with each request; who has no password signs in anew. @throws GatewayError */
 async function checkPasswordAgain(
   { login, people, clock }: Pick<AccessControl, 'login' | 'people' | 'clock'>,
   { address, hasShownPassword, person }: Reauthentication,

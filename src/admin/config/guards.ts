@@ -192,7 +192,7 @@ interface EntryChange {
 
 const DELIBERATELY = told`To do it anyway, change the config file on the machine of the gateway.`;
 
-/** Whether the console would still let the same request in. @throws GatewayError invalid-request */
+/** Checks that the console would still let the same request in. @throws GatewayError invalid-request */
 export function refuseLockOut(
   access: Pick<AccessControl, 'addresses' | 'login' | 'people'> | undefined,
   caller: AdminCaller,

@@ -426,7 +426,7 @@ export function createBodyBudget(clock: Pick<Clock, 'monotonic'>, memory: Memory
   };
 
   return {
-    /** Whether memory for such a body is free now. @throws GatewayError too-large, or overloaded for a while */
+    /** Checks that memory for such a body is free, and takes none. @throws GatewayError too-large or overloaded */
     check: (holder: BodyHolder, size: BodySize): void => void costNow(holder, size),
     /** Takes the room for what has come of a body so far. @throws as `check` */
     take(holder: BodyHolder, size: BodySize): void {
