@@ -49,7 +49,9 @@ const SOME_ERRORS = 3;
 const HIGH_SHARE = 0.25;
 const FEW_ERRORS_ALONE = 2;
 
-interface Condition extends Omit<Attention, 'message' | 'about'> {
+interface Condition extends Omit<Attention, 'message' | 'about' | 'severity'> {
+  /** `warning` when absent. */
+  readonly severity?: Attention['severity'];
   /** One entry each time the condition holds; what a finding names wins over the row. */
   readonly find: (sources: AttentionSources) => readonly Finding[];
 }
@@ -90,7 +92,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'key-opens-console',
-    severity: 'warning',
     wayOut: 'Set WEB_PASSWORD or admin_password.',
     link: '/settings',
     find: ({ facts: { consolePassword, isLoopback } }) =>
@@ -102,7 +103,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'no-console-password',
-    severity: 'warning',
     wayOut: 'Set WEB_PASSWORD or admin_password to use it from other machines.',
     link: '/settings',
     find: ({ facts: { consolePassword, isLoopback } }) =>
@@ -114,7 +114,6 @@ const CONDITIONS: readonly Condition[] = [
   {
     // Until the file is corrected no change of the settings is accepted, neither there nor here.
     kind: 'config-refused',
-    severity: 'warning',
     wayOut: 'Correct gui_config.json. Until then no setting can be changed here.',
     link: '/settings',
     find({ facts: { configProblems } }) {
@@ -128,7 +127,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'certificate-refused',
-    severity: 'warning',
     wayOut: 'Correct the files. They are read again automatically.',
     link: '/settings',
     find({ facts: { certificate } }) {
@@ -140,7 +138,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'certificate-expires',
-    severity: 'warning',
     wayOut: 'Renew it and replace the files. They are read again automatically.',
     link: '/settings',
     find({ facts: { certificate }, now }) {
@@ -157,7 +154,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'upstream-certificate-expires',
-    severity: 'warning',
     wayOut: 'Ask whoever runs the upstream to renew it. Requests fail once it has expired.',
     link: '/settings?section=upstreams',
     find: ({ facts: { upstreamCertificates = [] }, now }) =>
@@ -174,7 +170,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'disk-low',
-    severity: 'warning',
     wayOut: 'Free disk space, or keep fewer request logs.',
     link: '/settings?section=monitor',
     find({ facts: { disk } }) {
@@ -190,7 +185,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'log-unwritten',
-    severity: 'warning',
     wayOut:
       'Free disk space, or make the log folder writable again. Until then only the error output has the lines.',
     link: '/logs',
@@ -201,7 +195,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'setting-unused',
-    severity: 'warning',
     wayOut: 'Correct or remove it where the gateway is started or in gui_config.json.',
     link: '/settings',
     find: ({ facts }) =>
@@ -209,7 +202,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'account-failing',
-    severity: 'warning',
     wayOut:
       'Open the account and test it. Where the upstream refuses it, give it a new key or sign in again.',
     link: '/accounts',
@@ -217,14 +209,12 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'many-errors',
-    severity: 'warning',
     wayOut: 'See the errors.',
     link: '/requests?status=error',
     find: findErrors,
   },
   {
     kind: 'upstream-overloaded',
-    severity: 'warning',
     wayOut:
       'The gateway retries automatically within a minute. Clear the cooldowns of an account to retry now.',
     link: '/accounts',
@@ -232,7 +222,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'account-out',
-    severity: 'warning',
     wayOut: 'See its page.',
     link: '/accounts',
     find: ({ accounts }) =>
@@ -247,7 +236,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'accounts-out',
-    severity: 'warning',
     wayOut: 'See the accounts.',
     link: '/accounts',
     find({ accounts }) {
@@ -257,7 +245,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'account-doubtful',
-    severity: 'warning',
     wayOut: 'See its page.',
     link: '/accounts',
     find: ({ accounts }) =>
@@ -270,7 +257,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'quota-low',
-    severity: 'warning',
     wayOut: 'Wait for its reset, map its models to others, or add an account.',
     link: '/routing',
     find: ({ quota }) =>
@@ -283,21 +269,18 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'budget-spent',
-    severity: 'warning',
     wayOut: 'Raise it, or wait for the next period.',
     link: '/keys?tab=budgets',
     find: ({ facts: { budgets = [] } }) => findBudgets(budgets, 'spent'),
   },
   {
     kind: 'budget-low',
-    severity: 'warning',
     wayOut: 'See who uses it.',
     link: '/keys?tab=budgets',
     find: ({ facts: { budgets = [] } }) => findBudgets(budgets, 'warning'),
   },
   {
     kind: 'not-lasting',
-    severity: 'warning',
     wayOut: 'Free disk space and restart the gateway.',
     link: '/logs?level=warn',
     find: ({ facts }) =>
@@ -320,7 +303,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'valkey-lost',
-    severity: 'warning',
     wayOut: 'Check Valkey and the network. The gateway retries automatically.',
     link: '/logs?level=warn',
     find: ({ facts: { isClusterLost } }) =>
@@ -331,7 +313,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'records-unsaved',
-    severity: 'warning',
     wayOut: 'See the log for the reason, usually a full disk. A restart now loses them.',
     link: '/logs?level=warn',
     find: ({ records: { unsaved } }) =>
@@ -343,7 +324,6 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     kind: 'records-dropped',
-    severity: 'warning',
     wayOut: 'See the log for the reason, usually a full disk.',
     link: '/logs?level=warn',
     find: ({ records: { dropped } }) =>
@@ -374,7 +354,7 @@ const CONDITIONS: readonly Condition[] = [
 
 /** Most severe first. */
 export function findAttention(sources: AttentionSources): Attention[] {
-  return CONDITIONS.flatMap(({ find, kind, severity, wayOut, link }) =>
+  return CONDITIONS.flatMap(({ find, kind, severity = 'warning', wayOut, link }) =>
     find(sources).map(({ message, ...found }) => {
       const row = { kind, severity, message, wayOut, link, about: {} };
       return { ...row, ...found };
