@@ -2,58 +2,58 @@
 
 import type { Field } from './fields.ts';
 
-const ACCESS_FIELDS: readonly Field[] = [
-  { kind: 'secret', id: 'apiKey', section: 'auth', path: ['api_key'], variable: 'API_KEY' },
-  {
-    kind: 'secret',
-    id: 'adminPassword',
-    section: 'auth',
-    path: ['admin_password'],
-    variable: 'WEB_PASSWORD',
-    leastLength: 8,
-  },
-  {
-    kind: 'number',
-    id: 'sessionHours',
-    section: 'console',
-    path: ['session_idle_hours'],
-    fallback: 12,
-    least: 0.1,
-    most: 168,
-    isWhole: false,
-    unit: 'hours',
-  },
-  {
-    kind: 'switch',
-    id: 'signInLink',
-    section: 'console',
-    path: ['sign_in_link'],
-    fallback: true,
-    needsRestart: true,
-  },
+type Unplaced<Kind> = Kind extends Field ? Omit<Kind, 'section'> : never;
+
+function inSection(section: string, fields: readonly Unplaced<Field>[]): readonly Field[] {
+  return fields.map((field) => ({ ...field, section }));
+}
+
+const ACCESS_FIELDS = [
+  ...inSection('auth', [
+    { kind: 'secret', id: 'apiKey', path: ['api_key'], variable: 'API_KEY' },
+    {
+      kind: 'secret',
+      id: 'adminPassword',
+      path: ['admin_password'],
+      variable: 'WEB_PASSWORD',
+      leastLength: 8,
+    },
+  ]),
+  ...inSection('console', [
+    {
+      kind: 'number',
+      id: 'sessionHours',
+      path: ['session_idle_hours'],
+      fallback: 12,
+      least: 0.1,
+      most: 168,
+      isWhole: false,
+      unit: 'hours',
+    },
+    {
+      kind: 'switch',
+      id: 'signInLink',
+      path: ['sign_in_link'],
+      fallback: true,
+      needsRestart: true,
+    },
+  ]),
 ];
 
-const SIGN_IN_FIELDS: readonly Field[] = [
-  { kind: 'text', id: 'signInIssuer', section: 'sign_in', path: ['issuer'] },
-  { kind: 'text', id: 'signInClient', section: 'sign_in', path: ['client_id'] },
-  { kind: 'secret', id: 'signInSecret', section: 'sign_in', path: ['client_secret'] },
-  {
-    kind: 'text',
-    id: 'signInLabel',
-    section: 'sign_in',
-    path: ['label'],
-    fallback: 'OpenID Connect',
-  },
-  { kind: 'list', id: 'signInScopes', section: 'sign_in', path: ['scopes'] },
-  { kind: 'text', id: 'signInRedirect', section: 'sign_in', path: ['redirect_url'] },
-  { kind: 'text', id: 'roleClaim', section: 'sign_in', path: ['role_claim'] },
-  { kind: 'list', id: 'ownerValues', section: 'sign_in', path: ['owners'] },
-  { kind: 'list', id: 'operatorValues', section: 'sign_in', path: ['operators'] },
-  { kind: 'list', id: 'viewerValues', section: 'sign_in', path: ['viewers'] },
+const SIGN_IN_FIELDS = inSection('sign_in', [
+  { kind: 'text', id: 'signInIssuer', path: ['issuer'] },
+  { kind: 'text', id: 'signInClient', path: ['client_id'] },
+  { kind: 'secret', id: 'signInSecret', path: ['client_secret'] },
+  { kind: 'text', id: 'signInLabel', path: ['label'], fallback: 'OpenID Connect' },
+  { kind: 'list', id: 'signInScopes', path: ['scopes'] },
+  { kind: 'text', id: 'signInRedirect', path: ['redirect_url'] },
+  { kind: 'text', id: 'roleClaim', path: ['role_claim'] },
+  { kind: 'list', id: 'ownerValues', path: ['owners'] },
+  { kind: 'list', id: 'operatorValues', path: ['operators'] },
+  { kind: 'list', id: 'viewerValues', path: ['viewers'] },
   {
     kind: 'choice',
     id: 'defaultRole',
-    section: 'sign_in',
     path: ['default_role'],
     fallback: 'none',
     options: [
@@ -63,14 +63,13 @@ const SIGN_IN_FIELDS: readonly Field[] = [
       { value: 'owner', text: 'roleOwner' },
     ],
   },
-  { kind: 'list', id: 'allowedDomains', section: 'sign_in', path: ['allowed_domains'] },
-];
+  { kind: 'list', id: 'allowedDomains', path: ['allowed_domains'] },
+]);
 
-const NETWORK_FIELDS: readonly Field[] = [
+const NETWORK_FIELDS = inSection('network', [
   {
     kind: 'text',
     id: 'host',
-    section: 'network',
     path: ['host'],
     variable: 'HOST',
     fallback: '127.0.0.1',
@@ -79,7 +78,6 @@ const NETWORK_FIELDS: readonly Field[] = [
   {
     kind: 'number',
     id: 'port',
-    section: 'network',
     path: ['port'],
     variable: 'PORT',
     fallback: 8045,
@@ -91,7 +89,6 @@ const NETWORK_FIELDS: readonly Field[] = [
   {
     kind: 'text',
     id: 'tlsCert',
-    section: 'network',
     path: ['tls_cert'],
     variable: 'ISTHMUS_TLS_CERT',
     needsRestart: true,
@@ -99,7 +96,6 @@ const NETWORK_FIELDS: readonly Field[] = [
   {
     kind: 'text',
     id: 'tlsKey',
-    section: 'network',
     path: ['tls_key'],
     variable: 'ISTHMUS_TLS_KEY',
     needsRestart: true,
@@ -107,7 +103,6 @@ const NETWORK_FIELDS: readonly Field[] = [
   {
     kind: 'number',
     id: 'maxBodySize',
-    section: 'network',
     path: ['max_body_size'],
     variable: 'ABV_MAX_BODY_SIZE',
     fallback: 104_857_600,
@@ -116,17 +111,10 @@ const NETWORK_FIELDS: readonly Field[] = [
     isWhole: true,
     unit: 'bytes',
   },
-  {
-    kind: 'switch',
-    id: 'webSockets',
-    section: 'network',
-    path: ['web_sockets'],
-    fallback: true,
-  },
+  { kind: 'switch', id: 'webSockets', path: ['web_sockets'], fallback: true },
   {
     kind: 'switch',
     id: 'fetchRemoteMedia',
-    section: 'network',
     path: ['fetch_remote_media'],
     variable: 'ISTHMUS_FETCH_REMOTE_MEDIA',
     fallback: false,
@@ -134,21 +122,14 @@ const NETWORK_FIELDS: readonly Field[] = [
   {
     kind: 'text',
     id: 'outboundProxy',
-    section: 'network',
     path: ['outbound_proxy'],
     variable: 'ISTHMUS_OUTBOUND_PROXY',
   },
-  {
-    kind: 'secret',
-    id: 'outboundProxyCredential',
-    section: 'network',
-    path: ['outbound_proxy_credential'],
-  },
-  { kind: 'list', id: 'noProxy', section: 'network', path: ['no_proxy'], variable: 'NO_PROXY' },
+  { kind: 'secret', id: 'outboundProxyCredential', path: ['outbound_proxy_credential'] },
+  { kind: 'list', id: 'noProxy', path: ['no_proxy'], variable: 'NO_PROXY' },
   {
     kind: 'choice',
     id: 'updateCheck',
-    section: 'network',
     path: ['update_check'],
     variable: 'ISTHMUS_UPDATE_CHECK',
     fallback: 'auto',
@@ -158,13 +139,12 @@ const NETWORK_FIELDS: readonly Field[] = [
     ],
     needsRestart: true,
   },
-];
+]);
 
-const POOL_FIELDS: readonly Field[] = [
+const POOL_FIELDS = inSection('pool', [
   {
     kind: 'choice',
     id: 'poolMode',
-    section: 'pool',
     path: ['mode'],
     fallback: 'balance',
     options: [
@@ -176,7 +156,6 @@ const POOL_FIELDS: readonly Field[] = [
   {
     kind: 'number',
     id: 'maxWait',
-    section: 'pool',
     path: ['max_wait_seconds'],
     fallback: 60,
     least: 0,
@@ -184,11 +163,10 @@ const POOL_FIELDS: readonly Field[] = [
     isWhole: true,
     unit: 'seconds',
   },
-  { kind: 'account', id: 'fixedAccount', section: 'pool', path: ['fixed_account'] },
+  { kind: 'account', id: 'fixedAccount', path: ['fixed_account'] },
   {
     kind: 'number',
     id: 'sessionTtl',
-    section: 'pool',
     path: ['session_ttl_minutes'],
     fallback: 60,
     least: 1,
@@ -196,13 +174,12 @@ const POOL_FIELDS: readonly Field[] = [
     isWhole: false,
     unit: 'minutes',
   },
-];
+]);
 
-const QUOTA_FIELDS: readonly Field[] = [
+const QUOTA_FIELDS = inSection('quota', [
   {
     kind: 'number',
     id: 'quotaRefresh',
-    section: 'quota',
     path: ['refresh_minutes'],
     fallback: 5,
     least: 1,
@@ -210,17 +187,10 @@ const QUOTA_FIELDS: readonly Field[] = [
     isWhole: false,
     unit: 'minutes',
   },
-  {
-    kind: 'switch',
-    id: 'protection',
-    section: 'quota',
-    path: ['protection', 'enabled'],
-    fallback: false,
-  },
+  { kind: 'switch', id: 'protection', path: ['protection', 'enabled'], fallback: false },
   {
     kind: 'number',
     id: 'protectionThreshold',
-    section: 'quota',
     path: ['protection', 'threshold_percent'],
     fallback: 10,
     least: 0,
@@ -228,20 +198,13 @@ const QUOTA_FIELDS: readonly Field[] = [
     isWhole: false,
     unit: 'percent',
   },
-  {
-    kind: 'list',
-    id: 'protectionModels',
-    section: 'quota',
-    path: ['protection', 'models'],
-    offers: 'models',
-  },
-];
+  { kind: 'list', id: 'protectionModels', path: ['protection', 'models'], offers: 'models' },
+]);
 
-const THINKING_FIELDS: readonly Field[] = [
+const THINKING_FIELDS = inSection('thinking', [
   {
     kind: 'choice',
     id: 'thinkingMode',
-    section: 'thinking',
     path: ['mode'],
     fallback: 'auto',
     options: [
@@ -254,7 +217,6 @@ const THINKING_FIELDS: readonly Field[] = [
   {
     kind: 'number',
     id: 'thinkingBudget',
-    section: 'thinking',
     path: ['budget'],
     fallback: 24_576,
     least: 1024,
@@ -262,57 +224,26 @@ const THINKING_FIELDS: readonly Field[] = [
     isWhole: true,
     unit: 'tokens',
   },
-];
+]);
 
-const FAMILY_FIELDS: readonly Field[] = [
-  { kind: 'list', id: 'familyPro', section: 'families', path: ['pro'], offers: 'models' },
-  { kind: 'list', id: 'familyFlash', section: 'families', path: ['flash'], offers: 'models' },
-  {
-    kind: 'list',
-    id: 'familyFlashLite',
-    section: 'families',
-    path: ['flash-lite'],
-    offers: 'models',
-  },
-  { kind: 'list', id: 'familyImage', section: 'families', path: ['image'], offers: 'models' },
-  {
-    kind: 'list',
-    id: 'familyEmbedding',
-    section: 'families',
-    path: ['embedding'],
-    offers: 'models',
-  },
-  { kind: 'list', id: 'familyOpus', section: 'families', path: ['opus'], offers: 'models' },
-  { kind: 'list', id: 'familySonnet', section: 'families', path: ['sonnet'], offers: 'models' },
-  { kind: 'list', id: 'familyHaiku', section: 'families', path: ['haiku'], offers: 'models' },
-];
+const FAMILY_FIELDS = inSection('families', [
+  { kind: 'list', id: 'familyPro', path: ['pro'], offers: 'models' },
+  { kind: 'list', id: 'familyFlash', path: ['flash'], offers: 'models' },
+  { kind: 'list', id: 'familyFlashLite', path: ['flash-lite'], offers: 'models' },
+  { kind: 'list', id: 'familyImage', path: ['image'], offers: 'models' },
+  { kind: 'list', id: 'familyEmbedding', path: ['embedding'], offers: 'models' },
+  { kind: 'list', id: 'familyOpus', path: ['opus'], offers: 'models' },
+  { kind: 'list', id: 'familySonnet', path: ['sonnet'], offers: 'models' },
+  { kind: 'list', id: 'familyHaiku', path: ['haiku'], offers: 'models' },
+]);
 
-const MONITOR_FIELDS: readonly Field[] = [
-  {
-    kind: 'switch',
-    id: 'monitorEnabled',
-    section: 'monitor',
-    path: ['enabled'],
-    fallback: true,
-  },
-  {
-    kind: 'switch',
-    id: 'monitorBodies',
-    section: 'monitor',
-    path: ['bodies'],
-    fallback: false,
-  },
-  {
-    kind: 'switch',
-    id: 'monitorAccountNames',
-    section: 'monitor',
-    path: ['account_names'],
-    fallback: false,
-  },
+const MONITOR_FIELDS = inSection('monitor', [
+  { kind: 'switch', id: 'monitorEnabled', path: ['enabled'], fallback: true },
+  { kind: 'switch', id: 'monitorBodies', path: ['bodies'], fallback: false },
+  { kind: 'switch', id: 'monitorAccountNames', path: ['account_names'], fallback: false },
   {
     kind: 'number',
     id: 'retentionDays',
-    section: 'monitor',
     path: ['retention_days'],
     fallback: 7,
     least: 0.01,
@@ -323,7 +254,6 @@ const MONITOR_FIELDS: readonly Field[] = [
   {
     kind: 'number',
     id: 'monitorMaxBytes',
-    section: 'monitor',
     path: ['max_bytes'],
     fallback: 1_073_741_824,
     least: 1_048_576,
@@ -331,13 +261,12 @@ const MONITOR_FIELDS: readonly Field[] = [
     isWhole: true,
     unit: 'bytes',
   },
-];
+]);
 
-const ALERT_FIELDS: readonly Field[] = [
+const ALERT_FIELDS = inSection('alerts', [
   {
     kind: 'number',
     id: 'alertHold',
-    section: 'alerts',
     path: ['hold_seconds'],
     fallback: 60,
     least: 0,
@@ -348,7 +277,6 @@ const ALERT_FIELDS: readonly Field[] = [
   {
     kind: 'number',
     id: 'alertRepeat',
-    section: 'alerts',
     path: ['repeat_hours'],
     fallback: 4,
     least: 0.1,
@@ -356,21 +284,20 @@ const ALERT_FIELDS: readonly Field[] = [
     isWhole: false,
     unit: 'hours',
   },
-];
+]);
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-const LOG_FIELDS: readonly Field[] = [
+const LOG_FIELDS = inSection('log', [
   {
     kind: 'choice',
     id: 'logLevel',
-    section: 'log',
     path: ['log_level'],
     variable: 'LOG_LEVEL',
     fallback: 'info',
     options: LOG_LEVELS.map((value) => ({ value, text: value })),
   },
-];
+]);
 
 export const GROUPS = [
   { id: 'access', fields: ACCESS_FIELDS },
