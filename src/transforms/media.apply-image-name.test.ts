@@ -37,7 +37,10 @@ test('C4: a size and a ratio of the request win over the model name, and the rec
   const image = { aspectRatio: '1:1', size: '1K' } as const;
   const { image: drawn } = applyTransforms(requestOf({ turns: [user('x')], image }), context);
   expect(drawn).toEqual({ aspectRatio: '1:1', size: '1K' });
-  expect(context.receipt.entries).toMatchObject([{ action: 'approximated', path: 'model' }]);
+  expect(context.receipt.entries).toMatchObject([
+    { path: 'model', reason: { text: expect.stringMatching(/^The ratio in the request takes/) } },
+    { path: 'model', reason: { text: expect.stringMatching(/^The size in the request takes/) } },
+  ]);
 });
 
 test('a model that draws nothing is not asked for a size, and the receipt says so', () => {

@@ -78,7 +78,7 @@ function explained(part: Part, { receipt }: TransformContext): readonly Part[] {
  * product's order: `imageSize`, `quality`, then the suffix of the model name.
  */
 export const applyImageName: Transform = (request, context) => {
-  const named = imageInName(request.image?.size, context);
+  const named = imageInName(request.image?.aspectRatio, request.image?.size, context);
   if (named === undefined) return request;
   const image = {
     ...request.image,
@@ -88,9 +88,10 @@ export const applyImageName: Transform = (request, context) => {
   return { ...request, image };
 };
 
-/** What the name says where it counts; `asked` is the size of the request itself. */
+/** What the name says where it counts; `ratio` and `size` are those of the request itself. */
 export function imageInName(
-  asked: JsonValue | undefined,
+  ratio: JsonValue | undefined,
+  size: JsonValue | undefined,
   { capabilities, receipt, variant: { image } }: TransformContext,
 ): ImageOptions | undefined {
   if (image === undefined) return undefined;
@@ -99,9 +100,16 @@ export function imageInName(
     receipt.add('dropped', 'model', reason);
     return undefined;
   }
-  if (image.size !== undefined && asked !== undefined && asked !== image.size) {
+  if (differs(ratio, image.aspectRatio)) {
+    const reason = told`The ratio in the request takes precedence over the one in the model name.`;
+    receipt.add('approximated', 'model', reason);
+  }
+  if (differs(size, image.size)) {
     const reason = told`The size in the request takes precedence over the one in the model name.`;
     receipt.add('approximated', 'model', reason);
   }
   return image;
 }
+
+const differs = (asked: JsonValue | undefined, named: JsonValue | undefined): boolean =>
+  asked !== undefined && named !== undefined && asked !== named;

@@ -400,7 +400,7 @@ function patchGenerationConfig(config: JsonObject, target: PatchTarget): JsonObj
 /** What the body says comes before what the name of the model says. */
 function patchImage(given: JsonValue | undefined, target: PatchTarget): JsonValue | undefined {
   const said = objectOf(given) ?? EMPTY;
-  const named = imageInName(said.imageSize, target);
+  const named = imageInName(said.aspectRatio, said.imageSize, target);
   if (named === undefined) return given;
   const edited = editFields(said, {
     aspectRatio: said.aspectRatio ?? named.aspectRatio,

@@ -178,6 +178,8 @@ export const receipt: SentenceTexts = {
   'The preferred account could not be used.': '優先アカウントを使用できませんでした。',
   'The project is the one of the account that is used.':
     'プロジェクトは、使用するアカウントのものです。',
+  'The ratio in the request takes precedence over the one in the model name.':
+    'モデル名の比率より、リクエストの比率が優先されます。',
   'The response to {} was moved behind its call.':
     '{1} への応答を、その呼び出しの後に移動しました。',
   'The result of {} was moved behind its call.': '{1} の結果を、その呼び出しの後に移動しました。',

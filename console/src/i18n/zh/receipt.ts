@@ -136,6 +136,8 @@ export const receipt: SentenceTexts = {
   'The picture of this drawing is not kept any more.': '此次绘图的图片已不再保存。',
   'The preferred account could not be used.': '无法使用首选账号。',
   'The project is the one of the account that is used.': '以所用账号的项目为准。',
+  'The ratio in the request takes precedence over the one in the model name.':
+    '以请求中的比例为准，模型名称中的比例不予采用。',
   'The response to {} was moved behind its call.': '对 {1} 的响应已移到其调用之后。',
   'The result of {} was moved behind its call.': '{1} 的结果已移到其调用之后。',
   "The results of another upstream's search mean nothing here.":
