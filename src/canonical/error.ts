@@ -203,15 +203,17 @@ export function stoppedError(): GatewayError {
   return clientError('forbidden', message, { reason: 'stopped' });
 }
 
+/** The reason of every abort caused by the client's leaving. */
+export function clientGone(): GatewayError {
+  return clientError('client-gone', told`The client closed the connection.`);
+}
+
 /** Anything that is not yet a GatewayError becomes `internal` with a generic message. */
 export function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
-  return new GatewayError({
-    kind: 'internal',
-    source: 'gateway',
-    message: 'The gateway failed on this request. The log entry with this request id says why.',
-    cause: error,
-  });
+  const message =
+    'The gateway failed on this request. The log entry with this request id says why.';
+  return gatewayError('internal', message, { cause: error });
 }
 
 /** Trouble with our own accounts is never 401 or 403: command-line clients would log their user out. */

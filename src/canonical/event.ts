@@ -41,8 +41,7 @@ export interface BlockStartEvent {
 
 /** Media, code and their results are complete in their opening; text and thinking arrive by deltas. */
 export type BlockOpening =
-  | { readonly kind: 'text' }
-  | { readonly kind: 'thinking' }
+  | { readonly kind: 'text' | 'thinking' }
   | Omit<ToolCallPart, 'input' | 'native'>
   | {
       readonly kind: 'media';
@@ -58,8 +57,7 @@ export interface BlockDeltaEvent {
   readonly kind: 'block-delta';
   readonly index: number;
   readonly delta:
-    | { readonly kind: 'text'; readonly text: string }
-    | { readonly kind: 'thinking'; readonly text: string }
+    | { readonly kind: 'text' | 'thinking'; readonly text: string }
     /** A piece of the call's arguments; the pieces joined are one JSON object (nothing means `{}`). */
     | { readonly kind: 'arguments'; readonly json: string };
 }

@@ -34,7 +34,8 @@ interface OpenBlock {
   readonly choice: number;
   readonly opening: BlockOpening;
   text: string;
-  signature: Signature | undefined;
+  /** That of its end; a call may bring one with its opening. */
+  signature?: Signature | undefined;
 }
 
 /** The answer of all its events. @throws GatewayError of an `error` event; Error when there is no `finish` */
@@ -51,7 +52,7 @@ export function fold(events: Iterable<CanonicalEvent>): Reply {
         usage = event.usage ?? usage;
         break;
       case 'block-start':
-        blocks[event.index] = openBlock(event.choice, event.block);
+        blocks[event.index] = { choice: event.choice, opening: event.block, text: '' };
         break;
       case 'block-delta':
         blockAt(blocks, event.index).text +=
@@ -83,11 +84,6 @@ export function fold(events: Iterable<CanonicalEvent>): Reply {
   throw new Error('The event sequence ended without finish or error.');
 }
 
-function openBlock(choice: number, opening: BlockOpening): OpenBlock {
-  const signature = opening.kind === 'tool-call' ? opening.signature : undefined;
-  return { choice, opening, text: '', signature };
-}
-
 function blockAt(blocks: readonly OpenBlock[], index: number): OpenBlock {
   const block = blocks[index];
   if (block === undefined) throw new Error(`Event for block ${index}, which was never opened.`);
@@ -101,8 +97,8 @@ function closeBlock(block: OpenBlock): ReplyBlock {
     case 'thinking':
       return { kind: opening.kind, text, signature };
     case 'tool-call': {
-      const { kind, id, name } = opening;
-      return { kind, id, name, input: readCallInput(text), signature };
+      const { kind, id, name, signature: early } = opening;
+      return { kind, id, name, input: readCallInput(text), signature: early ?? signature };
     }
     default:
       return signature === undefined ? opening : { ...opening, signature };

@@ -230,11 +230,9 @@ export interface FreeformTool extends Placed {
 
 /** `names` limits the choice to these tools; empty means all of them. */
 export type ToolChoice = (
-  | { readonly kind: 'auto'; readonly names: readonly string[] }
   | { readonly kind: 'none' }
-  | { readonly kind: 'required'; readonly names: readonly string[] }
-  /** Calls are optional, but must match their schema. */
-  | { readonly kind: 'validated'; readonly names: readonly string[] }
+  /** `validated`: calls are optional, but must match their schema. */
+  | { readonly kind: 'auto' | 'required' | 'validated'; readonly names: readonly string[] }
 ) & {
   /** Absent: none beside `none` and `names`, else all. Without `names` they are the only tools allowed. */
   readonly serverTools?: readonly ServerToolKind[] | undefined;

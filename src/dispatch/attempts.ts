@@ -4,6 +4,7 @@ import type { AttemptRecord, FallbackReason } from '../canonical/call-record.ts'
 import {
   asGatewayError,
   changed,
+  clientGone,
   explainFailure,
   GatewayError,
   type UpstreamFailure,
@@ -430,10 +431,5 @@ function planOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan {
 
 /** The edge may abort with an error of its own (a time limit); otherwise the client left. */
 export function abortError(signal: AbortSignal): GatewayError {
-  if (signal.reason instanceof GatewayError) return signal.reason;
-  return new GatewayError({
-    kind: 'client-gone',
-    source: 'client',
-    message: told`The client closed the connection.`,
-  });
+  return signal.reason instanceof GatewayError ? signal.reason : clientGone();
 }

@@ -100,7 +100,7 @@ export class StreamObserver implements AnswerFigures {
       if (event.kind !== 'block-delta') continue;
       const { delta } = event;
       if (delta.kind === 'thinking') this.#thoughtSize += textTokens(delta.text);
-      else this.#answerSize += textTokens(delta.kind === 'text' ? delta.text : delta.json);
+      else this.#answerSize += textTokens(delta.kind === 'arguments' ? delta.json : delta.text);
     }
     if (shown.at(-1)?.kind !== 'finish') return shown;
     const usage = this.#estimate();

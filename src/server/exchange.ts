@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AccessVerdict } from '../access/access-log.ts';
-import { asGatewayError, clientError, GatewayError } from '../canonical/error.ts';
+import { asGatewayError, clientError, clientGone, GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import { createTimedId } from '../lib/ids.ts';
 import { FOREIGN_API } from '../wire/vocabulary.ts';
@@ -12,7 +12,6 @@ import { onSocket } from './connections.ts';
 import type { ConsoleFile } from './console.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { authenticate, type KeyRing, readCredentials } from './gates/authenticate.ts';
-import { clientGone } from './gates/body.ts';
 import { preflightHeaders } from './gates/cors.ts';
 import { type PeerInput, readClientAddress } from './gates/locality.ts';
 import { isAdminPath, sendError, sendJson, sendText } from './respond.ts';

@@ -1,7 +1,6 @@
 // Runs the operation of a matched route: model lists, token counts, whole and streamed responses.
 
-import { clientError, type GatewayError } from '../canonical/error.ts';
-import type { WholeAnswer } from '../dispatch/dispatcher.ts';
+import { clientError, clientGone, type GatewayError } from '../canonical/error.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -20,7 +19,7 @@ import {
   readCallContext,
 } from './call-context.ts';
 import type { Exchange } from './edge.ts';
-import { clientGone, readJsonBody } from './gates/body.ts';
+import { readJsonBody } from './gates/body.ts';
 import { isMultipart, readMultipart } from './gates/multipart.ts';
 import { JSON_TYPE, sendJson, sendText } from './respond.ts';
 import { answerStream, followStream } from './stream-response.ts';
@@ -174,7 +173,9 @@ async function answerWhole(exchange: Exchange, run: () => Promise<JsonObject>): 
 async function answerGenerated(exchange: Exchange, call: GenerateCall): Promise<void> {
   const { textType, answersBytes } = call;
   await answerInTime(exchange, async () => {
-    const { body, heldBytes = 0 } = await generateWhole(exchange, call);
+    const answer = await exchange.edge.dispatcher.generate(call, readCallContext(exchange));
+    if (answer.kind === 'stream') throw new Error('A whole answer was asked for, a stream came.');
+    const { body, heldBytes = 0 } = answer;
     await turn.toClients.reach();
     if (answersBytes === true) sendText(exchange, { status: 200, ...fileOf(body) });
     else if (textType !== undefined) {
@@ -206,10 +207,4 @@ function fileOf({ mediaType, base64 }: JsonObject): {
   readonly type: string;
 } {
   return { text: Buffer.from(String(base64), 'base64'), type: String(mediaType) };
-}
-
-async function generateWhole(exchange: Exchange, call: GenerateCall): Promise<WholeAnswer> {
-  const answer = await exchange.edge.dispatcher.generate(call, readCallContext(exchange));
-  if (answer.kind === 'stream') throw new Error('A whole answer was asked for, a stream came.');
-  return answer;
 }

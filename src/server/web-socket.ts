@@ -5,7 +5,7 @@ import { Socket } from 'node:net';
 import { type Duplex, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { WebSocket } from 'ws';
-import { asGatewayError, clientError, type GatewayError } from '../canonical/error.ts';
+import { asGatewayError, clientError, clientGone, type GatewayError } from '../canonical/error.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { isJsonObject, parseJson } from '../lib/json.ts';
 import type { WebSocketRoute } from '../protocols/protocol.ts';
@@ -13,7 +13,7 @@ import { FRAME_END } from '../stream/sse.ts';
 import { closeStalled, onSocket } from './connections.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { serve } from './exchange.ts';
-import { type BodyHolder, clientGone, tooLarge, UNCOUNTED_BYTES, watchPace } from './gates/body.ts';
+import { type BodyHolder, tooLarge, UNCOUNTED_BYTES, watchPace } from './gates/body.ts';
 import type { ClientResponse } from './settings.ts';
 
 export type TakeRequest = (

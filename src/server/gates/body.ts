@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
 import {
   clientError,
+  clientGone,
   type GatewayError,
   gatewayError,
   invalidRequest,
@@ -297,11 +298,6 @@ export function watchPace(
   };
   let timer = clock.startTimer(GRACE_MS, look);
   return { cancel: () => timer.cancel() };
-}
-
-/** The reason of every abort caused by the client's leaving. */
-export function clientGone(): GatewayError {
-  return clientError('client-gone', told`The client closed the connection.`);
 }
 
 const GATEWAY_LIMIT = told`this gateway (ABV_MAX_BODY_SIZE)`;

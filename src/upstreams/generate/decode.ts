@@ -216,7 +216,7 @@ export class GenerateDecoder implements Decoder {
         reason: ending.reason,
         rawReason,
         isOdd: ending.isOdd,
-        message: message && this.#sayable(message),
+        message: message && scrubText(message, this.#secrets()),
         logprobs,
         recited: recited?.size ? [...recited] : undefined,
         unsupportedKinds: unread && [...unread],
@@ -226,11 +226,6 @@ export class GenerateDecoder implements Decoder {
     const fault = { finishReason, finishMessage: message, secrets: this.#secrets() };
     if (ending.kind === 'refused') return endedRefusal(ending.failure, fault);
     return answerFault(ending.message, fault);
-  }
-
-  /** The upstream's own words on an ending, which clients are told. */
-  #sayable(message: string): string {
-    return scrubText(message, this.#secrets());
   }
 
   #secrets(): readonly string[] {
@@ -246,7 +241,7 @@ export class GenerateDecoder implements Decoder {
       choice: 0,
       reason: 'prompt-blocked',
       rawReason: this.#blockReason,
-      message: this.#blockMessage && this.#sayable(this.#blockMessage),
+      message: this.#blockMessage && scrubText(this.#blockMessage, this.#secrets()),
     };
     return this.#close({ kind: 'finish', choices: [end] }, events);
   }
