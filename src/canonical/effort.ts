@@ -1,7 +1,9 @@
 // How much thinking a word or a number asks for, the tokens it stands for, and the operator's say in it.
 
+import { isDeepStrictEqual } from 'node:util';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import type { ThinkingCapability } from './model.ts';
+import type { Receipt } from './receipt.ts';
 import type { Effort, ReasoningAmount } from './request.ts';
 
 /** By rising amount. */
@@ -113,3 +115,19 @@ export const LEVEL_KEYS = [
   ...(['reasoning_effort', 'reasoningEffort'] as const),
   ...(['thinking_level', 'thinkingLevel', 'level'] as const),
 ] as const;
+
+/** An amount, and the field that says it. */
+export interface SaidAmount {
+  readonly path: string;
+  readonly amount: ReasoningAmount;
+}
+
+/** Tells of an amount that another field overrules, unless both say the same. */
+export function noteOverruled(
+  { path, amount }: SaidAmount,
+  winner: SaidAmount,
+  receipt: Receipt,
+): void {
+  if (amount.kind === 'unset' || isDeepStrictEqual(amount, winner.amount)) return;
+  receipt.add('dropped', path, told`${winner.path} says something else and takes precedence.`);
+}

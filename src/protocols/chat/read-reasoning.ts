@@ -6,11 +6,12 @@ import {
   BUDGET_KEYS,
   EFFORTS,
   LEVEL_KEYS,
+  noteOverruled,
+  type SaidAmount,
 } from '../../canonical/effort.ts';
 import { memberPath } from '../../canonical/receipt.ts';
 import type { Reasoning, ReasoningAmount } from '../../canonical/request.ts';
 import { type JsonValue, readNumber } from '../../lib/json.ts';
-import { told } from '../../lib/localized-message.ts';
 import { usedKey } from '../../lib/read-values.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import type { ValueOf } from '../body-schema.ts';
@@ -25,12 +26,6 @@ import {
   TEMPLATE,
   unknownWord,
 } from './schema.ts';
-
-/** An amount, and the field that says it. */
-interface SaidAmount {
-  readonly path: string;
-  readonly amount: ReasoningAmount;
-}
 
 /** What one dialect says; `unset` amounts only tell whether thoughts are to be shown. */
 interface Wish extends SaidAmount {
@@ -74,7 +69,7 @@ export function readReasoning(body: Body, context: ReadContext): Reasoning {
   const amount = winner?.amount ?? UNSET;
   const shown = wishes.find((wish) => wish.showThoughts !== undefined);
   context.thinkingPath = (winner ?? shown)?.path;
-  if (winner !== undefined) for (const wish of wishes) noteLoser(wish, winner, context);
+  if (winner !== undefined) for (const wish of wishes) noteOverruled(wish, winner, context.receipt);
   const showThoughts = shown?.showThoughts ?? (amount.kind === 'unset' ? undefined : true);
   if (amount.kind === 'off') return { amount, showThoughts: false };
   return { amount, showThoughts };
@@ -173,22 +168,11 @@ export function readNamedLevel(holder: Amounts, parent: string): SaidAmount | un
 /** The first of what one object says; the others are told where they say something else. */
 export function firstSaid(
   all: readonly (SaidAmount | undefined)[],
-  context: Pick<ReadContext, 'receipt'>,
+  { receipt }: Pick<ReadContext, 'receipt'>,
 ): SaidAmount | undefined {
   const [winner, ...others] = all.filter((said) => said !== undefined);
-  if (winner !== undefined) for (const loser of others) noteLoser(loser, winner, context);
+  if (winner !== undefined) for (const loser of others) noteOverruled(loser, winner, receipt);
   return winner;
-}
-
-function noteLoser(
-  loser: SaidAmount,
-  winner: SaidAmount,
-  { receipt }: Pick<ReadContext, 'receipt'>,
-): void {
-  const { path, amount } = loser;
-  if (loser === winner || amount.kind === 'unset') return;
-  if (JSON.stringify(amount) === JSON.stringify(winner.amount)) return;
-  receipt.add('dropped', path, told`${winner.path} says something else and takes precedence.`);
 }
 
 function sayLevel<Key extends string>(

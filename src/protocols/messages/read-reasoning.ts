@@ -1,6 +1,12 @@
 // Reads how much the model shall think, what of it the client wants to see, and the shape of the answer.
 
-import { amountOfWord, BUDGET_KEYS, LEVEL_KEYS } from '../../canonical/effort.ts';
+import {
+  amountOfWord,
+  BUDGET_KEYS,
+  LEVEL_KEYS,
+  noteOverruled,
+  type SaidAmount,
+} from '../../canonical/effort.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Effort, OutputFormat, Reasoning, ReasoningAmount } from '../../canonical/request.ts';
 import { SUMMARY_INSTRUCTIONS, tellSummary } from '../../canonical/text-forms.ts';
@@ -13,12 +19,6 @@ import { type Block, type Body, check, EFFORTS, note, unknownTag, unknownWord } 
 
 /** Manual thinking budgets the protocol takes, in tokens. */
 const BUDGET = numberIn({ min: 1024, integer: true });
-
-/** An amount, and the field that says it. */
-interface SaidAmount {
-  readonly path: string;
-  readonly amount: ReasoningAmount;
-}
 
 /**
  * Precedence: disabled, then a budget, then the effort of the current turn, `output_config.effort`
@@ -36,19 +36,19 @@ export function readReasoning(
   const own = thinking ? readOwn(thinking) : undefined;
   const ofTurn = turnEffort && saidEffort('messages', turnEffort);
   const said = ofTurn ?? settled ?? own;
-  if (settled !== undefined) noteLoser(own, settled, receipt);
+  if (settled && own) noteOverruled(own, settled, receipt);
   if (!thinking) return { amount: said?.amount ?? { kind: 'unset' } };
   noteDisplay(thinking, receipt);
   const byEffort = said?.amount ?? { kind: 'adaptive' };
   switch (thinking.type) {
     case 'disabled': {
       const amount: ReasoningAmount = { kind: 'off' };
-      noteLoser(said, { path: 'thinking.type', amount }, receipt);
+      if (said) noteOverruled(said, { path: 'thinking.type', amount }, receipt);
       return { amount, showThoughts: false };
     }
     case 'enabled': {
       const budget = readBudget(thinking);
-      if (budget !== undefined) noteLoser(said, budget, receipt);
+      if (said && budget) noteOverruled(said, budget, receipt);
       return { amount: budget?.amount ?? byEffort, showThoughts: true };
     }
     case 'between_tools':
@@ -68,20 +68,6 @@ type Thinking = NonNullable<Body['thinking']>;
 
 function saidEffort(path: string, effort: Effort): SaidAmount {
   return { path, amount: { kind: 'effort', effort } };
-}
-
-function noteLoser(loser: SaidAmount | undefined, winner: SaidAmount, receipt: Receipt): void {
-  if (loser === undefined || isSame(loser.amount, winner.amount)) return;
-  note(
-    receipt,
-    'dropped',
-    loser.path,
-    told`${winner.path} says something else and takes precedence.`,
-  );
-}
-
-function isSame(one: object, other: object): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** `budget_tokens`, or what the options of client libraries call it. */
@@ -123,14 +109,9 @@ const WITH_SCHEMA = openObjectOf({ schema: needed(FREE) });
 export function readOutputFormat(body: Body, receipt: Receipt): OutputFormat {
   const newer = body.output_config?.format;
   const older = body.output_format;
-  if (newer && older && !isSame(newer, older)) {
-    const winner = 'output_config.format';
-    note(
-      receipt,
-      'dropped',
-      'output_format',
-      told`${winner} says something else and takes precedence.`,
-    );
+  if (newer && older && JSON.stringify(newer) !== JSON.stringify(older)) {
+    const reason = told`${'output_config.format'} says something else and takes precedence.`;
+    note(receipt, 'dropped', 'output_format', reason);
   }
   const value = newer ?? older ?? undefined;
   if (value === undefined) return { kind: 'text' };
