@@ -5,12 +5,8 @@
 import { invalidRequest } from '../canonical/error.ts';
 import type { ModelCapabilities } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
-import type {
-  FreeformTool,
-  ServerToolCallPart,
-  ServerToolResultPart,
-} from '../canonical/request.ts';
-import { mendText } from '../canonical/text-forms.ts';
+import type { FreeformTool, Part } from '../canonical/request.ts';
+import { mendText, writeCodeText } from '../canonical/text-forms.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { cutLongTexts, writeParts } from '../lib/json-parts.ts';
 import { told } from '../lib/localized-message.ts';
@@ -158,11 +154,12 @@ export function drawsNone(): Error {
   );
 }
 
-/** What a provider's own tool did, in words: only its issuer knows its blocks. */
-export function tellServerTool(
-  part: ServerToolCallPart | ServerToolResultPart,
-  receipt: Receipt,
-): string {
+/** What ran where the model does: tools of the provider, and code. */
+export type RunPart = Extract<Part, { kind: `server-tool-${string}` | `code${string}` }>;
+
+/** In words: only its issuer knows the blocks of a provider's own tool. */
+export function tellRun(part: RunPart, receipt: Receipt): string {
+  if (part.kind === 'code' || part.kind === 'code-result') return writeCodeText(part);
   receipt.add('approximated', 'messages', told`Calls of provider tools are sent as text.`);
   return part.kind === 'server-tool-call'
     ? `[${part.name} was called with ${JSON.stringify(part.input)}]`

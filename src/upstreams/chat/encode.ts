@@ -13,13 +13,13 @@ import type {
   ToolResultPart,
   Turn,
 } from '../../canonical/request.ts';
-import { formatInWords, writeCodeText } from '../../canonical/text-forms.ts';
+import { formatInWords } from '../../canonical/text-forms.ts';
 import { definedFields, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { enforcedStops } from '../../transforms/stop-sequences.ts';
 import { writeSignature } from '../../wire/chat.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { encodeServiceTier, tellServerTool } from '../wire-parts.ts';
+import { encodeServiceTier, tellRun } from '../wire-parts.ts';
 import { encodeTools, freeTextTools, toAnswerSchema } from './encode-tools.ts';
 import { fitBody } from './fit.ts';
 import { type FitContext, traitsOf } from './models.ts';
@@ -302,20 +302,7 @@ class Messages {
         this.#note('dropped', told`A ${part.kind} was in a user turn.`);
         return [];
       default:
-        return [{ type: 'text', text: this.#textOf(part) }];
-    }
-  }
-
-  #textOf(part: Extract<Part, { kind: `server-tool-${string}` | `code${string}` }>): string {
-    switch (part.kind) {
-      case 'server-tool-call':
-      case 'server-tool-result':
-        return tellServerTool(part, this.#context.target.receipt);
-      case 'code':
-      case 'code-result':
-        return writeCodeText(part);
-      default:
-        return part satisfies never;
+        return [{ type: 'text', text: tellRun(part, this.#context.target.receipt) }];
     }
   }
 
@@ -354,7 +341,7 @@ class Messages {
           this.#note('dropped', told`A tool result was in an assistant turn.`);
           break;
         default:
-          say(this.#textOf(part), true);
+          say(tellRun(part, this.#context.target.receipt), true);
       }
     }
     const reasoning = this.#reasoningOf(thoughts, calls[0]);

@@ -3,12 +3,8 @@
 import { invalidRequest } from '../../canonical/error.ts';
 import type {
   CanonicalRequest,
-  CodePart,
-  CodeResultPart,
   MediaPart,
   Part,
-  ServerToolCallPart,
-  ServerToolResultPart,
   Signature,
   TextPart,
   ThinkingPart,
@@ -29,7 +25,7 @@ import type {
   WirePart,
 } from '../../wire/generate.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { encodeServiceTier, tellServerTool } from '../wire-parts.ts';
+import { encodeServiceTier, type RunPart, tellRun } from '../wire-parts.ts';
 import { type EncodeContext, encodeGenerationConfig, encodeMedia } from './encode-config.ts';
 import { type EncodedTools, encodeToolConfig, encodeTools } from './encode-tools.ts';
 
@@ -339,13 +335,7 @@ class ModelTurn {
   }
 }
 
-type PlainPart =
-  | TextPart
-  | MediaPart
-  | ServerToolCallPart
-  | ServerToolResultPart
-  | CodePart
-  | CodeResultPart;
+type PlainPart = TextPart | MediaPart | RunPart;
 
 const OUTCOMES = {
   ok: 'OUTCOME_OK',
@@ -361,9 +351,14 @@ function encodePlainPart(part: PlainPart, context: EncodeContext): WirePart {
       return encodeMedia(part, context);
     case 'server-tool-call':
     case 'server-tool-result':
-      return { text: tellServerTool(part, context.target.receipt) };
-    case 'code':
-      return encodeCode(part);
+      return { text: tellRun(part, context.target.receipt) };
+    case 'code': {
+      const { language, code, id } = part;
+      // The wire knows one language.
+      const isPython = /^python\d*$/i.test(language);
+      if (!isPython) return { text: tellRun(part, context.target.receipt) };
+      return { executableCode: { language: 'PYTHON', code, ...withId(id) } };
+    }
     case 'code-result': {
       const { outcome, output, id } = part;
       return { codeExecutionResult: { outcome: OUTCOMES[outcome], output, ...withId(id) } };
@@ -371,13 +366,6 @@ function encodePlainPart(part: PlainPart, context: EncodeContext): WirePart {
     default:
       return part satisfies never;
   }
-}
-
-/** The wire knows one language; any other code is text. */
-function encodeCode({ language, code, id }: CodePart): WirePart {
-  const isPython = /^python\d*$/i.test(language);
-  if (!isPython) return { text: `\`\`\`${language.toLowerCase()}\n${code}\n\`\`\`` };
-  return { executableCode: { language: 'PYTHON', code, ...withId(id) } };
 }
 
 function withId(id: string | undefined): { id?: string } {

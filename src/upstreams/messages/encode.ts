@@ -10,12 +10,11 @@ import type {
   ToolResultPart,
   Turn,
 } from '../../canonical/request.ts';
-import { writeCodeText } from '../../canonical/text-forms.ts';
 import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { objectsOf } from '../../lib/read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { drawsNone, encodeServiceTier, tellServerTool } from '../wire-parts.ts';
+import { drawsNone, encodeServiceTier, tellRun } from '../wire-parts.ts';
 import {
   encodeFormat,
   encodeOutputLimit,
@@ -186,7 +185,7 @@ function encodeUserTurn(parts: readonly Part[], ids: CallIds, target: EncodeTarg
       case 'server-tool-result':
       case 'code':
       case 'code-result':
-        others.push({ type: 'text', text: wordsOf(part, target) });
+        others.push({ type: 'text', text: tellRun(part, target.receipt) });
         break;
       case 'tool-call':
       case 'thinking':
@@ -243,24 +242,6 @@ function encodeToolResult(
     block: cacheHint === true ? cached(block) : block,
     beside: isError ? media : [],
   };
-}
-
-type ToldPart = Extract<
-  Part,
-  { kind: 'server-tool-call' | 'server-tool-result' | 'code' | 'code-result' }
->;
-
-function wordsOf(part: ToldPart, { receipt }: EncodeTarget): string {
-  switch (part.kind) {
-    case 'code':
-    case 'code-result':
-      return writeCodeText(part);
-    case 'server-tool-call':
-    case 'server-tool-result':
-      return tellServerTool(part, receipt);
-    default:
-      return part satisfies never;
-  }
 }
 
 /** Clients keep a streamed text in the pieces it came in: one of them may be blank, as no block may be. */
@@ -321,7 +302,7 @@ class AssistantTurn {
       case 'server-tool-result':
       case 'code':
       case 'code-result':
-        this.#blocks.push({ type: 'text', text: wordsOf(part, this.#target) });
+        this.#blocks.push({ type: 'text', text: tellRun(part, this.#target.receipt) });
         break;
       case 'tool-result':
         // Results are the user's; the transforms have put them there.
