@@ -5,7 +5,7 @@ import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue, readNumber } from '../lib/json.ts';
 import { textOf, told } from '../lib/localized-message.ts';
-import { headerOf } from '../lib/read-values.ts';
+import { countOf, headerOf } from '../lib/read-values.ts';
 import type { RateLimit, Upstream, UpstreamCall } from './upstream.ts';
 
 interface ReportedLimit {
@@ -270,8 +270,8 @@ export function readScarcestLimit(
 ): RateLimit | undefined {
   let scarcest: RateLimit | undefined;
   for (const names of limits) {
-    const limit = readCount(headers, names.limit);
-    const remaining = readCount(headers, names.remaining);
+    const limit = countOf(headerOf(headers, names.limit));
+    const remaining = countOf(headerOf(headers, names.remaining));
     if (limit === undefined || limit === 0 || remaining === undefined) continue;
     const remainingFraction = Math.min(1, remaining / limit);
     if (scarcest !== undefined && scarcest.remainingFraction <= remainingFraction) continue;
@@ -279,9 +279,4 @@ export function readScarcestLimit(
     scarcest = { remainingFraction, resetsAt: now + Math.min(waitMs, MAX_RETRY_DELAY_MS) };
   }
   return scarcest;
-}
-
-function readCount(headers: Headers, name: string): number | undefined {
-  const text = headerOf(headers, name)?.trim();
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

@@ -10,7 +10,7 @@ import {
   tryParse,
 } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { headerOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import { countOf, headerOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { CHAT_WIRE } from '../../wire/chat.ts';
 import {
   blamesModel,
@@ -339,10 +339,11 @@ type Headers = UpstreamRefusal['headers'];
  * error's metadata, with a time in milliseconds since the epoch).
  */
 function readReset(headers: Headers, { error }: ErrorBody, now: number): number | undefined {
-  const waits = ['requests', 'tokens'].flatMap((what) => {
-    if (headerOf(headers, `x-ratelimit-remaining-${what}`)?.trim() !== '0') return [];
-    return readDuration(headerOf(headers, `x-ratelimit-reset-${what}`) ?? '') ?? [];
-  });
+  const waits = LIMIT_HEADERS.flatMap(({ remaining, reset }) =>
+    countOf(headerOf(headers, remaining)) === 0
+      ? (readDuration(headerOf(headers, reset) ?? '') ?? [])
+      : [],
+  );
   const named = objectOf(objectOf(error.metadata)?.headers)?.['X-RateLimit-Reset'];
   const at = Number(textOf(named) ?? readNumber(named));
   if (at > now) waits.push(Math.min(at - now, MAX_RETRY_DELAY_MS));

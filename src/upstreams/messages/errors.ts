@@ -9,7 +9,7 @@ import {
   type UpstreamFailureKind,
 } from '../../canonical/error.ts';
 import { type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
-import { headerOf, objectOf, textOf } from '../../lib/read-values.ts';
+import { countOf, headerOf, objectOf, textOf } from '../../lib/read-values.ts';
 import { ERROR_TYPE_STATUS, MESSAGES_WIRE } from '../../wire/messages.ts';
 import {
   blamesModel,
@@ -180,7 +180,14 @@ function isLong({ message, retryAfterMs = 0, quota }: Facts): boolean {
 
 /** What of the rate limits a header each says; `requests` are calls, the others tokens. */
 const LIMITED = ['requests', 'tokens', 'input-tokens', 'output-tokens'] as const;
-const LIMIT_PREFIXES = ['anthropic-ratelimit-', 'vendorb-ratelimit-'] as const;
+const LIMIT_HEADERS = ['anthropic-ratelimit', 'vendorb-ratelimit'].flatMap((prefix) =>
+  LIMITED.map((of) => ({
+    of,
+    limit: `${prefix}-${of}-limit`,
+    remaining: `${prefix}-${of}-remaining`,
+    reset: `${prefix}-${of}-reset`,
+  })),
+);
 
 /**
  * The limit that was used up and comes back last. Undefined where no header names one.
@@ -190,30 +197,23 @@ function readQuotaLesson(
   headers: UpstreamRefusal['headers'],
   now: number,
 ): QuotaLesson | undefined {
-  const used = LIMIT_PREFIXES.flatMap((prefix) =>
-    LIMITED.flatMap((name) => readUsedUp(headers, { prefix, name, now }) ?? []),
-  );
+  const used = LIMIT_HEADERS.flatMap((names) => readUsedUp(headers, names, now) ?? []);
   return used.reduce<QuotaLesson | undefined>(
     (latest, lesson) => (lesson.resetsAt > (latest?.resetsAt ?? 0) ? lesson : latest),
     undefined,
   );
 }
 
-interface Limit {
-  readonly prefix: (typeof LIMIT_PREFIXES)[number];
-  readonly name: (typeof LIMITED)[number];
-  readonly now: number;
-}
-
 /** Undefined for a limit of which something is left. */
 function readUsedUp(
   headers: UpstreamRefusal['headers'],
-  { prefix, name, now }: Limit,
+  names: (typeof LIMIT_HEADERS)[number],
+  now: number,
 ): (QuotaLesson & { readonly resetsAt: number }) | undefined {
-  const read = (field: string) => headerOf(headers, `${prefix}${name}-${field}`);
-  const waitMs = readTimestamp(read('reset') ?? '', now);
-  if (readCount(read('remaining')) !== 0 || waitMs === undefined) return undefined;
-  const limit = name === 'requests' ? readCount(read('limit')) : undefined;
+  const waitMs = readTimestamp(headerOf(headers, names.reset) ?? '', now);
+  const remaining = countOf(headerOf(headers, names.remaining));
+  if (remaining !== 0 || waitMs === undefined) return undefined;
+  const limit = names.of === 'requests' ? countOf(headerOf(headers, names.limit)) : undefined;
   return {
     resetsAt: now + waitMs,
     // Limits are of a minute; one that comes back later is of a longer window.
@@ -222,14 +222,6 @@ function readUsedUp(
   };
 }
 
-const LIMIT_HEADERS = LIMIT_PREFIXES.flatMap((prefix) =>
-  LIMITED.map((name) => ({
-    limit: `${prefix}${name}-limit`,
-    remaining: `${prefix}${name}-remaining`,
-    reset: `${prefix}${name}-reset`,
-  })),
-);
-
 /** What any answer says of the limits. */
 export function readRateLimit(
   headers: UpstreamRefusal['headers'],
@@ -237,10 +229,6 @@ export function readRateLimit(
 ): RateLimit | undefined {
   const readWait = (text: string) => readTimestamp(text, now);
   return readScarcestLimit(headers, LIMIT_HEADERS, { now, readWait });
-}
-
-function readCount(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;
 }
 
 interface ErrorBody {
