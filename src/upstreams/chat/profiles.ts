@@ -221,7 +221,14 @@ export type MediaModel =
 
 const STANDARD_SIZES = ['1024x1024', '1536x1024', '1024x1536'];
 const QUALITIES = ['low', 'medium', 'high'];
-const GPT_IMAGE = { takesFormat: false, edits: true, streams: true } as const;
+const GPT_IMAGE: Omit<ImageModels, 'names'> = {
+  sizes: 'any',
+  qualities: QUALITIES,
+  takesFormat: false,
+  edits: true,
+  streams: true,
+};
+const GPT_TRANSCRIBE = { tellsTimes: false, translates: false, streams: true } as const;
 
 /** What nothing is known of but its name. */
 const PLAIN_IMAGES: Omit<ImageModels, 'names'> = {
@@ -249,59 +256,30 @@ const NO_MEDIA_MODELS: MediaModels = { images: [], transcriptions: [], speech: [
 /** Sources: the types of `openai` (resources/images, audio/transcriptions, audio/translations, audio/speech). */
 const OPENAI_MEDIA_MODELS: MediaModels = {
   images: [
-    {
-      names: ['gpt-image-1*', 'chatgpt-image*'],
-      sizes: STANDARD_SIZES,
-      qualities: QUALITIES,
-      ...GPT_IMAGE,
-    },
-    { names: ['gpt-image-2', 'gpt-image-2-*'], sizes: 'any', qualities: QUALITIES, ...GPT_IMAGE },
-    {
-      names: ['gpt-image-*'],
-      sizes: 'any',
-      qualities: [...QUALITIES, 'xhigh', 'max'],
-      ...GPT_IMAGE,
-    },
+    { names: ['gpt-image-1*', 'chatgpt-image*'], ...GPT_IMAGE, sizes: STANDARD_SIZES },
+    { names: ['gpt-image-2', 'gpt-image-2-*'], ...GPT_IMAGE },
+    { names: ['gpt-image-*'], ...GPT_IMAGE, qualities: [...QUALITIES, 'xhigh', 'max'] },
     // Retired, but other servers have models of these names.
     {
       names: ['dall-e-3'],
+      ...PLAIN_IMAGES,
       sizes: ['1024x1024', '1792x1024', '1024x1792'],
       qualities: ['standard', 'hd'],
-      takesFormat: true,
       edits: false,
-      streams: false,
     },
     { names: ['dall-e-2'], ...PLAIN_IMAGES, sizes: ['256x256', '512x512', '1024x1024'] },
   ],
   transcriptions: [
     { names: ['whisper*'], ...PLAIN_TRANSCRIPTIONS },
-    {
-      names: ['gpt-transcribe*'],
-      tellsTimes: false,
-      translates: false,
-      streams: true,
-      takesLists: true,
-    },
-    {
-      names: ['gpt-*transcribe*'],
-      tellsTimes: false,
-      translates: false,
-      streams: true,
-      takesLists: false,
-    },
+    { names: ['gpt-transcribe*'], ...GPT_TRANSCRIBE, takesLists: true },
+    { names: ['gpt-*transcribe*'], ...GPT_TRANSCRIBE, takesLists: false },
   ],
   speech: [
-    {
-      names: ['tts-1*'],
-      format: 'pcm',
-      voice: 'alloy',
-      takesInstructions: false,
-      streams: false,
-    },
+    { names: ['tts-1*'], ...PLAIN_SPEECH, format: 'pcm' },
     {
       names: ['gpt-*tts*'],
+      ...PLAIN_SPEECH,
       format: 'pcm',
-      voice: 'alloy',
       takesInstructions: true,
       streams: true,
     },
