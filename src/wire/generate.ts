@@ -202,6 +202,17 @@ export const FUNCTION_RESPONSE = message({
 });
 
 /** The fields of which a part holds exactly one. */
+/** The wire's words for how code ended, in the order of their numbers. */
+export const OUTCOMES = {
+  ok: 'OUTCOME_OK',
+  failed: 'OUTCOME_FAILED',
+  timeout: 'OUTCOME_DEADLINE_EXCEEDED',
+} as const;
+
+export function outcomeOf(word: unknown): keyof typeof OUTCOMES | undefined {
+  return (['ok', 'failed', 'timeout'] as const).find((outcome) => OUTCOMES[outcome] === word);
+}
+
 const PART_DATA = {
   text: TEXT,
   inlineData: BLOB,
@@ -215,11 +226,7 @@ const PART_DATA = {
   }),
   codeExecutionResult: message({
     id: STRING,
-    outcome: needed(
-      numbered(
-        ...['OUTCOME_UNSPECIFIED', 'OUTCOME_OK', 'OUTCOME_FAILED', 'OUTCOME_DEADLINE_EXCEEDED'],
-      ),
-    ),
+    outcome: needed(numbered('OUTCOME_UNSPECIFIED', ...Object.values(OUTCOMES))),
     output: TEXT,
   }),
   /** Traces of tools the upstream ran itself, echoed unchanged. */

@@ -12,7 +12,6 @@ import {
 import { memberPath, type Receipt, receiptWithin } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
-  CodeResultPart,
   FunctionTool,
   ImageOptions,
   MediaPart,
@@ -37,6 +36,7 @@ import {
   type DECLARATION,
   type FUNCTION_RESPONSE,
   type IMAGE_CONFIG,
+  outcomeOf,
   REQUEST,
   type ValueOf,
 } from '../../wire/generate.ts';
@@ -221,11 +221,6 @@ function choiceOf(mode: string | undefined, names: readonly string[]): ToolChoic
   }
 }
 
-const OUTCOMES: ReadonlyMap<string, CodeResultPart['outcome']> = new Map([
-  ['OUTCOME_OK', 'ok'],
-  ['OUTCOME_DEADLINE_EXCEEDED', 'timeout'],
-]);
-
 const RESOLUTIONS: ReadonlyMap<string, MediaResolution> = new Map(
   Object.entries({ LOW: 'low', MEDIUM: 'medium', HIGH: 'high', ULTRA_HIGH: 'high' } as const),
 );
@@ -271,7 +266,7 @@ function readServerSide(
     return { kind: 'code', id: code.id, language, code: code.code, signature };
   }
   if (result !== undefined) {
-    const outcome = OUTCOMES.get(result.outcome) ?? 'failed';
+    const outcome = outcomeOf(result.outcome) ?? 'failed';
     return { kind: 'code-result', id: result.id, outcome, output: result.output ?? '', signature };
   }
   if (toolCall !== undefined) {

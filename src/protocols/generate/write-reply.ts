@@ -14,6 +14,7 @@ import type { Signature } from '../../canonical/request.ts';
 import { wrapCarrier } from '../../canonical/signatures.ts';
 import { totalTokens, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { OUTCOMES } from '../../wire/generate.ts';
 import type { ReplyContext } from '../protocol.ts';
 
 export interface WriteOptions {
@@ -60,12 +61,6 @@ function writeCandidate(
     ...(grounding && writeGrounding(grounding, texts)),
   };
 }
-
-const OUTCOMES = {
-  ok: 'OUTCOME_OK',
-  failed: 'OUTCOME_FAILED',
-  timeout: 'OUTCOME_DEADLINE_EXCEEDED',
-} as const;
 
 /** One block, unsigned. */
 export function writeBlock(block: ReplyBlock): JsonObject {

@@ -6,6 +6,7 @@ import { linkAddress } from '../../canonical/text-forms.ts';
 import { isJsonObject, type JsonObject, type JsonValue, sizeOf, tryParse } from '../../lib/json.ts';
 import { KeptText, TextDigest } from '../../lib/long-text.ts';
 import { objectOf, textOf } from '../../lib/read-values.ts';
+import { outcomeOf } from '../../wire/generate.ts';
 import { type AnswerState, CALL_BYTES, takeCallId, withUnread } from '../wire-parts.ts';
 import type { GatheredLogprobs } from './endings.ts';
 import type { GroundedChoice } from './grounding.ts';
@@ -319,16 +320,11 @@ function readCode({ language, code, id }: JsonObject): BlockOpening {
 function readCodeResult({ outcome, output, id }: JsonObject): BlockOpening {
   return {
     kind: 'code-result',
-    outcome: OUTCOMES.get(outcome) ?? 'ok',
+    outcome: outcomeOf(outcome) ?? 'ok',
     output: typeof output === 'string' ? output : '',
     id: typeof id === 'string' ? id : undefined,
   };
 }
-
-const OUTCOMES: ReadonlyMap<unknown, 'failed' | 'timeout'> = new Map([
-  ['OUTCOME_DEADLINE_EXCEEDED', 'timeout'],
-  ['OUTCOME_FAILED', 'failed'],
-]);
 
 /**
  * Markdown for `{fileUri, mimeType}`; undefined without an address. No other wire has a form for

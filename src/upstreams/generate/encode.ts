@@ -18,11 +18,12 @@ import { definedFields, JSON_BUDGET, type JsonObject, type JsonValue } from '../
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { wrapMapArguments } from '../../schema/tool-schema.ts';
 import { lastPrompt } from '../../transforms/turns.ts';
-import type {
-  WireContent,
-  WireFunctionResponse,
-  WireFunctionResponsePart,
-  WirePart,
+import {
+  OUTCOMES,
+  type WireContent,
+  type WireFunctionResponse,
+  type WireFunctionResponsePart,
+  type WirePart,
 } from '../../wire/generate.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { encodeServiceTier, type RunPart, tellRun } from '../wire-parts.ts';
@@ -336,12 +337,6 @@ class ModelTurn {
 }
 
 type PlainPart = TextPart | MediaPart | RunPart;
-
-const OUTCOMES = {
-  ok: 'OUTCOME_OK',
-  failed: 'OUTCOME_FAILED',
-  timeout: 'OUTCOME_DEADLINE_EXCEEDED',
-} as const;
 
 function encodePlainPart(part: PlainPart, context: EncodeContext): WirePart {
   switch (part.kind) {
