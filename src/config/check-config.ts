@@ -178,41 +178,30 @@ export interface SchemaError {
   readonly params: object;
 }
 
+type Params = Readonly<Record<string, unknown>>;
+
+/** What is wrong, by the keyword of the schema. */
+const SAYINGS: Readonly<Record<string, (params: Params) => Sentence>> = {
+  type: ({ type }) => told`must be ${[type].flat().join(' or ')}`,
+  minLength: ({ limit }) => told`must not have fewer than ${String(limit)} characters`,
+  maxLength: ({ limit }) => told`must not have more than ${String(limit)} characters`,
+  minItems: ({ limit }) => told`must not have fewer than ${String(limit)} items`,
+  maxItems: ({ limit }) => told`must not have more than ${String(limit)} items`,
+  minProperties: ({ limit }) => told`must not have fewer than ${String(limit)} properties`,
+  minimum: ({ comparison, limit }) => told`must be ${String(comparison)} ${String(limit)}`,
+  maximum: ({ comparison, limit }) => told`must be ${String(comparison)} ${String(limit)}`,
+  pattern: ({ pattern }) => told`must match pattern "${String(pattern)}"`,
+  const: () => told`must be equal to constant`,
+  anyOf: () => told`must match a schema in anyOf`,
+  additionalProperties: () => told`must not have additional properties`,
+  required: ({ requiredProperties }) => told`lacks ${[requiredProperties].flat().join(', ')}`,
+};
+
 /** Of a keyword that no schema of ours has, what TypeBox says of it. */
 export function sayKeyword({ keyword, message, params: given }: SchemaError): string | Sentence {
-  const params: Readonly<Record<string, unknown>> = { ...given };
-  const limit = String(params.limit);
-  switch (keyword) {
-    case 'type':
-      return told`must be ${[params.type].flat().join(' or ')}`;
-    case 'minLength':
-      return told`must not have fewer than ${limit} characters`;
-    case 'maxLength':
-      return told`must not have more than ${limit} characters`;
-    case 'minItems':
-      return told`must not have fewer than ${limit} items`;
-    case 'maxItems':
-      return told`must not have more than ${limit} items`;
-    case 'minProperties':
-      return told`must not have fewer than ${limit} properties`;
-    case 'minimum':
-    case 'maximum':
-      return told`must be ${String(params.comparison)} ${limit}`;
-    case 'enum':
-      return Array.isArray(params.allowedValues) ? sayWords(params.allowedValues) : message;
-    case 'pattern':
-      return told`must match pattern "${String(params.pattern)}"`;
-    case 'const':
-      return told`must be equal to constant`;
-    case 'anyOf':
-      return told`must match a schema in anyOf`;
-    case 'additionalProperties':
-      return told`must not have additional properties`;
-    case 'required':
-      return told`lacks ${[params.requiredProperties].flat().join(', ')}`;
-    default:
-      return message;
-  }
+  const params: Params = { ...given };
+  if (Array.isArray(params.allowedValues)) return sayWords(params.allowedValues);
+  return SAYINGS[keyword]?.(params) ?? message;
 }
 
 /** @param values of a list of words, in the spelling to be shown */
