@@ -540,7 +540,7 @@ const STRAY_KINDS: ReadonlyMap<string | undefined, 'text' | 'thinking'> = new Ma
 /** The fields of events that say something. */
 const SAYING = ['message', 'content_block', 'delta', 'content'];
 /** Where blocks and their pieces have their text. */
-const TEXT_FIELDS: ReadonlyMap<string, string> = new Map([
+const TEXT_FIELDS: ReadonlyMap<unknown, string> = new Map([
   ['text', 'text'],
   ['text_delta', 'text'],
   ['thinking', 'thinking'],
@@ -674,17 +674,10 @@ export function endingOf(frame: JsonObject): AnswerEnding | undefined {
 
 // Which events of a stream say one text and nothing else: the deltas of a block.
 
-/** The string that each kind of delta carries. */
-const FIELDS: ReadonlyMap<unknown, string> = new Map([
-  ['text_delta', 'text'],
-  ['thinking_delta', 'thinking'],
-  ['input_json_delta', 'partial_json'],
-]);
-
 export function findTextDelta(event: JsonObject): TextEvent | undefined {
   const { type, delta } = event;
   if (type !== 'content_block_delta' || !isJsonObject(delta)) return undefined;
-  const field = FIELDS.get(delta.type);
+  const field = TEXT_FIELDS.get(delta.type);
   const text = field === undefined ? undefined : delta[field];
   if (field === undefined || typeof text !== 'string') return undefined;
   return { field, text, write: (said) => ({ ...event, delta: { ...delta, [field]: said } }) };
