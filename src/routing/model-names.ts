@@ -289,7 +289,24 @@ function isOwnName(name: string): boolean {
   return findCatalogModel(lower) !== undefined || EXACT_ALIASES.has(lower);
 }
 
-interface SaidStep {
+export const ROUTE_STEP_KINDS = [
+  'mapping-exact',
+  'mapping-pattern',
+  'catalogue',
+  'offered',
+  'offered-twin',
+  'own-name',
+  'alias',
+  'variant',
+  'sibling',
+  'provider',
+  'passed-on',
+  'upstream',
+  'targets',
+] as const;
+
+export interface RouteStep {
+  readonly kind: (typeof ROUTE_STEP_KINDS)[number];
   /** What is looked up; of a mapping the name or pattern of the entry. */
   readonly name: string;
   /** What it leads to; the name itself where that is known. */
@@ -298,31 +315,37 @@ interface SaidStep {
   readonly detail?: string;
 }
 
-/** The kinds of steps from a model name to its target, in words. */
-const STEPS = {
-  'mapping-exact': ({ name, target }) => `custom_mapping (exact) "${name}" gives "${target}"`,
-  'mapping-pattern': ({ name, target }) => `custom_mapping (pattern) "${name}" gives "${target}"`,
-  catalogue: ({ target }) => `"${target}" is in the catalogue`,
-  offered: ({ target }) => `"${target}" is offered by an account`,
-  'offered-twin': ({ name, target }) => `"${name}" is offered by an account, as "${target}"`,
-  'own-name': ({ name, target }) => `"${name}" is a name of "${target}"`,
-  alias: ({ name, target, detail }) => `"${name}" (alias "${detail}") goes to "${target}"`,
-  variant: ({ name, target, detail }) => `"${name}" is "${target}" with ${detail}`,
-  sibling: ({ target }) => `its variant is "${target}"`,
-  provider: ({ name, target }) => `"${name}" names the provider of "${target}"`,
-  'passed-on': ({ target }) => `"${target}" is passed on: an account's model list is unknown`,
-  upstream: ({ name, target }) => `the upstream "${name}" is asked for "${target}"`,
-  targets: ({ name, target }) => `"${name}" tries ${target}`,
-} satisfies Record<string, (step: SaidStep) => string>;
-
-export interface RouteStep extends SaidStep {
-  readonly kind: keyof typeof STEPS;
-}
-
-export const ROUTE_STEP_KINDS = Object.keys(STEPS) as readonly RouteStep['kind'][];
-
-export function sayRouteStep(step: RouteStep): string {
-  return STEPS[step.kind](step);
+export function sayRouteStep({ kind, name, target, detail = '' }: RouteStep): string {
+  switch (kind) {
+    case 'mapping-exact':
+      return `custom_mapping (exact) "${name}" gives "${target}"`;
+    case 'mapping-pattern':
+      return `custom_mapping (pattern) "${name}" gives "${target}"`;
+    case 'catalogue':
+      return `"${target}" is in the catalogue`;
+    case 'offered':
+      return `"${target}" is offered by an account`;
+    case 'offered-twin':
+      return `"${name}" is offered by an account, as "${target}"`;
+    case 'own-name':
+      return `"${name}" is a name of "${target}"`;
+    case 'alias':
+      return `"${name}" (alias "${detail}") goes to "${target}"`;
+    case 'variant':
+      return `"${name}" is "${target}" with ${detail}`;
+    case 'sibling':
+      return `its variant is "${target}"`;
+    case 'provider':
+      return `"${name}" names the provider of "${target}"`;
+    case 'upstream':
+      return `the upstream "${name}" is asked for "${target}"`;
+    case 'targets':
+      return `"${name}" tries ${target}`;
+    case 'passed-on':
+      return `"${target}" is passed on: an account's model list is unknown`;
+    default:
+      return kind satisfies never;
+  }
 }
 
 // Reads ratio and size at the end of an image model's name: `<model>-16-9-4k`, both optional.
