@@ -153,7 +153,7 @@ export type ToolResultContent =
   | MediaPart;
 
 /** A tool the provider ran itself, seen in history. */
-export interface ServerToolCallPart {
+interface ServerToolCallPart {
   readonly kind: 'server-tool-call';
   readonly id: string;
   readonly name: string;
