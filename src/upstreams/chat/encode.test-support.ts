@@ -23,13 +23,16 @@ interface Aim {
   readonly modelId?: string;
   readonly recall?: SignatureRecall;
   readonly signatures?: SignatureSource;
+  readonly variant?: Partial<PatchTarget['variant']>;
 }
 
 export const OPENAI = createOpenAiProfile();
 
-function targetOf({ profile = OPENAI, modelId = 'gpt-4o', recall, signatures }: Aim): PatchTarget {
+function targetOf(aim: Aim): PatchTarget {
+  const { profile = OPENAI, modelId = 'gpt-4o', recall, signatures, variant } = aim;
   return {
     ...contextOf(recall === undefined ? {} : { recall }),
+    variant: { webSearch: false, ...variant },
     ...(signatures === undefined ? {} : { signatures }),
     modelId,
     capabilities: capabilitiesOf(profile, modelId),

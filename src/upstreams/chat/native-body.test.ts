@@ -24,6 +24,39 @@ test('words of this gateway stay here', () => {
   expect(notes).toEqual(['dropped imageSize', 'dropped google']);
 });
 
+test('V118 V133 what the name of the model asks for beside it goes where it is taken', () => {
+  const image = { aspectRatio: '16:9', size: '4K' } as const;
+  const drawing = { profile: like('openrouter'), modelId: 'google/gemini-3-pro-image' };
+  expect(patched({}, { ...drawing, variant: { image } })).toMatchObject({
+    body: {
+      modalities: ['image', 'text'],
+      image_config: { aspect_ratio: '16:9', image_size: '4K' },
+    },
+    notes: [],
+  });
+  const own = { modalities: ['image'], image_config: { image_size: '1K', strength: 1 } };
+  expect(patched(own, { ...drawing, variant: { image } })).toMatchObject({
+    body: { ...own, image_config: { ...own.image_config, aspect_ratio: '16:9' } },
+    notes: ['approximated model'],
+  });
+  const searching = { modelId: 'gpt-4o-search-preview', variant: { webSearch: true } };
+  expect(patched({}, searching)).toMatchObject({ body: { web_search_options: {} }, notes: [] });
+  const options = { web_search_options: { search_context_size: 'low' } };
+  expect(patched(options, searching)).toMatchObject({ body: options, notes: [] });
+  const template = { profile: like('vllm'), variant: { thinking: 'on' } } as const;
+  expect(patched({}, template)).toMatchObject({
+    body: { chat_template_kwargs: { enable_thinking: true } },
+    notes: [],
+  });
+});
+
+test('what the name asks for and the upstream does not have is told', () => {
+  for (const variant of [{ webSearch: true }, { image: { size: '4K' } }] as const) {
+    const { body, notes } = patched({}, { variant });
+    expect([Object.keys(body).sort(), notes]).toEqual([['messages', 'model'], ['dropped model']]);
+  }
+});
+
 test('marks up to where the prompt is cached go where they are taken', () => {
   const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } };
   const declared = { type: 'function', function: { name: 'f' } };

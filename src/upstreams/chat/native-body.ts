@@ -7,9 +7,10 @@ import type { ReasoningAmount } from '../../canonical/request.ts';
 import { readCarrier } from '../../canonical/signatures.ts';
 import { acceptedNames } from '../../canonical/tool-names.ts';
 import { mapItems, unlessSame } from '../../lib/collections.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { definedFields, isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import { imageInName } from '../../transforms/media.ts';
 import { signatureIn, thoughtIn, writeSignature } from '../../wire/chat.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import type { EncodeTarget, PatchTarget } from '../upstream.ts';
@@ -60,6 +61,8 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
   if (patched.tools !== undefined)
     patched.tools = patchTools(patched.tools, target.receipt, quirks);
   patchNames(patched, target.receipt);
+  patchSearch(patched, target);
+  patchDrawing(patched, target);
   const said = takeAmount(patched, quirks);
   fitBody(patched, amountOf(said, target), context);
   return patched;
@@ -80,18 +83,43 @@ function withoutRefused(body: JsonObject, ownFields: readonly string[], receipt:
   }
 }
 
-/** What the model's name asks for counts where the body says nothing. */
+// What the model's name asks for counts where the body says nothing.
+
+function patchSearch(body: JsonObject, { variant, capabilities, receipt }: PatchTarget): void {
+  if (!variant.webSearch || (body.web_search_options ?? null) !== null) return;
+  const tool = 'web-search';
+  if (body.tool_choice === 'none') {
+    receipt.add('dropped', 'model', told`tool_choice rules out the search the name asks for.`);
+  } else if (capabilities.serverTools?.includes(tool) === true) body.web_search_options = {};
+  else receipt.add('dropped', 'model', told`The upstream runs no ${tool} itself.`);
+}
+
+function patchDrawing(body: JsonObject, target: PatchTarget): void {
+  const said = objectOf(body.image_config) ?? {};
+  const named = imageInName(said.aspect_ratio, said.image_size, target);
+  if (named === undefined) return;
+  body.modalities ??= ['image', 'text'];
+  body.image_config = {
+    ...definedFields({ aspect_ratio: named.aspectRatio, image_size: named.size }),
+    ...said,
+  };
+}
+
 function amountOf(
   said: ReasoningAmount,
   { variant, thinkingMode, capabilities, receipt }: PatchTarget,
 ) {
-  const named: ReasoningAmount =
-    variant.effort === undefined ? said : { kind: 'effort', effort: variant.effort };
+  const named = amountInName(variant) ?? said;
   return applyThinkingMode(said.kind === 'unset' ? named : said, {
     mode: thinkingMode,
     thinking: capabilities.thinking,
     note: (reason) => receipt.add('approximated', 'reasoning_effort', reason),
   });
+}
+
+function amountInName({ effort, thinking }: PatchTarget['variant']): ReasoningAmount | undefined {
+  if (effort !== undefined) return { kind: 'effort', effort };
+  return thinking === 'on' ? { kind: 'adaptive' } : undefined;
 }
 
 /** Some clients name the tool in its result, as the wire had it for functions: its call does so. */
