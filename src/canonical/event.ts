@@ -190,19 +190,3 @@ export function searchCount(grounding: GroundingEvent): number {
   if (queries.length > 0) return queries.length;
   return sources.length > 0 && pages === undefined ? 1 : 0;
 }
-
-/**
- * The commit point: true for events that carry content or end the answer. A start, usage figures, or a text block
- * that has no text yet could still be followed by nothing, and then another account is tried.
- */
-export function isCommitting(event: CanonicalEvent): boolean {
-  switch (event.kind) {
-    case 'block-delta':
-    case 'finish':
-      return true;
-    case 'block-start':
-      return event.block.kind !== 'text' && event.block.kind !== 'thinking';
-    default:
-      return false;
-  }
-}

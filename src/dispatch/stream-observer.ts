@@ -2,13 +2,7 @@
 
 import type { AnswerFigures, ServedBy } from '../canonical/call-record.ts';
 import type { GatewayError } from '../canonical/error.ts';
-import {
-  type BlockOpening,
-  type CanonicalEvent,
-  type ChoiceEnd,
-  type FinishReason,
-  isCommitting,
-} from '../canonical/event.ts';
+import type { BlockOpening, CanonicalEvent, ChoiceEnd, FinishReason } from '../canonical/event.ts';
 import { type Countable, promptSize, textTokens } from '../canonical/prompt-size.ts';
 import type { Signature } from '../canonical/request.ts';
 import type { SignatureEntry, SignatureKey } from '../canonical/signatures.ts';
@@ -126,9 +120,25 @@ export class StreamObserver implements AnswerFigures {
     };
   }
 
+  /**
+   * The commit point: true for events that carry content or end the answer. A start, usage figures, or a text block
+   * that has no text yet could still be followed by nothing, and then another account is tried.
+   */
+  static isCommitting(event: CanonicalEvent): boolean {
+    switch (event.kind) {
+      case 'block-delta':
+      case 'finish':
+        return true;
+      case 'block-start':
+        return event.block.kind !== 'text' && event.block.kind !== 'thinking';
+      default:
+        return false;
+    }
+  }
+
   /** Call with every event that the client is to see, in order. */
   onEvent(event: CanonicalEvent): void {
-    if (!this.isCommitted) this.isCommitted = isCommitting(event);
+    if (!this.isCommitted) this.isCommitted = StreamObserver.isCommitting(event);
     this.transcript?.onEvent(event);
     switch (event.kind) {
       case 'start':

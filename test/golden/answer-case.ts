@@ -2,10 +2,11 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { GatewayError } from '../../src/canonical/error.ts';
-import { type CanonicalEvent, isCommitting } from '../../src/canonical/event.ts';
+import type { CanonicalEvent } from '../../src/canonical/event.ts';
 import { fold } from '../../src/canonical/fold.ts';
 import { createReceipt } from '../../src/canonical/receipt.ts';
 import { isNativeErrorReply } from '../../src/dispatch/lanes.ts';
+import { StreamObserver } from '../../src/dispatch/stream-observer.ts';
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import { type Sentence, told } from '../../src/lib/localized-message.ts';
 import type { GenerateCall, ReplyContext } from '../../src/protocols/protocol.ts';
@@ -165,7 +166,7 @@ function translateStream(call: GenerateCall, answer: UpstreamAnswer): string {
   let text = '';
   for (const event of decode(answer, context.createId)) {
     if (event.kind === 'error' && !isCommitted) throw event.error;
-    isCommitted ||= isCommitting(event);
+    isCommitted ||= StreamObserver.isCommitting(event);
     text += writer.write(event);
   }
   return text;
@@ -183,7 +184,7 @@ function relayStream(call: GenerateCall, answer: UpstreamAnswer): string {
   let text = '';
   const findError = (events: readonly CanonicalEvent[]): GatewayError | undefined => {
     for (const event of events) {
-      if (event.kind !== 'error') isCommitted ||= isCommitting(event);
+      if (event.kind !== 'error') isCommitted ||= StreamObserver.isCommitting(event);
       else if (isCommitted || isNativeErrorReply(event.error)) return event.error;
       else throw event.error;
     }

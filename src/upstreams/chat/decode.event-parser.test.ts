@@ -9,7 +9,9 @@ import { ChatDecoder, findTextChunk } from './decode.ts';
 const say = (content: string, rest: JsonObject = {}) => chunk({ content }, rest);
 
 function read(...chunks: readonly JsonObject[]): readonly Frame[] {
-  const reader = new FrameReader({ maxFrameBytes: 1e6, memory: new RepeatedTexts(findTextChunk) });
+  const memory = new RepeatedTexts(findTextChunk);
+  memory.learn('the first', {});
+  const reader = new FrameReader({ maxFrameBytes: 1e6, memory });
   const text = chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`).join('');
   return reader.push(Buffer.from(text));
 }

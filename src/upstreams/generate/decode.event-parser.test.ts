@@ -15,6 +15,7 @@ function spell(text: string, given: { counts?: string; front?: string; link?: st
 /** Gives each event's value, as a reader of frames has it. */
 function createEventParser(): (text: string) => JsonValue {
   const memory = new RepeatedTexts(findTextPart);
+  memory.learn('the first', {});
   return (text) => {
     const repeated = memory.repeat(text);
     if (repeated !== undefined) return repeated.value;
@@ -47,6 +48,15 @@ const expectAlike = (events: readonly string[]): JsonValue[] => {
 };
 
 describe('events of one stream', () => {
+  test('none repeats the first, as most answers are over before that', () => {
+    const memory = new RepeatedTexts(findTextPart);
+    memory.learn(spell('a'), { candidates: [] });
+    expect(memory.repeat(spell('b'))).toBeUndefined();
+    const value = parseJson(spell('b'));
+    if (isJsonObject(value)) memory.learn(spell('b'), value);
+    expect(memory.repeat(spell('c'))).toMatchObject({ said: 'c' });
+  });
+
   test('of those that differ in text and counts alone only the first is parsed whole', () => {
     const events = ['a', 'b "quoted" \\ \n', 'ünï 🌍', '', 'last'].flatMap((text, index) => [
       spell(text),
@@ -110,6 +120,7 @@ describe('events of one stream', () => {
 
   test('an event of several lines is none that others repeat, nor repeats others', () => {
     const memory = new RepeatedTexts(findTextPart);
+    memory.learn('the first', {});
     const broken = spell('a').replace('{"promptTokenCount"', '{\n"promptTokenCount"');
     memory.learn(broken, { candidates: [] });
     expect(memory.repeat(broken)).toBeUndefined();

@@ -47,6 +47,8 @@ export class RepeatedTexts implements EventMemory {
   readonly #find: (event: JsonObject) => TextEvent | undefined;
   /** What was learned last, until an event begins like it: most answers are over before that. */
   #learned: { readonly text: string; readonly event: JsonObject } | undefined;
+  /** Whether an event before it had no pattern: the few events of a short answer are over before a search pays. */
+  #hasLearned = false;
   #pattern: Pattern | undefined;
   #changing: Changing | undefined;
 
@@ -78,7 +80,9 @@ export class RepeatedTexts implements EventMemory {
 
   learn(text: string, event: JsonObject): void {
     this.#pattern = undefined;
-    this.#learned = text.length > MAX_PATTERN_LENGTH ? undefined : { text, event };
+    const isSearched = this.#hasLearned && text.length <= MAX_PATTERN_LENGTH;
+    this.#learned = isSearched ? { text, event } : undefined;
+    this.#hasLearned = true;
   }
 
   /** Counts are often those of the event before. */
