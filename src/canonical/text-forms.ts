@@ -4,7 +4,7 @@ import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
 import type { BlockOpening, ChoiceEnd, GroundingSource } from './event.ts';
 import type { ModelCapabilities } from './model.ts';
 import type { Receipt } from './receipt.ts';
-import type { CanonicalRequest, OutputFormat, Part } from './request.ts';
+import type { CanonicalRequest, OutputFormat } from './request.ts';
 
 /** How `JSON.stringify` begins what it writes of such a half; of whole characters it writes nothing like it. */
 const LONE_HALF = '\\ud';
@@ -120,32 +120,28 @@ export function blockMessage({ reason, rawReason, message }: ChoiceEnd): Sentenc
     : told`The upstream refused this prompt: ${rawReason}.`;
 }
 
-/** Shorter texts of a user open no conversation. */
-const MIN_OPENING_LENGTH = 10;
+/** The first text of a user that is so long, wherever it stands, opens a conversation; undefined where none is. */
+export const MIN_OPENING_LENGTH = 10;
 const MAX_OPENING_LENGTH = 4096;
 
-/** What a conversation is known by: its instructions, and the first long text of a user; undefined where none is. */
-export function openingOf(
-  said: IteratorObject<string>,
-  instructions: () => readonly string[],
-): string | undefined {
-  const first = said.find((text) => text.length >= MIN_OPENING_LENGTH);
-  if (first === undefined) return undefined;
-  const texts = [instructions().join('\n'), first];
-  return texts.map((text) => text.slice(0, MAX_OPENING_LENGTH)).join('\n');
+export function joinOpening(system: readonly string[], said: string): string {
+  return `${system.join('\n').slice(0, MAX_OPENING_LENGTH)}\n${said.slice(0, MAX_OPENING_LENGTH)}`;
 }
 
+/** That of a request; undefined where no user has said so much. */
 export function openingText({
   system,
   turns,
 }: Pick<CanonicalRequest, 'system' | 'turns'>): string | undefined {
-  const said = turns
-    .values()
-    .filter(({ role }) => role === 'user')
-    .flatMap(({ parts }) => textsIn(parts));
-  return openingOf(said, () => textsIn(system));
-}
-
-function textsIn(parts: readonly Part[]): readonly string[] {
-  return parts.flatMap((part) => (part.kind === 'text' ? part.text : []));
+  for (const { role, parts } of turns) {
+    if (role !== 'user') continue;
+    for (const part of parts) {
+      if (part.kind !== 'text' || part.text.length < MIN_OPENING_LENGTH) continue;
+      return joinOpening(
+        system.map(({ text }) => text),
+        part.text,
+      );
+    }
+  }
+  return undefined;
 }

@@ -184,8 +184,9 @@ export function createLiveFigures(now: () => number) {
   const startOf = (at: number): number => at - (at % MINUTE_MS);
   /** The minute that begins then; to be counted in, it has to be kept. */
   const minuteAt = (time: number, kept: Minute[] = minutes, isKept = true): Minute => {
-    const at = startOf(time);
-    const index = (at / MINUTE_MS) % MINUTES;
+    const minute = Math.floor(time / MINUTE_MS);
+    const at = minute * MINUTE_MS;
+    const index = minute % MINUTES;
     const known = kept[index];
     if (known?.at === at) return known;
     const fresh = { at, requests: 0, errors: 0, tokens: 0 };

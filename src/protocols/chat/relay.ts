@@ -2,7 +2,7 @@
 
 import { changed, detailsOn, type GatewayError } from '../../canonical/error.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import { openingOf } from '../../canonical/text-forms.ts';
+import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/text-forms.ts';
 import { mapItems } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
@@ -74,14 +74,19 @@ function withOwnLimit(refusal: GatewayError, body: JsonObject): GatewayError {
   });
 }
 
-/** Leading instructions, and what users say. */
-function readOpeningText(body: JsonObject): string | undefined {
-  const messages = objectsOf(body.messages);
-  const said = messages.values().filter(({ role }) => role === 'user');
-  return openingOf(said.flatMap(textsIn), () => {
-    const start = messages.findIndex(({ role }) => !INSTRUCTING.has(role));
-    return messages.slice(0, start).flatMap(textsIn);
-  });
+/** As of the canonical request: leading instructions, and the first long text of a user. */
+function readOpeningText({ messages }: JsonObject): string | undefined {
+  if (!Array.isArray(messages)) return undefined;
+  for (const message of messages) {
+    if (!isJsonObject(message) || message.role !== 'user') continue;
+    for (const text of textsIn(message)) {
+      if (text.length < MIN_OPENING_LENGTH) continue;
+      const said = objectsOf(messages);
+      const start = said.findIndex(({ role }) => !INSTRUCTING.has(role));
+      return joinOpening(said.slice(0, start).flatMap(textsIn), text);
+    }
+  }
+  return undefined;
 }
 
 const INSTRUCTING: ReadonlySet<unknown> = new Set(['system', 'developer']);

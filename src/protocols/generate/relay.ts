@@ -1,7 +1,7 @@
 // The relay lane: native frames forwarded as they came, repaired only where clients would stumble.
 
 import { type ErrorKind, upstreamError } from '../../canonical/error.ts';
-import { openingOf } from '../../canonical/text-forms.ts';
+import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/text-forms.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { objectsOf } from '../../lib/read-values.ts';
 import { GENERATE_WIRE } from '../../wire/generate.ts';
@@ -57,13 +57,20 @@ function isText({ text, functionCall }: JsonObject): boolean {
   return typeof text === 'string' && functionCall === undefined;
 }
 
+/** As of the canonical request. */
 function readOpeningText({ contents = [], systemInstruction }: GenerateBody): string | undefined {
-  const said = contents.values().filter(({ role }) => role !== 'model');
-  return openingOf(said.flatMap(textsIn), () => textsIn(systemInstruction ?? {}));
-}
-
-function textsIn({ parts = [] }: NonNullable<GenerateBody['systemInstruction']>): string[] {
-  return parts.map(({ text = '' }) => text);
+  for (const { role, parts = [] } of contents) {
+    if (role === 'model') continue;
+    for (const { text = '' } of parts) {
+      if (text.length < MIN_OPENING_LENGTH) continue;
+      const system = systemInstruction?.parts ?? [];
+      return joinOpening(
+        system.map((part) => part.text ?? ''),
+        text,
+      );
+    }
+  }
+  return undefined;
 }
 
 /** Top-level fields of an answer; anything else is an upstream's internal matter. */

@@ -1,6 +1,6 @@
 // The relay lane: frames of an upstream of the same wire, forwarded as they came.
 
-import { openingOf } from '../../canonical/text-forms.ts';
+import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/text-forms.ts';
 import { NO_USAGE } from '../../canonical/usage.ts';
 import { mapItems } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
@@ -58,19 +58,22 @@ export function createRelayCall(
   };
 }
 
+/** As of the canonical request, so that a session stays with its account. */
 function readOpeningText({ system, messages }: Body): string | undefined {
-  const said = messages.values().filter(({ role }) => role === 'user');
-  return openingOf(
-    said.flatMap(({ content }) => textsIn(content)),
-    () => textsIn(system),
-  );
+  for (const { role, content } of messages) {
+    if (role !== 'user') continue;
+    const texts = typeof content === 'string' ? [content] : content.map(textIn);
+    for (const text of texts) {
+      if (text.length < MIN_OPENING_LENGTH) continue;
+      const before = typeof system === 'string' ? [system] : (system ?? []).map(textIn);
+      return joinOpening(before, text);
+    }
+  }
+  return undefined;
 }
 
-function textsIn(content: string | readonly object[] | null | undefined): readonly string[] {
-  if (typeof content === 'string') return [content];
-  return (content ?? []).map((block) =>
-    'text' in block && typeof block.text === 'string' ? block.text : '',
-  );
+function textIn(block: object): string {
+  return 'text' in block && typeof block.text === 'string' ? block.text : '';
 }
 
 function declaredNames(tools: JsonValue | undefined): ReadonlySet<string> {
