@@ -17,6 +17,7 @@ const BUILDS = {
       'src',
       'packages',
       'scripts/server.vite.config.mjs',
+      'scripts/lean-undici.mjs',
       'package.json',
       'package-lock.json',
     ],
