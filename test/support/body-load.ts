@@ -295,7 +295,9 @@ export async function loadWithCalls(url: string, streams: number, megabytes: num
       const told = await send(url, { path, start, unit: ' ', end: '' }, start.length);
       const isOk = told.status === 200;
       const hasEnd = stream ? told.text.includes(end) : told.text.includes('yyy');
-      const saysError = told.text.includes('memory that the gateway has left');
+      const saysError = /memory (?:that the gateway has left|than the memory limit)/.test(
+        told.text,
+      );
       if (isOk && hasEnd && !saysError) whole += 1;
       else if (!(isOk ? saysError && !hasEnd : isFair(told) && saysError)) {
         unfair.push([path, stream, told.status, told.text.slice(-300)]);
