@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import type { PatchTarget } from '../upstream.ts';
-import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
+import { patchTarget } from './patch.test-support.ts';
 import { createAnthropicProfile } from './profiles.ts';
 
 const call = (id: string): JsonObject => ({ type: 'tool_use', id, name: 'f', input: {} });
@@ -20,16 +20,7 @@ const PROFILE = createAnthropicProfile();
 const MODEL = 'claude-sonnet-4-5';
 
 function sent(messages: JsonValue[], receipt: PatchTarget['receipt']): JsonValue[] {
-  const target: PatchTarget = {
-    modelId: MODEL,
-    capabilities: capabilitiesOf(PROFILE, MODEL),
-    signatures: 'carried',
-    usesPlaceholders: false,
-    receipt,
-    recall: { lookup: () => undefined },
-    variant: { webSearch: false },
-    thinkingMode: { kind: 'auto' },
-  };
+  const target = patchTarget({ profile: PROFILE, modelId: MODEL }, { receipt });
   const { messages: made } = patch({ max_tokens: 100, messages }, target, PROFILE);
   return Array.isArray(made) ? made : [];
 }

@@ -7,8 +7,8 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { objectsOf } from '../../lib/read-values.ts';
 import { SignatureCache } from '../../signatures/cache.ts';
 import type { PatchTarget } from '../upstream.ts';
-import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
+import { patchTarget } from './patch.test-support.ts';
 import { createAnthropicProfile, createMessagesProfile, type MessagesProfile } from './profiles.ts';
 
 const MANUAL = 'claude-sonnet-4-5';
@@ -32,17 +32,7 @@ function patched(
   { profile = createAnthropicProfile(), ...more }: More = {},
 ) {
   const receipt = createReceipt();
-  const target: PatchTarget = {
-    modelId,
-    capabilities: capabilitiesOf(profile, modelId),
-    signatures: 'carried',
-    usesPlaceholders: false,
-    receipt,
-    recall: { lookup: () => undefined },
-    variant: { webSearch: false },
-    thinkingMode: { kind: 'auto' },
-    ...more,
-  };
+  const target = patchTarget({ profile, modelId }, { receipt, ...more });
   const given = {
     model: 'm',
     max_tokens: 8000,
