@@ -51,7 +51,8 @@ const MEANINGS: Readonly<Record<ErrorKind, string>> = {
   forbidden: 'The key is valid, but may not do this.',
   'not-found': 'There is no such path or model.',
   'method-not-allowed': 'The path does not support the method; `Allow` lists those it does.',
-  'too-large': 'The body is larger than `ABV_MAX_BODY_SIZE`.',
+  'too-large':
+    'The body is larger than `ABV_MAX_BODY_SIZE`, or the body or the answer needs more memory than there is for one.',
   'headers-too-large': 'The headers together are larger than 16 kB.',
   'unsupported-media-type': 'The body is not JSON, or it is compressed.',
   'upgrade-refused': 'The path or the settings do not allow a WebSocket; clients use HTTP instead.',
