@@ -36,10 +36,10 @@ import {
   wholeNumber,
 } from './values.ts';
 
-const OWN_PREFIX = /^(?:UPSTREAM|ISTHMUS)_/;
-/** Kubernetes sets these for each service, also for one of these names. */
-const SERVICE_LINK =
-  /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?)?)$/;
+const OWN_PREFIX = /^(?:UPSTREAM|ISTHMUS|ABV)_/;
+/** Kubernetes sets these for each service, also for one of these names; and `_PORT`, to an address. */
+const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?)$/;
+const SERVICE_ADDRESS = /^\w+:\/\//;
 /** Names as short as `PORT` are near to too many others. */
 const MIN_LENGTH = 7;
 
@@ -52,19 +52,28 @@ function findStrayVariables(
   names: readonly string[],
 ): readonly Sentence[] {
   const known = new Set(names.flatMap((name) => [name, `${name}_FILE`]));
+  const isServiceLink = (name: string): boolean =>
+    SERVICE_LINK.test(name) ||
+    (name.endsWith('_PORT') && SERVICE_ADDRESS.test(variables[name] ?? ''));
   return Object.keys(variables)
     .filter((name) => (variables[name] ?? '') !== '' && !known.has(name))
-    .filter((name) => !OTHERS.includes(name))
+    .filter((name) => !OTHERS.includes(name) && !isServiceLink(name))
     .sort()
     .flatMap((name) => {
       const free = [...known].filter((one) => one.length >= MIN_LENGTH && !variables[one]);
-      const meant = nearestName(name, free);
+      const isOurs = OWN_PREFIX.test(name);
+      const meant = nearestName(name, free) ?? (isOurs ? otherPrefix(name, known) : undefined);
       if (meant !== undefined) {
         return [told`The variable ${name} is not known and does nothing. Did you mean ${meant}?`];
       }
-      const isOurs = OWN_PREFIX.test(name) && !SERVICE_LINK.test(name);
       return isOurs ? [told`The variable ${name} is not known and does nothing.`] : [];
     });
+}
+
+/** The variable of the same name with another prefix or none, such as `PORT` for `ISTHMUS_PORT`. */
+function otherPrefix(name: string, known: Iterable<string>): string | undefined {
+  const bare = (one: string): string => one.replace(OWN_PREFIX, '');
+  return [...known].find((one) => bare(one) === bare(name));
 }
 
 export interface Variable<Value> extends VariableFacts {

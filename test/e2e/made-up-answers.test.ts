@@ -124,10 +124,15 @@ test('B4: variables that nothing reads are pointed out with what was meant', asy
     UPSTREAM_API_KEY: 'k',
     ISTHMUS_COLOUR: 'red',
     WEB_PASWORD: 'x',
+    ABV_WORKERS: '2',
+    ISTHMUS_PORT: '9000',
     ISTHMUS_PORT_8045_TCP: 'tcp://10.0.0.1:8045',
+    UPSTREAM_PORT: 'tcp://10.0.0.2:8045',
   });
   expect(config.current().warnings.map(({ text }) => text)).toEqual([
+    'The variable ABV_WORKERS is not known and does nothing. Did you mean WORKERS?',
     'The variable ISTHMUS_COLOUR is not known and does nothing.',
+    'The variable ISTHMUS_PORT is not known and does nothing. Did you mean PORT?',
     'The variable UPSTREAM_API_KEY is not known and does nothing. Did you mean UPSTREAM_API_KEYS?',
     'The variable WEB_PASWORD is not known and does nothing. Did you mean WEB_PASSWORD?',
   ]);
