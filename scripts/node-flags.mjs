@@ -41,3 +41,11 @@ export const NODE_ENVIRONMENT = {
   MALLOC_MMAP_THRESHOLD_: RETURNED_AT_ONCE,
   MALLOC_TRIM_THRESHOLD_: RETURNED_AT_ONCE,
 };
+
+/**
+ * @returns {NodeJS.ProcessEnv | undefined} what the gateway's process is started with; undefined where this one has it
+ */
+export function missingEnvironment() {
+  const isGiven = Object.keys(NODE_ENVIRONMENT).every((name) => process.env[name] !== undefined);
+  return isGiven ? undefined : { ...NODE_ENVIRONMENT, ...process.env };
+}

@@ -3,9 +3,8 @@
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { isSea } from 'node:sea';
-import { NODE_ENVIRONMENT, NODE_FLAGS } from '../scripts/node-flags.mjs';
+import { missingEnvironment, NODE_FLAGS } from '../scripts/node-flags.mjs';
 import type { RunningServer } from './cli/serve.ts';
-import { environmentWith } from './config/env.ts';
 
 startWithFlags();
 
@@ -46,7 +45,7 @@ try {
 function startWithFlags(): void {
   const [word = 'serve'] = process.argv.slice(2);
   const isServing = word === 'serve' || word.startsWith('-');
-  const environment = environmentWith(NODE_ENVIRONMENT);
+  const environment = missingEnvironment();
   if (!isServing || environment === undefined || process.platform === 'win32') return;
   if (isSea()) {
     // It hands the program all its words, and reads flags of node from the environment alone.

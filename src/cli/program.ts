@@ -5,6 +5,7 @@ import { readEnvironment } from '../config/env.ts';
 import { AUTH_MODES, LOG_LEVELS, readHost, readPort } from '../config/values.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { addAccountCommands } from './accounts.ts';
+import { createConnect } from './admin-client.ts';
 import type { BackupFlags, RestoreFlags } from './backup.ts';
 import { addBudgetCommands } from './budgets.ts';
 import { addClientCommands } from './clients/commands.ts';
@@ -63,8 +64,7 @@ export function createProgram(onServer: (server: RunningServer) => void, onReady
       onReady();
     });
   addCommands(program, {
-    connect: async (flags) =>
-      (await import('./admin-client.ts')).createConnect(readEnvironment)(flags),
+    connect: createConnect(readEnvironment),
     terminal: createTerminal(),
     clock: createSystemClock(),
   });

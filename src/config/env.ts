@@ -398,14 +398,6 @@ export function processVariables(): NodeJS.ProcessEnv {
   return process.env;
 }
 
-/** What a process of ours is started with where some of these are not set; undefined where all are. */
-export function environmentWith(
-  defaults: Readonly<Record<string, string>>,
-): NodeJS.ProcessEnv | undefined {
-  const isGiven = Object.keys(defaults).every((name) => process.env[name] !== undefined);
-  return isGiven ? undefined : { ...defaults, ...process.env };
-}
-
 /** Where a process runs, as far as its environment tells. */
 export interface Surroundings {
   readonly isService: boolean;
