@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { type Sentence, told } from '../lib/localized-message.ts';
-import { nearestName } from '../lib/names.ts';
+import { nearestOf } from '../lib/names.ts';
 import {
   CONFIG_SCHEMA,
   DEFAULTS,
@@ -55,14 +55,16 @@ function findStrayVariables(
   const isServiceLink = (name: string): boolean =>
     SERVICE_LINK.test(name) ||
     (name.endsWith('_PORT') && SERVICE_ADDRESS.test(variables[name] ?? ''));
+  const findMeant = nearestOf(
+    [...known].filter((name) => name.length >= MIN_LENGTH && !variables[name]),
+  );
   return Object.keys(variables)
     .filter((name) => (variables[name] ?? '') !== '' && !known.has(name))
     .filter((name) => !OTHERS.includes(name) && !isServiceLink(name))
     .sort()
     .flatMap((name) => {
-      const free = [...known].filter((one) => one.length >= MIN_LENGTH && !variables[one]);
       const isOurs = OWN_PREFIX.test(name);
-      const meant = nearestName(name, free) ?? (isOurs ? otherPrefix(name, known) : undefined);
+      const meant = findMeant(name) ?? (isOurs ? otherPrefix(name, known) : undefined);
       if (meant !== undefined) {
         return [told`The variable ${name} is not known and does nothing. Did you mean ${meant}?`];
       }

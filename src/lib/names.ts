@@ -63,17 +63,25 @@ export function compareCodePoints(left: string, right: string): number {
 
 /** The nearest of the names; undefined when none is within a slip or two of the keyboard. */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
-  const meant = plain(name);
-  let nearest: string | undefined;
-  let least = Number.POSITIVE_INFINITY;
-  for (const candidate of names) {
-    const most = Math.min(candidate.length <= 4 ? 1 : 2, least - 1);
-    const distance = editDistance(meant, plain(candidate), most);
-    if (distance > most) continue;
-    nearest = candidate;
-    least = distance;
-  }
-  return nearest;
+  return nearestOf(names)(name);
+}
+
+/** `nearestName` for several names that are looked for among the same ones. */
+export function nearestOf(names: Iterable<string>): (name: string) => string | undefined {
+  const candidates = Array.from(names, (candidate) => ({ candidate, text: plain(candidate) }));
+  return (name) => {
+    const meant = plain(name);
+    let nearest: string | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const { candidate, text } of candidates) {
+      const most = Math.min(candidate.length <= 4 ? 1 : 2, least - 1);
+      const distance = editDistance(meant, text, most);
+      if (distance > most) continue;
+      nearest = candidate;
+      least = distance;
+    }
+    return nearest;
+  };
 }
 
 function plain(name: string): string {
