@@ -1,7 +1,15 @@
 // Builds what `npm start` runs: the server as a few files in lib/, the console in dist/. A build that
 // is newer than everything it was made from is left alone; `--force` makes it anew.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { oneAtATime } from './one-at-a-time.mjs';
@@ -18,10 +26,13 @@ const BUILDS = {
       'packages',
       'scripts/server.vite.config.mjs',
       'scripts/lean-undici.mjs',
+      'scripts/node-flags.mjs',
       'package.json',
       'package-lock.json',
     ],
     config: 'scripts/server.vite.config.mjs',
+    // What V8 compiled of the files that were built before (`src/main.ts`).
+    cache: 'node_modules/.cache/isthmus',
   },
   console: {
     output: 'dist',
@@ -48,7 +59,7 @@ export function buildStale(name, { isForced = false, node = process.execPath } =
 }
 
 function build(name, node) {
-  const { output, config } = BUILDS[name];
+  const { output, config, cache } = BUILDS[name];
   console.error(`Building the ${name} …`);
   const result = spawnSync(node, [VITE, 'build', '--config', config], {
     cwd: ROOT,
@@ -57,6 +68,7 @@ function build(name, node) {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   mkdirSync(join(ROOT, output), { recursive: true });
+  if (cache !== undefined) rmSync(join(ROOT, cache), { recursive: true, force: true });
   return result.status === 0;
 }
 
