@@ -15,6 +15,7 @@ import type {
 } from '../../canonical/request.ts';
 import { mendText } from '../../canonical/text-forms.ts';
 import { readTokenCount, type Usage } from '../../canonical/usage.ts';
+import { tidyBase64 } from '../../lib/base64.ts';
 import {
   definedFields,
   isJsonObject,
@@ -583,7 +584,8 @@ export class MediaDecoder implements Decoder {
       this.#start(events);
     } else if (name.endsWith('.partial_image')) {
       if (this.#context.showsDrafts !== true) return;
-      const base64 = textOf(frame.b64_json) ?? '';
+      const base64 = pictureIn(frame.b64_json);
+      if (base64 === undefined) return;
       const mediaType = pictureType(base64, format);
       this.#addBlock({ kind: 'media', mediaType, base64, isDraft: true }, events);
     } else if (name.endsWith('.completed')) {
@@ -592,14 +594,14 @@ export class MediaDecoder implements Decoder {
     }
   }
 
-  /** Some servers give addresses whatever is asked for: data URIs hold the picture, others lead to it. */
+  /** Some servers give addresses whatever is asked for, in either field: data URIs hold the picture, others lead to it. */
   #addPicture(
     given: Readonly<Record<'base64' | 'url' | 'format', JsonValue | undefined>>,
     events: CanonicalEvent[],
   ): void {
     const url = textOf(given.url) ?? '';
-    const base64 = textOf(given.base64) ?? /^data:[\w.+/-]+;base64,(.*)$/s.exec(url)?.[1] ?? '';
-    if (base64 !== '') {
+    const base64 = pictureIn(given.base64) ?? pictureIn(url);
+    if (base64 !== undefined) {
       this.#hasAnswer = true;
       this.#addBlock(
         { kind: 'media', mediaType: pictureType(base64, given.format), base64 },
@@ -673,6 +675,13 @@ export class MediaDecoder implements Decoder {
     this.#hasStarted = true;
     events.push({ kind: 'start', usage: this.#usage });
   }
+}
+
+const DATA_URI = /^data:[\w.+/-]+;base64,/;
+
+/** Undefined for what is no base64. */
+function pictureIn(given: JsonValue | undefined): string | undefined {
+  return tidyBase64((textOf(given) ?? '').replace(DATA_URI, ''));
 }
 
 /** Its bytes tell, else the upstream. */

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../lib/json.ts';
+import { MediaDecoder } from './media.ts';
+
+const PNG = 'iVBORw0KGgo=';
+const CONTEXT = {
+  signatureFamily: 'chat',
+  body: { endpoint: 'images/generations' },
+  createId: (prefix: string) => prefix,
+};
+
+function decode(frame: JsonObject, showsDrafts = false) {
+  const decoder = new MediaDecoder({ ...CONTEXT, showsDrafts }, () => 0);
+  const events = [...decoder.push(frame), ...decoder.end()];
+  return events.flatMap((event) => {
+    if (event.kind === 'error') return `${event.error.failure?.kind}`;
+    return event.kind === 'block-start' && event.block.kind === 'media' ? event.block.base64 : [];
+  });
+}
+
+test.each([
+  ['base64', { b64_json: PNG }],
+  ['base64 in lines', { b64_json: 'iVBORw\r\n0KGgo=' }],
+  ['a data URI as an address', { url: `data:image/png;base64,${PNG}` }],
+  ['a data URI in place of base64', { b64_json: `data:image/png;base64,${PNG}` }],
+])('a picture comes as %s', (_form, picture) => {
+  expect(decode({ data: [picture] })).toEqual([PNG]);
+});
+
+test.each(['@@@@', '<html>', 'data:image/png;base64,@@'])(
+  'what should be a picture and is %s is none, and another try may give one',
+  (b64_json) => {
+    expect(decode({ data: [{ b64_json }] })).toEqual(['unusable-answer']);
+    expect(decode({ type: 'image_generation.completed', b64_json })).toEqual(['unusable-answer']);
+    expect(decode({ type: 'image_generation.partial_image', b64_json }, true)).toEqual(['path']);
+  },
+);
