@@ -16,6 +16,7 @@ function feed(
   options: {
     readonly drawsImages?: boolean;
     readonly isKept?: boolean;
+    readonly takesBytes?: boolean;
     readonly most?: number;
     readonly takeRoom?: (bytes: number) => void;
     readonly endingOf?: typeof lastOf;
@@ -53,9 +54,9 @@ function feed(
     take: (_holder, bytes) => options.takeRoom?.(bytes),
     release: () => {},
   };
-  const { drawsImages, isKept, endingOf = lastOf } = options;
+  const { drawsImages, isKept, takesBytes, endingOf = lastOf } = options;
   const wire = { classifyFailure, endingOf, createMemory: () => new RepeatedTexts(findTextPart) };
-  const request = { signal: abort.signal, secrets: [], drawsImages, isKept };
+  const request = { signal: abort.signal, secrets: [], drawsImages, isKept, takesBytes };
   const stream = new AnswerStream(
     request,
     { wire, clock, limits, room },
@@ -362,6 +363,21 @@ test('an answer without end is cut off at a byte cap, whatever it is made of', a
     expect(log.slice(-2)).toEqual(['closed', 'abort']);
   }
 });
+
+test.each(['audio/mpeg', 'text/event-stream'])(
+  'an answer of %s in an encoding not asked for is none, one whose encoding is left empty is',
+  async (type) => {
+    const fed = [feed({ takesBytes: true }), feed({ takesBytes: true })] as const;
+    for (const [at, encoding] of ['gzip', ''].entries()) {
+      const { stream, controller } = fed[at] ?? fed[0];
+      stream.onResponseStarted();
+      const headers = { 'content-type': type, 'content-encoding': encoding };
+      stream.onResponseStart(controller, 200, headers);
+    }
+    expect(await failureOf(fed[0].stream.opened)).toMatchObject({ failure: { kind: 'path' } });
+    expect(await fed[1].stream.opened).toBe(fed[1].stream);
+  },
+);
 
 test('an upstream that only announces is given up', async () => {
   const { stream, controller, log } = feed();

@@ -185,7 +185,7 @@ export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.D
     const type = String(headers['content-type'] ?? '');
     const isSound = this.#request.takesBytes === true && SOUND_TYPE.test(type);
     if (isSound) this.#reader = new SoundReader();
-    const fault = isSound ? undefined : faultOfHeaders(type, headers);
+    const fault = faultOfHeaders(type, headers);
     if (fault !== undefined) {
       this.#cancel(fault);
       return;
@@ -407,7 +407,7 @@ class SoundReader {
 }
 
 function faultOfHeaders(type: string, headers: Headers): Error | undefined {
-  const isPlain = String(headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity';
+  const isPlain = /^(?:identity)?$/i.test(String(headers['content-encoding'] ?? ''));
   if (isPlain && !PAGE_TYPE.test(type)) return undefined;
   const fault = isPlain
     ? told`The upstream sent something other than an answer.`
