@@ -32,7 +32,10 @@ export interface UpstreamRefusal {
 /** What a refusal says on every wire beside the words of its body. */
 export interface RefusalFacts {
   readonly status: number;
-  /** True for an HTML page: something between here and the upstream wrote it. */
+  /**
+   * True for an HTML page: something between here and the upstream wrote it, of its own trouble. What it says of the
+   * size of a body (413) is as true of the next attempt.
+   */
   readonly isPage: boolean;
   /** What the log gets: the body without secrets. */
   readonly excerpt: string;
@@ -40,9 +43,10 @@ export interface RefusalFacts {
 }
 
 export function factsOf({ status, headers, body, secrets = [] }: UpstreamRefusal): RefusalFacts {
-  const isPage =
+  const isHtml =
     /\bx?html\b/i.test(headerOf(headers, 'content-type') ?? '') ||
     /^\s*<(?:!doctype|html|head|body|\?xml)/i.test(body);
+  const isPage = isHtml && status !== 413;
   return { status, isPage, excerpt: scrubText(body, secrets), secrets };
 }
 

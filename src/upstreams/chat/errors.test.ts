@@ -58,6 +58,7 @@ test.each<[number, JsonValue, UpstreamFailureKind]>([
   [502, '<html>bad gateway</html>', 'path'],
   [408, error('late'), 'path'],
   [413, error('too large'), 'rejected'],
+  [413, '<html>Request Entity Too Large</html>', 'rejected'],
 ])('status %d with %j is %s', (status, body, kind) => {
   expect(refuse(status, body).failure?.kind).toBe(kind);
 });

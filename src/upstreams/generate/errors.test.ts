@@ -143,6 +143,7 @@ test.each<[string, number, JsonValue | string, string]>([
   ['a corrupted one', 400, { message: 'Corrupted thought signature.' }, 'bad-signature'],
   ['another 400', 400, { message: 'Unknown name "x"' }, 'rejected'],
   ['413', 413, {}, 'rejected'],
+  ['an HTML 413', 413, HTML, 'rejected'],
   ['422', 422, '', 'rejected'],
   ['408', 408, '', 'path'],
   ['302', 302, '', 'path'],

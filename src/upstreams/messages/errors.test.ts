@@ -68,6 +68,7 @@ test.each<[string, number, JsonObject | string, string]>([
   ['a model', 404, errorOf('not_found_error', 'model: claude-9'), 'model-not-found'],
   ['a wrong address', 404, 'nothing here', 'path'],
   ['a large body', 413, errorOf('request_too_large', 'Too large'), 'rejected'],
+  ['a body too large for what stands in between', 413, '<html>Too Large</html>', 'rejected'],
   ['billing', 402, errorOf('billing_error', 'Pay first'), 'quota-exhausted'],
   [
     'a low balance',
