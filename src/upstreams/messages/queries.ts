@@ -1,8 +1,9 @@
 // Asks a Messages upstream what is no answer of a model: token counts and the model list.
 
 import type { Modality } from '../../canonical/request.ts';
+import { readTokenCount } from '../../canonical/usage.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type JsonObject, readNumber } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { limitOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { isMissingCall, isMissingList, pathFault } from '../errors.ts';
@@ -48,8 +49,8 @@ export function createTokenCounter({ client, profile, clock }: Asked) {
       isUncounted.learn(call.modelId, true);
       return uncounted();
     }
-    const total = readNumber(answer.input_tokens);
-    if (total !== undefined && total >= 0) return { total };
+    const total = readTokenCount(answer.input_tokens);
+    if (total !== undefined) return { total };
     throw pathFault(told`The upstream gave no token count.`);
   };
 }
