@@ -30,7 +30,7 @@ export function createProxyAgent(proxyUrl: string, options: ProxyAgentOptions): 
     connectTimeout: connectMs,
     // Plain http goes to the proxy itself over a pool that undici would make without our limits.
     factory: (origin, { connect = {}, ...own }: Pool.Options) =>
-      new Pool(origin, { ...shared, ...own, connect: passingContinue(connect) }),
+      new Pool(origin, { ...shared, ...own, connect: soundConnections(connect) }),
     // Asks for the tunnel: a proxy that takes the connection and then says nothing must not hang us.
     clientFactory: (origin, own) => new Pool(origin, { ...own, headersTimeout: connectMs }),
   });
@@ -141,16 +141,17 @@ export class ProxyDispatchers {
   }
 }
 
-// Connections on which a `100 Continue` that nobody asked for is passed over (RFC 9110, 15.2): undici breaks them off.
+// Connections as undici lacks them: a `100 Continue` that nobody asked for is passed over (RFC 9110, 15.2), for which undici
+// breaks them off, and none is used again that still has to send what was answered already.
 
 /** Connects as these options, or this way to connect, say. */
-export function passingContinue(
+export function soundConnections(
   options: buildConnector.BuildOptions | buildConnector.connector,
 ): buildConnector.connector {
   const connect = typeof options === 'function' ? options : buildConnector(options);
   return (target, callback) =>
     connect(target, (...result) => {
-      if (result[1]) renameContinue(result[1]);
+      if (result[1]) mend(result[1]);
       callback(...result);
     });
 }
@@ -161,9 +162,13 @@ const FIRST_DIGIT = 'HTTP/1.1 '.length;
 const LAST_DIGIT = FIRST_DIGIT + 2;
 const [ONE, TWO] = [0x31, 0x32];
 
-/** Other interim answers undici hands over: a 100 is given out as a `102 Processing`, which says as little. */
-function renameContinue(socket: Socket): void {
-  const { push } = socket;
+/**
+ * Other interim answers undici hands over: a 100 is given out as a `102 Processing`, which says as little. A request that
+ * was answered before all of it was sent, as refusals are, is not finished at the cost of the next one, whose bytes would
+ * come behind it: that one finds the connection lost.
+ */
+function mend(socket: Socket): void {
+  const { push, cork } = socket;
   /** What was written when the last answer began: what comes until more is written is the rest of that. */
   let answered = 0;
   socket.push = (chunk: unknown, encoding) => {
@@ -173,6 +178,14 @@ function renameContinue(socket: Socket): void {
       if (!isInterim) answered = bytesWritten;
     }
     return push.call(socket, chunk, encoding);
+  };
+  // undici begins to write so where there is a body.
+  socket.cork = () => {
+    if (socket.bytesWritten === answered && socket.writableLength > 0) {
+      const left = new Error('The connection still sends a request that was answered.');
+      socket.destroy(Object.assign(left, { code: 'ECONNRESET' }));
+    }
+    cork.call(socket);
   };
 }
 

@@ -313,3 +313,33 @@ test('closing fails what is under way', async () => {
   await upstream.close();
   expect(await opening).toMatchObject({ kind: 'overloaded', failure: undefined });
 });
+
+test('a refusal that came before the body was sent leaves the rest of it to nobody else', async () => {
+  let connections = 0;
+  const server = createRawServer((socket) => {
+    connections += 1;
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      const status = connections === 1 ? '429 Slow Down' : '200 OK';
+      // The first leaves most of the body unread, and the connection open.
+      if (connections === 1) socket.pause();
+      socket.write(
+        `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`,
+      );
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(() => server.close());
+  const { upstream } = upstreamAt(server.address(), {});
+  const large = { contents: [{ role: 'user', parts: [{ text: 'x'.repeat(32_000_000) }] }] };
+  const refused = await failureOf(upstream.open(call({ body: large, stream: false })));
+  expect(refused).toMatchObject({ failure: { kind: 'rate-limited' } });
+  await connectionIsFree();
+  const next = call({ stream: false });
+  expect(await failureOf(upstream.open(next))).toMatchObject({
+    failure: { kind: 'connection-lost' },
+  });
+  expect(await readAll(await upstream.open(next))).toEqual([{}]);
+  expect(connections).toBe(2);
+});

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { NO_PROXY, type ProxyChoice } from '../../lib/outbound-proxy.ts';
-import { ProxyDispatchers, ProxyError, passingContinue } from '../../lib/proxy-agent.ts';
+import { ProxyDispatchers, ProxyError, soundConnections } from '../../lib/proxy-agent.ts';
 import type { AnswerRoom } from '../../stream/held-memory.ts';
 import { turn } from '../../stream/scheduler.ts';
 import { pathFault } from '../errors.ts';
@@ -118,7 +118,7 @@ export class UpstreamClient {
     const pool: Pool.Options = {
       allowH2: false,
       connections: maxConnections,
-      connect: passingContinue({ allowH2: false, timeout: connectMs }),
+      connect: soundConnections({ allowH2: false, timeout: connectMs }),
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
       headersTimeout: headersMs,
