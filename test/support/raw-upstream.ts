@@ -1,4 +1,4 @@
-// An upstream on loopback that lists its models and leaves every answer to the test, byte by byte.
+// An upstream on loopback, of any wire, that lists its models and leaves every answer to the test, byte by byte.
 
 import { createServer, type ServerResponse } from 'node:http';
 
@@ -13,8 +13,10 @@ export async function startRawUpstream(
   models: Iterable<string>,
   answer: (response: ServerResponse, path: string) => void,
 ): Promise<RawUpstream> {
+  const names = [...models];
   const list = JSON.stringify({
-    models: Array.from(models, (name) => ({ name: `models/${name}` })),
+    models: names.map((name) => ({ name: `models/${name}` })),
+    data: names.map((id) => ({ id })),
   });
   const server = createServer((request, response) => {
     if (request.method === 'GET') {

@@ -336,14 +336,15 @@ const NINE = /^[A-Za-z0-9]{9}$/;
  * the same in every request.
  */
 function fitCallIds(body: JsonObject, form: ChatQuirks['callIds']): void {
-  const used = new Set<string>();
+  const freeId = createIds(form);
   /** Several where calls of one message share an id: their results are in the order of these. */
-  let sent = new Map<string, string[]>();
+  let sent = new Map<string, { readonly ids: string[]; next: number }>();
   mapMessages(body, (message) => {
     if (message.role === 'tool') {
       const id = textOf(message.tool_call_id) ?? '';
-      const [own = takenId(id, form), ...others] = sent.get(id) ?? [];
-      if (others.length > 0) sent.set(id, others);
+      const given = sent.get(id);
+      const own = given?.ids[given.next] ?? takenId(id, form);
+      if (given !== undefined && given.next + 1 < given.ids.length) given.next += 1;
       return own === id ? message : { ...message, tool_call_id: own };
     }
     if (!Array.isArray(message.tool_calls)) return message;
@@ -351,19 +352,34 @@ function fitCallIds(body: JsonObject, form: ChatQuirks['callIds']): void {
     const calls = mapItems(message.tool_calls, (call) => {
       const id = isJsonObject(call) ? textOf(call.id) : undefined;
       if (!isJsonObject(call) || id === undefined) return call;
-      const own = freeId(id, form, used);
-      used.add(own);
-      sent.set(id, [...(sent.get(id) ?? []), own]);
+      const own = freeId(id);
+      const given = sent.get(id);
+      if (given === undefined) sent.set(id, { ids: [own], next: 0 });
+      else given.ids.push(own);
       return own === id ? call : { ...call, id: own };
     });
     return calls === message.tool_calls ? message : { ...message, tool_calls: calls };
   });
 }
 
-function freeId(id: string, form: ChatQuirks['callIds'], used: ReadonlySet<string>): string {
-  let free = takenId(id, form);
-  for (let count = 1; used.has(free); count += 1) free = digestId(`${id}#${count}`, form);
-  return free;
+/** Gives each call an id that no call before it has. */
+function createIds(form: ChatQuirks['callIds']): (id: string) => string {
+  const used = new Set<string>();
+  /** What was tried for an id last: all before it is used. */
+  const tried = new Map<string, number>();
+  return (id) => {
+    let free = takenId(id, form);
+    if (used.has(free)) {
+      let count = tried.get(id) ?? 0;
+      do {
+        count += 1;
+        free = digestId(`${id}#${count}`, form);
+      } while (used.has(free));
+      tried.set(id, count);
+    }
+    used.add(free);
+    return free;
+  };
 }
 
 function takenId(id: string, form: ChatQuirks['callIds']): string {
