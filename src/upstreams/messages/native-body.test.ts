@@ -283,6 +283,24 @@ test.each<[string, string, JsonObject, JsonObject]>([
     { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
   ],
   [
+    'without a budget, which the wire demands, a model that has the adaptive mode decides by the effort',
+    'claude-sonnet-4-6',
+    { thinking: { type: 'enabled', effort: 'low', display: 'omitted' } },
+    { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'low' } },
+  ],
+  [
+    'one without that mode gets the budget of the effort',
+    MANUAL,
+    { max_tokens: 32_000, thinking: { type: 'enabled', effort: 'low' } },
+    { thinking: { type: 'enabled', budget_tokens: 8192 } },
+  ],
+  [
+    'a model of another maker gets a budget as well',
+    'glm-4.6',
+    { thinking: { type: 'enabled' } },
+    { thinking: { type: 'enabled', budget_tokens: 3999 } },
+  ],
+  [
     'an effort the model lacks becomes the nearest',
     'claude-sonnet-4-6',
     { output_config: { effort: 'xhigh' } },

@@ -191,20 +191,36 @@ function fitAmount(
   const decided = applyThinkingMode(said, { mode: thinkingMode, thinking, note });
   const isOperators = decided !== said;
   const isLarge = said.kind === 'budget' && said.tokens >= room.limit;
+  const lacksBudget = isWithoutBudget(body);
+  const own = isOperators ? undefined : effort;
   if (thinking.kind === 'level') {
-    if (!isOperators && !isLarge) return;
-    setAdaptive(body);
-    if (!isOperators) note(TOO_LARGE);
-    const own = isOperators ? undefined : effort;
-    if (decided.kind !== 'adaptive') setEffort(body, own ?? nearestEffort(decided, efforts));
+    if (!isOperators && !isLarge && !lacksBudget) return;
+    if (!isOperators && isLarge) note(TOO_LARGE);
+    leadByEffort(body, decided, own ?? nearestEffort(decided, efforts));
     return;
   }
-  const hasNoMode = decided.kind === 'adaptive' && version !== undefined;
+  const hasNoMode = decided.kind === 'adaptive' && (lacksBudget || version !== undefined);
   if (isOperators && decided.kind === 'adaptive' && !hasNoMode) setAdaptive(body);
   else if (isOperators || hasNoMode || isLarge) {
-    const isLed = !isOperators && hasNoMode && effort !== undefined;
-    setBudget(body, isLed ? { kind: 'effort', effort } : decided, room);
+    const isLed = hasNoMode && own !== undefined;
+    setBudget(body, isLed ? { kind: 'effort', effort: own } : decided, room);
   }
+}
+
+/** A budget may be left out here; the wire demands one. */
+function isWithoutBudget({ thinking }: JsonObject): boolean {
+  const given = objectOf(thinking);
+  return given?.type === 'enabled' && readNumber(given.budget_tokens) === undefined;
+}
+
+/** The model decides, by the effort where an amount was named. */
+function leadByEffort(
+  body: JsonObject,
+  { kind }: ReasoningAmount,
+  effort: Effort | undefined,
+): void {
+  setAdaptive(body);
+  if (kind !== 'adaptive') setEffort(body, effort);
 }
 
 function setAdaptive(body: JsonObject): void {
