@@ -16,6 +16,12 @@ export class CliCommand extends Command {
     return new CliCommand(name);
   }
 
+  /** An empty value is what a shell makes of a variable that is not set: as a folder it would be the current one. */
+  override addOption(option: Option): this {
+    if (option.required && option.parseArg === undefined) option.argParser(readSomething);
+    return super.addOption(option);
+  }
+
   /** @param line as somebody types it, without `isthmus` */
   example(line: string, what: string): this {
     if (this.examples.length === 0) this.addHelpText('after', () => this.writeExamples());
@@ -27,6 +33,22 @@ export class CliCommand extends Command {
     const lines = this.examples.map(([line, what]) => `  isthmus ${line}\n      ${what}`);
     return ['', 'Examples:', ...lines].join('\n');
   }
+}
+
+function readSomething(text: string): string {
+  if (text === '') throw new InvalidArgumentError('It is empty.');
+  return text;
+}
+
+/** What is no command arrives at the default one, which would complain of flags that it does not have. */
+export function refuseUnknownWords(family: CliCommand): void {
+  family.hook('preSubcommand', ({ args: [word = '-'] }, command) => {
+    if (word.startsWith('-') || word === command.name()) return;
+    const path = family.parent === null ? '' : `${family.name()} `;
+    family.error(
+      `error: there is no command '${path}${word}'; isthmus ${path}--help lists those there are`,
+    );
+  });
 }
 
 export interface CommandParts {
@@ -77,7 +99,6 @@ export function gatewayCommand<Flags extends object>(
   return (parent, { connect, terminal, clock }) => {
     const command = addGatewayFlags(declare(parent, row));
     command.action(async () => {
-      refuseUnknownWord(parent, command, row);
       const flags = command.opts<Flags & ConnectFlags & JsonFlag>();
       await withJsonErrors(terminal, flags, async (answer) => {
         const client: AdminClient = await connect(flags);
@@ -100,7 +121,6 @@ export function localCommand<Flags extends object>(
   return (parent, { connect, terminal, clock }) => {
     const command = declare(parent, row);
     command.action(async () => {
-      refuseUnknownWord(parent, command, row);
       const flags = command.opts<Flags & JsonFlag>();
       await withJsonErrors(terminal, flags, async (answer) => {
         const run = await row.load();
@@ -115,25 +135,12 @@ function declare(parent: CliCommand, row: CommandRow<unknown>): CliCommand {
   const { name, description, isDefault = false, argument, rest } = row;
   const command = new CliCommand(name).copyInheritedSettings(parent).description(description);
   parent.addCommand(command, { isDefault });
-  // What is no command at all arrives at the default one.
-  if (isDefault) command.allowExcessArguments();
+  if (isDefault) refuseUnknownWords(parent);
   if (argument !== undefined) command.argument(...argument);
   if (rest !== undefined) command.argument(...rest);
   for (const option of row.options ?? []) command.addOption(option);
   for (const example of row.examples ?? []) command.example(...example);
   return command.option('--json', 'answer as JSON');
-}
-
-function refuseUnknownWord(
-  parent: CliCommand,
-  { args: [word] }: CliCommand,
-  { isDefault = false, argument }: CommandRow<unknown>,
-): void {
-  if (!isDefault || argument !== undefined || word === undefined) return;
-  const family = parent.name();
-  parent.error(
-    `error: there is no command '${family} ${word}'; isthmus ${family} --help lists those there are`,
-  );
 }
 
 export const CA = new Option('--ca <file>', 'CA certificate for the HTTPS of the gateway, in PEM');

@@ -8,29 +8,52 @@ async function refusal(...words: string[]): Promise<string> {
     () => undefined,
   );
   const said: string[] = [];
-  for (const command of [program, ...program.commands]) {
+  const families = [program, ...program.commands];
+  for (const command of new Set(families.flatMap((family) => [family, ...family.commands]))) {
     command.exitOverride().configureOutput({ writeErr: (text) => void said.push(text) });
   }
   await expect(program.parseAsync(words, { from: 'user' })).rejects.toThrow();
   return said.join('');
 }
 
-test.each([['key'], ['account', 'list'], ['serve', 'now']])(
-  'a word that is no command is named, with the way to those there are: %s',
+test.each([['key'], ['account', 'list'], ['account', 'list', '--json'], ['nope', '--url', 'x']])(
+  'a word that is no command is named, with the way to those there are, whatever flags follow: %s %s %s',
   async (...words) => {
-    const unknown = words[0] === 'serve' ? 'now' : words[0];
     expect(await refusal(...words)).toBe(
-      `error: there is no command '${unknown}'; isthmus --help lists those there are\n`,
+      `error: there is no command '${words[0]}'; isthmus --help lists those there are\n`,
     );
   },
 );
 
-test('a word behind a family of commands that is none of them is named too', async () => {
-  expect(await refusal('keys', 'nope')).toBe(
-    "error: there is no command 'keys nope'; isthmus keys --help lists those there are\n",
-  );
+test.each([
+  ['keys', 'nope'],
+  ['keys', 'nope', '--nope'],
+])(
+  'a word behind a family of commands that is none of them is named too: %s %s %s',
+  async (...words) => {
+    expect(await refusal(...words)).toBe(
+      "error: there is no command 'keys nope'; isthmus keys --help lists those there are\n",
+    );
+  },
+);
+
+test.each([
+  ['serve', 'now'],
+  ['keys', 'list', 'now'],
+  ['status', 'now'],
+])('a word that a command does not take is refused: %s %s %s', async (...words) => {
+  expect(await refusal(...words)).toMatch(/^error: too many arguments/);
 });
 
 test('a flag that cannot be used is refused with the reason', async () => {
   expect(await refusal('--port', '80x')).toMatch(/--port <number>.*whole number/);
+});
+
+test.each([
+  ['serve', '--data-dir'],
+  ['backup', '--data-dir'],
+  ['status', '--data-dir'],
+  ['status', '--url'],
+])('an empty value, as of a variable that is not set, is refused: %s %s', async (command, flag) => {
+  expect(await refusal(command, flag, '')).toMatch(`argument '' is invalid. It is empty.`);
 });

@@ -1,6 +1,6 @@
 // The command line: commands, their flags, and what each runs.
 
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { readEnvironment } from '../config/env.ts';
 import { AUTH_MODES, LOG_LEVELS, readHost, readPort } from '../config/values.ts';
 import { createSystemClock } from '../lib/clock.ts';
@@ -18,6 +18,7 @@ import {
   checked,
   localCommand,
   oneOf,
+  refuseUnknownWords,
 } from './command.ts';
 import { addCompletionCommands } from './completion.ts';
 import type { DoctorFlags } from './doctor/doctor.ts';
@@ -47,12 +48,7 @@ export function createProgram(onServer: (server: RunningServer) => void, onReady
     .option('--auth-mode <mode>', AUTH_MODES.join(' | '), oneOf(AUTH_MODES))
     .option('--log-level <level>', LOG_LEVELS.join(' | '), oneOf(LOG_LEVELS))
     .option('--data-dir <folder>', 'folder of all data that the gateway stores')
-    .allowExcessArguments()
-    .action(async (flags, { args: [word] }: Command) => {
-      // It is the default command: what is no command at all arrives here.
-      if (word !== undefined) {
-        program.error(`error: there is no command '${word}'; isthmus --help lists those there are`);
-      }
+    .action(async (flags) => {
       const count = countWorkers(readEnvironment().workers ?? 1);
       const isParent = count > 1 && channelToParent() === undefined;
       // Loaded here: no other command needs the gateway.
@@ -63,6 +59,7 @@ export function createProgram(onServer: (server: RunningServer) => void, onReady
       await server.listen();
       onReady();
     });
+  refuseUnknownWords(program);
   addCommands(program, {
     connect: createConnect(readEnvironment),
     terminal: createTerminal(),
