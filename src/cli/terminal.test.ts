@@ -3,6 +3,8 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createFakeTerminal } from './fake-terminal.test-support.ts';
+import { confirm, readSecretLine } from './terminal.ts';
 
 test.each([
   ['a line', 'the code\n', 'the code'],
@@ -25,4 +27,16 @@ test.each(['ask', 'askSecret'] as const)('%s: Ctrl-C at a question is an interru
   const flags = ['--input-type=module', '--eval', program];
   const { stdout } = spawnSync(process.execPath, flags, { input: '\x03', encoding: 'utf8' });
   expect(stdout.trim()).toBe('interrupted');
+});
+
+test('where nobody can be asked, a flag is missing, and the command line is wrong', async () => {
+  const terminal = createFakeTerminal({ input: '' });
+  await expect(confirm(terminal, { question: 'Remove it?' })).rejects.toMatchObject({
+    reason: 'usage',
+    message: 'There is no terminal to ask at: add --yes to continue.',
+  });
+  const source = { file: undefined, question: 'Key: ', flag: '--key-file' };
+  await expect(readSecretLine(terminal, source)).rejects.toMatchObject({ reason: 'usage' });
+  const empty = { ...source, file: '-' };
+  await expect(readSecretLine(terminal, empty)).rejects.toMatchObject({ reason: 'failed' });
 });

@@ -85,8 +85,9 @@ export async function confirm(
   { question, yes = false }: { readonly question: string; readonly yes?: boolean | undefined },
 ): Promise<void> {
   if (yes) return;
-  if (!terminal.isInteractive)
-    throw new Error('There is no terminal to ask at: add --yes to continue.');
+  if (!terminal.isInteractive) {
+    throw new CommandError('usage', 'There is no terminal to ask at: add --yes to continue.');
+  }
   const agreed = await terminal.ask(`${question} [y/N] `);
   if (!/^y(?:es)?$/i.test(agreed.trim())) throw new Error('Nothing was changed.');
 }
@@ -123,14 +124,17 @@ interface SecretSource extends Readonly<Record<'question' | 'flag', string>> {
   readonly file: string | undefined;
 }
 
-/** A secret in one line. @throws Error when nothing was given */
+/** A secret in one line. @throws Error when nothing was given: without a file and a terminal a flag is missing */
 export async function readSecretLine(
   terminal: Terminal,
   { file, question, flag }: SecretSource,
 ): Promise<string> {
   const ask = () => (terminal.isInteractive ? terminal.askSecret(question) : terminal.readInput());
   const text = file === undefined ? await ask() : await readFileOrInput(terminal, file);
-  if (text.trim() === '') throw new Error(`Nothing was given. Name a file with ${flag}.`);
+  if (text.trim() === '') {
+    const reason = file === undefined && !terminal.isInteractive ? 'usage' : 'failed';
+    throw new CommandError(reason, `Nothing was given. Name a file with ${flag}.`);
+  }
   return text.trim();
 }
 
