@@ -25,6 +25,7 @@ import { patch } from './native-body.ts';
 import { openWhole } from './paused-turns.ts';
 import type { MessagesProfile } from './profiles.ts';
 import { createTokenCounter, listModels } from './queries.ts';
+import { RefusedBetas } from './refused-betas.ts';
 import { postRequest } from './requests.ts';
 
 /** `close` ends the connections at once: answers under way must have been drained before. */
@@ -36,6 +37,7 @@ export function createMessagesUpstream(options: WireOptions<MessagesProfile>): O
     capabilitiesOf,
   });
   const outputLimits = new OutputLimits({ outputLimit, limitOutput }, clock);
+  const refusedBetas = new RefusedBetas(clock);
   const refusedFields = new RefusedFields(MESSAGES_FIELDS, clock);
   const countTokens = createTokenCounter({ client, profile, clock });
   return {
@@ -55,11 +57,14 @@ export function createMessagesUpstream(options: WireOptions<MessagesProfile>): O
         return client.open({ ...request, isKept: !one.stream });
       };
       return outputLimits.open(call, (within) =>
-        refusedFields.open(within, (fitted) => openWhole(fitted, openOne)),
+        refusedBetas.open(within, (known) =>
+          refusedFields.open(known, (fitted) => openWhole(fitted, openOne)),
+        ),
       );
     },
     createDecoder: (context) => new MessagesDecoder(context, () => clock.now()),
-    countTokens: (call) => refusedFields.open(call, countTokens),
+    countTokens: (call) =>
+      refusedBetas.open(call, (known) => refusedFields.open(known, countTokens)),
     encodeEmbedInput: () => {
       throw noEmbeddings();
     },
