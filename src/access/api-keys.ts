@@ -129,7 +129,7 @@ export class ApiKeys {
     const { store, clock, cluster, log } = options;
     this.#options = options;
     this.#copy = new StoredCopy({
-      ...{ what: 'Keys', log },
+      ...{ what: 'Keys', log, clock },
       read: () => store.list(),
       take: (keys) => this.#takeAll(keys),
     });
@@ -357,6 +357,7 @@ export class ApiKeys {
 
   async close(): Promise<void> {
     this.#unlisten?.();
+    this.#copy.close();
     await this.#used.close();
   }
 

@@ -236,7 +236,7 @@ export class Budgets {
       failure: 'The use of budgets cannot be saved; requests go on without it.',
     });
     this.#copy = new StoredCopy({
-      ...{ what: 'Budgets', log },
+      ...{ what: 'Budgets', log, clock },
       read: () => store.list(clock.now() - MAX_PERIOD_MS),
       take: (all) => this.#takeAll(all),
     });
@@ -366,6 +366,7 @@ export class Budgets {
 
   async close(): Promise<void> {
     for (const end of this.#endings) end();
+    this.#copy.close();
     await this.#unsaved.close();
   }
 

@@ -270,7 +270,7 @@ export class ConsoleSessions {
     const { clock, log, notices } = options;
     this.#options = options;
     this.#copy = new StoredCopy({
-      ...{ what: 'Console sessions', log },
+      ...{ what: 'Console sessions', log, clock },
       read: () => options.store.list(),
       take: (stored) => this.#takeAll(stored),
     });
@@ -349,6 +349,7 @@ export class ConsoleSessions {
 
   async close(): Promise<void> {
     this.#unlisten?.();
+    this.#copy.close();
     await this.#seen.close();
   }
 

@@ -90,7 +90,7 @@ export class AddressFilter {
     const { store, clock, log, notices } = options;
     this.#options = options;
     this.#copy = new StoredCopy({
-      ...{ what: 'Address rules', log },
+      ...{ what: 'Address rules', log, clock },
       read: () => store.list(),
       take: (stored) => this.#takeAll(stored),
     });
@@ -211,6 +211,7 @@ export class AddressFilter {
 
   async close(): Promise<void> {
     this.#unlisten?.();
+    this.#copy.close();
     await this.#hits.close();
   }
 

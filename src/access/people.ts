@@ -72,7 +72,7 @@ export interface PeopleStore {
 
 interface PeopleOptions {
   readonly store: PeopleStore;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly createId: (prefix: string) => string;
   /** Whether the console has a password of its own, with which anyone who knows it signs in as owner. */
   readonly hasPassword: () => boolean;
@@ -99,7 +99,7 @@ export class People {
     this.#options = options;
     this.#takeAll(stored);
     this.#copy = new StoredCopy({
-      ...{ what: 'People', log: options.log },
+      ...{ what: 'People', log: options.log, clock: options.clock },
       read: () => options.store.list(),
       take: (people) => this.#takeAll(people),
     });
@@ -193,6 +193,7 @@ export class People {
 
   close(): void {
     this.#unlisten?.();
+    this.#copy.close();
   }
 
   get #ownerRule(): OwnerRule {

@@ -147,7 +147,7 @@ class Book {
     this.#copy =
       store &&
       new StoredCopy({
-        ...{ what: 'Accounts', log: options.log },
+        ...{ what: 'Accounts', log: options.log, clock: options.clock },
         read: () => store.list(),
         take: (stored) => this.#takeStored(stored),
       });
@@ -424,6 +424,7 @@ class Book {
   /** Writes what is not saved yet. */
   async close(): Promise<void> {
     for (const end of this.#endings) end();
+    this.#copy?.close();
     await this.#copy?.settled;
     await this.#saver?.close();
   }

@@ -1,11 +1,16 @@
 // What a process has in memory of something stored that other processes change as well.
 
+import type { Clock, Timer } from '../lib/clock.ts';
 import type { WarnLog } from '../lib/log.ts';
+
+/** What cannot be read although the database answers, as a lock holds it or all connections are at work. */
+const RETRY_MS = 5000;
 
 interface StoredCopyOptions<Stored> {
   /** Such as `Keys`. */
   readonly what: string;
   readonly log: WarnLog | undefined;
+  readonly clock: Pick<Clock, 'startTimer'>;
   read(): Promise<Stored>;
   take(stored: Stored): void;
 }
@@ -16,6 +21,9 @@ export class StoredCopy<Stored> {
   #reading: Promise<void> | undefined;
   #isDue = false;
   #ownChanges = 0;
+  #isFailing = false;
+  #retry: Timer | undefined;
+  #isClosed = false;
 
   constructor(options: StoredCopyOptions<Stored>) {
     this.#options = options;
@@ -26,7 +34,7 @@ export class StoredCopy<Stored> {
     this.#ownChanges += 1;
   }
 
-  /** Once more where it is asked for while it runs. What cannot be read now stays as it was. */
+  /** Once more where it is asked for while it runs. What cannot be read now stays as it was until it can. */
   reread(): Promise<void> {
     this.#isDue = true;
     this.#reading ??= this.#readWhileDue();
@@ -49,8 +57,13 @@ export class StoredCopy<Stored> {
     return this.#reading ?? Promise.resolve();
   }
 
+  close(): void {
+    this.#isClosed = true;
+    this.#retry?.cancel();
+  }
+
   async #readWhileDue(): Promise<void> {
-    const { what, log, read, take } = this.#options;
+    const { read, take } = this.#options;
     while (this.#isDue) {
       this.#isDue = false;
       const before = this.#ownChanges;
@@ -58,11 +71,21 @@ export class StoredCopy<Stored> {
         const stored = await read();
         if (before === this.#ownChanges) take(stored);
         else this.#isDue = true;
+        this.#isFailing = false;
       } catch (error) {
-        const message = `${what} that another process changed cannot be read; they stay as they were.`;
-        log?.warn({ error }, message);
+        this.#fail(error);
       }
     }
     this.#reading = undefined;
+  }
+
+  #fail(error: unknown): void {
+    const { what, log, clock } = this.#options;
+    const message = `${what} that another process changed cannot be read; they stay as they were until they can.`;
+    if (!this.#isFailing) log?.warn({ error }, message);
+    this.#isFailing = true;
+    if (this.#isClosed) return;
+    this.#retry?.cancel();
+    this.#retry = clock.startTimer(RETRY_MS, () => void this.reread());
   }
 }
