@@ -39,6 +39,7 @@ const HELD = `${PREFIX}held:`;
 const KEPT_NOTICES = 20_000;
 /** Longer would be a request's wait. */
 const COMMAND_MS = 500;
+const CONNECT_MS = 2000;
 const BLOCK_MS = 5000;
 const HEARTBEAT_MS = 2000;
 const GONE_MS = 10_000;
@@ -162,8 +163,8 @@ end`;
 
 /**
  * KEYS: members. ARGV: this replica; milliseconds until one is gone; how the keys begin of what they hold; 1 when it leaves.
- * Answers all there are. What those held that are gone is there again. Where nobody was heard of for so long Valkey was
- * away, and all have as long again to come back.
+ * Answers whether this one was known, and all there are. What those held that are gone is there again. Where nobody was
+ * heard of for so long Valkey was away, and all have as long again to come back.
  */
 const MEET = `
 local time = redis.call('TIME')
@@ -172,7 +173,7 @@ local latest = tonumber(redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] 
 if now - latest > tonumber(ARGV[2]) then
   for _, name in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do redis.call('ZADD', KEYS[1], now, name) end
 end
-redis.call('ZADD', KEYS[1], ARGV[4] == '1' and 0 or now, ARGV[1])
+local isNew = redis.call('ZADD', KEYS[1], ARGV[4] == '1' and 0 or now, ARGV[1])
 for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))) do
   local fields = redis.call('HGETALL', ARGV[3] .. name)
   for index = 1, #fields, 2 do
@@ -184,7 +185,7 @@ for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - tonumbe
   redis.call('DEL', ARGV[3] .. name)
   redis.call('ZREM', KEYS[1], name)
 end
-return redis.call('ZRANGE', KEYS[1], 0, -1)`;
+return {isNew, redis.call('ZRANGE', KEYS[1], 0, -1)}`;
 
 type ScriptArgs = (string | number)[];
 
@@ -192,7 +193,7 @@ interface Scripts {
   lease(counter: string, held: string, ...args: ScriptArgs): Promise<[number, number, number]>;
   giveBack(counter: string, held: string, ...args: ScriptArgs): Promise<null>;
   restate(counter: string, held: string, ...args: ScriptArgs): Promise<null>;
-  meet(members: string, ...args: ScriptArgs): Promise<string[]>;
+  meet(members: string, ...args: ScriptArgs): Promise<[isNew: number, replicas: string[]]>;
 }
 
 /** Joins, or goes on alone until Valkey is there: never rejects. */
@@ -240,6 +241,7 @@ class ValkeyCluster implements Cluster {
     this.#inTime = createDeadline(clock);
     this.#scripts = defineScripts(this.#redis, this.#inTime);
     this.#reader = new NoticeReader(connect(url), {
+      inTime: this.#inTime,
       take: (topic, notice, from) => this.#take(topic, notice, from),
       onGap: () => this.#listeners.catchUp(),
     });
@@ -334,19 +336,20 @@ class ValkeyCluster implements Cluster {
 
   async #meet(): Promise<void> {
     try {
-      await begin(this.#redis);
+      await begin(this.#redis, this.#inTime);
       // One that left is no member again.
       if (this.#isClosed) return;
-      const replicas = await this.#scripts.meet(MEMBERS, this.replica, GONE_MS, HELD, 0);
+      const answer = await this.#scripts.meet(MEMBERS, this.replica, GONE_MS, HELD, 0);
       await this.#reader.start();
-      this.#found(replicas);
+      this.#found(...answer);
     } catch {
       this.#lose();
     }
   }
 
-  #found(replicas: readonly string[]): void {
-    const wasConnected = this.#state.isConnected;
+  /** @param isNew 1 also for one that stood still for so long that it was taken for gone, or where all was deleted */
+  #found(isNew: number, replicas: readonly string[]): void {
+    const wasConnected = this.#state.isConnected && isNew === 0;
     const known = this.#state.replicas;
     const isSame =
       known.length === replicas.length && known.every((name) => replicas.includes(name));
@@ -369,6 +372,7 @@ class ValkeyCluster implements Cluster {
     const { clock, log } = this.#options;
     log.warn({}, 'Valkey does not answer: until it does, this replica decides by itself.');
     this.#untold = [];
+    renew(this.#redis);
     this.#reader.renew();
     this.#state = {
       ...this.#state,
@@ -401,7 +405,7 @@ function connect(url: string): Redis {
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    connectTimeout: 2000,
+    connectTimeout: CONNECT_MS,
     retryStrategy: (attempt) => Math.min(100 * attempt, 1000),
     // Another took its place: the address may lead there by now.
     reconnectOnError: ({ message }) => message.includes('READONLY'),
@@ -411,19 +415,26 @@ function connect(url: string): Redis {
   return redis;
 }
 
-async function begin(redis: Redis): Promise<void> {
-  if (redis.status === 'wait') await redis.connect();
+async function begin(redis: Redis, inTime: Deadline): Promise<void> {
+  if (redis.status === 'wait') await inTime(redis.connect(), CONNECT_MS);
+  // Since the last look somebody took the connection and said nothing.
+  else if (redis.status === 'connect') renew(redis);
 }
 
-type Deadline = <Answer>(answer: Promise<Answer>) => Promise<Answer>;
+/** The old connection may lead to nobody, or to a server that another took the place of. */
+function renew(redis: Redis): void {
+  redis.disconnect(true);
+}
+
+type Deadline = <Answer>(answer: Promise<Answer>, mostMs?: number) => Promise<Answer>;
 
 /** Gives an answer up that takes too long. A process that was busy for as long first reads what came meanwhile. */
 function createDeadline({ startTimer }: Pick<Clock, 'startTimer'>): Deadline {
-  return (answer) =>
+  return (answer, mostMs = COMMAND_MS) =>
     new Promise((resolve, reject) => {
       const giveUp = (): void => reject(new Error('Valkey took too long.'));
       // Between one and the next the sockets are read.
-      const timer = startTimer(COMMAND_MS, () => void setImmediate(setImmediate, giveUp));
+      const timer = startTimer(mostMs, () => void setImmediate(setImmediate, giveUp));
       answer.then(resolve, reject).finally(() => timer.cancel());
     });
 }
@@ -447,6 +458,7 @@ function defineScripts(redis: Redis, inTime: Deadline): Scripts {
 }
 
 interface ReaderOptions {
+  readonly inTime: Deadline;
   take(topic: string, notice: unknown, from: string): void;
   /** Notices were dropped before they were read. */
   onGap(): void;
@@ -468,9 +480,10 @@ class NoticeReader {
   /** Resolves when every notice from now on will be read. */
   async start(): Promise<void> {
     if (this.#isRunning || this.#isClosed) return;
-    await begin(this.#redis);
-    const [first] = await this.#redis.xrange(NOTICES, '-', '+', 'COUNT', 1);
-    const [last] = await this.#redis.xrevrange(NOTICES, '+', '-', 'COUNT', 1);
+    const { inTime } = this.#options;
+    await begin(this.#redis, inTime);
+    const [first] = await inTime(this.#redis.xrange(NOTICES, '-', '+', 'COUNT', 1));
+    const [last] = await inTime(this.#redis.xrevrange(NOTICES, '+', '-', 'COUNT', 1));
     const newest = last?.[0] ?? '0-0';
     const known = this.#lastId;
     // Dropped up to here, or a server that lost everything.
@@ -482,9 +495,8 @@ class NoticeReader {
     void this.#run();
   }
 
-  /** Over a new connection: the old one may lead to a server that nobody writes to any more. */
   renew(): void {
-    this.#redis.disconnect(true);
+    renew(this.#redis);
   }
 
   close(): void {
@@ -496,14 +508,10 @@ class NoticeReader {
     try {
       while (!this.#isClosed) {
         const from = this.#lastId ?? '0-0';
-        const answer = await this.#redis.xread(
-          'COUNT',
-          500,
-          'BLOCK',
-          BLOCK_MS,
-          'STREAMS',
-          NOTICES,
-          from,
+        const limits = ['COUNT', 500, 'BLOCK', BLOCK_MS] as const;
+        const answer = await this.#options.inTime(
+          this.#redis.xread(...limits, 'STREAMS', NOTICES, from),
+          BLOCK_MS + COMMAND_MS,
         );
         for (const [, entries] of answer ?? []) {
           for (const [id, fields] of entries) {
@@ -515,6 +523,7 @@ class NoticeReader {
     } catch {
       // The next heartbeat starts it again, or finds that Valkey is gone.
       this.#isRunning = false;
+      if (this.#redis.status === 'ready') this.renew();
     }
   }
 

@@ -3,11 +3,12 @@
 import { spawnSync } from 'node:child_process';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Cluster, ClusterUnavailable } from '../../src/cluster/cluster.ts';
+import { type Cluster, ClusterUnavailable, type Topic } from '../../src/cluster/cluster.ts';
 import { Counters, type Taken } from '../../src/cluster/counters.ts';
 import { joinValkeyCluster } from '../../src/cluster/valkey.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { openLink } from '../support/link.ts';
 import { openSealedValues } from '../support/sealed-values.ts';
 import { startValkey, VALKEY, type ValkeyServer } from '../support/valkey.ts';
 
@@ -80,19 +81,24 @@ describe.skipIf(VALKEY === undefined)('a replica whose Valkey is lost', () => {
     });
 
   /** A member whose beats come when the test says so. */
-  async function joinBeating(replica: string) {
+  async function joinBeating(replica: string, url = server.url) {
     const beats = createFakeClock();
-    const member = await joinValkeyCluster({ url: server.url, replica, clock: beats, log });
+    const member = await joinValkeyCluster({ url, replica, clock: beats, log });
     return { member, advance: beats.advance, beat: () => beats.advance(2000) };
   }
 
-  /** Nobody has heard of them for longer than a member is waited for. */
-  async function age(replicas: readonly string[]): Promise<void> {
+  async function asAdmin(work: (redis: Redis) => Promise<unknown>): Promise<void> {
     const redis = new Redis(server.url);
-    for (const replica of replicas)
-      expect(await redis.zadd(MEMBERS, 'XX', 'CH', 1, replica)).toBe(1);
+    await work(redis);
     redis.disconnect();
   }
+
+  /** Nobody has heard of them for longer than a member is waited for. */
+  const age = (replicas: readonly string[]): Promise<void> =>
+    asAdmin(async (redis) => {
+      for (const replica of replicas)
+        expect(await redis.zadd(MEMBERS, 'XX', 'CH', 1, replica)).toBe(1);
+    });
 
   const whole = async (members: readonly Cluster[]): Promise<void> => {
     for (const member of members)
@@ -142,6 +148,49 @@ describe.skipIf(VALKEY === undefined)('a replica whose Valkey is lost', () => {
     expect(own.state().replicas).toHaveLength(2);
     await Promise.all([own.close(), other.close()]);
   });
+
+  test('catches up, and its reservations count, when it stood still for so long that it was taken for gone', async () => {
+    const { member: own, beat } = await joinBeating('own');
+    const missed = listenFor(own);
+    expect(await openBudget(own).take(60, 100)).toEqual({ isTaken: true });
+    await asAdmin((redis) => redis.zrem(MEMBERS, 'own'));
+    await asAdmin((redis) => redis.del(`${HELD}own`, `${COUNTER}budget 2026-11`));
+    await beat();
+    await expect.poll(missed).toBe(1);
+    expect(left(await openBudget(first).take(100, 100))).toBe(40);
+    await own.close();
+  });
+
+  test.each([
+    ['it hears the others over', 'xread'],
+    ['it asks over', 'evalsha'],
+  ])(
+    'takes a new connection for one that %s and that carries nothing any more',
+    async (_what, words) => {
+      const link = await openLink(Number(new URL(server.url).port));
+      const { member: own, beat } = await joinBeating('own', `redis://127.0.0.1:${link.port}`);
+      await told(own, second);
+      const missed = listenFor(own);
+      let isLost = false;
+      own.subscribe(({ isConnected }) => {
+        isLost ||= !isConnected;
+      });
+      const beating = (isSo: () => boolean) =>
+        expect
+          .poll(async () => {
+            await beat();
+            return isSo();
+          })
+          .toBe(true);
+      link.silenceWith(words);
+      second.notices.tell(KEYS, 'missed');
+      await beating(() => isLost);
+      await beating(() => own.state().isConnected && missed() > 0);
+      await told(own, second);
+      await own.close();
+      await link.close();
+    },
+  );
 
   test('settles what it held with a Valkey that lost everything, and what was used before still counts', async () => {
     const [own, other] = [openBudget(first), openBudget(second)];
@@ -253,6 +302,19 @@ describe.skipIf(VALKEY === undefined)('a replica whose Valkey is lost', () => {
 });
 
 const MEMBERS = '{isthmus}:members';
+const HELD = '{isthmus}:held:';
+const COUNTER = '{isthmus}:counter:';
+const KEYS: Topic<string> = { name: 'keys' };
+
+/** @returns what counts how often it had to catch up or heard of it */
+function listenFor({ notices }: Cluster): () => number {
+  let count = 0;
+  const hear = (): void => {
+    count += 1;
+  };
+  notices.listen(KEYS, { take: hear, catchUp: hear });
+  return () => count;
+}
 
 function left(taken: Taken): number | undefined {
   return taken.isTaken ? undefined : taken.left;

@@ -9,6 +9,8 @@ export interface Link {
   refuse(): Promise<void>;
   /** Carries nothing any more, and says so to nobody: connections stay, and new ones seem to be taken. */
   silence(): void;
+  /** Loses all that is said from or to whoever sent these words last; their connections stay. */
+  silenceWith(words: string): void;
   /** Carries what waited, and takes connections again. */
   heal(): Promise<void>;
   close(): Promise<void>;
@@ -16,6 +18,10 @@ export interface Link {
 
 export async function openLink(target: number): Promise<Link> {
   const sockets = new Set<Socket>();
+  /** What each client sent last. */
+  const lastWords = new Map<Socket, string>();
+  /** Clients that nothing is carried for. */
+  const muted = new Set<Socket>();
   /** What came while nothing was carried. */
   let unmet: Socket[] = [];
   let isSilent = false;
@@ -27,7 +33,9 @@ export async function openLink(target: number): Promise<Link> {
       [far, client],
     ] as const) {
       track(from);
-      from.on('data', (bytes) => {
+      from.on('data', (bytes: Buffer) => {
+        if (from === client) lastWords.set(client, bytes.toString('latin1'));
+        if (muted.has(client)) return;
         if (!to.write(bytes)) from.pause();
       });
       from.on('drain', () => {
@@ -42,7 +50,10 @@ export async function openLink(target: number): Promise<Link> {
     if (sockets.has(socket)) return;
     sockets.add(socket);
     socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
+    socket.on('close', () => {
+      sockets.delete(socket);
+      lastWords.delete(socket);
+    });
   };
   server.on('connection', (socket) => {
     track(socket);
@@ -73,7 +84,11 @@ export async function openLink(target: number): Promise<Link> {
       isSilent = true;
       for (const socket of sockets) socket.pause();
     },
+    silenceWith(words) {
+      for (const [client, last] of lastWords) if (last.includes(words)) muted.add(client);
+    },
     async heal() {
+      muted.clear();
       isSilent = false;
       if (!server.listening) await listen(port);
       for (const socket of sockets) if (!unmet.includes(socket)) socket.resume();
