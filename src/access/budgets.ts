@@ -335,7 +335,7 @@ export class Budgets {
       if (budget.isHard) checkSize(budget, cost);
       const period = this.#periodOf(kept, now);
       const used = (): number => this.#usedIn(period);
-      period.counter.learn(used());
+      period.counter.learn(used(), this.#stored.get(period.name)?.used ?? 0);
       return [{ ...wantOf(budget, period, { cost, used, now }), budget, period }];
     });
   }

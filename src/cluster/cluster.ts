@@ -136,6 +136,8 @@ export interface CreditRequest extends CounterName {
   readonly batch: number;
   /** For a bank that has no such counter: what is used as far as the asker knows, without what is held. */
   readonly initial: number;
+  /** What is used for certain of what is held: a bank whose counter has less has lost some. */
+  readonly certain?: number | undefined;
   /** True for what runs: it is held until it is given back, or until the asker is no member any more. */
   readonly isHeld?: boolean | undefined;
 }

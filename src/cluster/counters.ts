@@ -92,6 +92,7 @@ export class Counter {
   #known: number;
   /** As `#known`, without what is held. */
   #learned: number;
+  #certain = 0;
   #isFetching = false;
   #spentNow = 0;
   #spentBefore = 0;
@@ -108,10 +109,15 @@ export class Counter {
     return this.#known - this.#stock;
   }
 
-  /** So much is used for certain: a bank that lost the counter is told so. */
-  learn(used: number): void {
+  /**
+   * A bank that lost the counter is told so.
+   * @param used by all processes, as far as they told
+   * @param certain what is stored of it
+   */
+  learn(used: number, certain: number): void {
     this.#known = Math.max(this.#known, used);
     this.#learned = Math.max(this.#learned, used);
+    this.#certain = Math.max(this.#certain, certain);
   }
 
   /** Takes the whole amount, or nothing. Answers at once while the stock lasts or the bank is in this process. */
@@ -179,7 +185,8 @@ export class Counter {
         : Math.max(amount, this.#spentNow, this.#spentBefore);
     // What counts for a minute only is not known for longer.
     const initial = window === 'minute' ? 0 : isHeld ? this.#learned : this.#known;
-    const outcome = bank.lease({ counter, window, limit, amount, batch, initial, isHeld });
+    const certain = this.#certain;
+    const outcome = bank.lease({ counter, window, limit, amount, batch, initial, certain, isHeld });
     if (!(outcome instanceof Promise) || batch === amount) return outcome;
     this.#isFetching = true;
     return outcome.finally(() => {

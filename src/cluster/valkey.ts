@@ -48,8 +48,8 @@ const MISSED = 'cluster.missed';
 const JOINED = 'cluster.joined';
 
 /**
- * KEYS: counter, what is held. ARGV: window, limit, amount, batch, initial, 1 for what is held. As `LocalBank.lease`, by the
- * server's clock. Of what is held the asker knows the least that is used, which tells of a counter that was lost meanwhile.
+ * KEYS: counter, what is held. ARGV: window, limit, amount, batch, initial, 1 for what is held, certain. As
+ * `LocalBank.lease`, by the server's clock.
  */
 const LEASE = `
 local time = redis.call('TIME')
@@ -60,9 +60,10 @@ local keep = ARGV[1] == 'long' and 3456000 or 172800
 if ARGV[1] ~= 'minute' then
   local stored = redis.call('GET', KEYS[1])
   used = tonumber(stored or 0)
-  local least = initial + tonumber(redis.call('HGET', KEYS[2], KEYS[1]) or 0)
-  if not stored or (ARGV[6] == '1' and least > used) then
-    used = least
+  local held = tonumber(redis.call('HGET', KEYS[2], KEYS[1]) or 0)
+  local least = ARGV[6] == '1' and tonumber(ARGV[7]) + held or 0
+  if not stored or least > used then
+    used = stored and least or initial + held
     redis.call('SET', KEYS[1], used, 'EX', keep)
   end
 else
@@ -189,6 +190,7 @@ return {isNew, redis.call('ZRANGE', KEYS[1], 0, -1)}`;
 
 type ScriptArgs = (string | number)[];
 
+/** The first two as long as it takes: what is answered late was done all the same. */
 interface Scripts {
   lease(counter: string, held: string, ...args: ScriptArgs): Promise<[number, number, number]>;
   giveBack(counter: string, held: string, ...args: ScriptArgs): Promise<null>;
@@ -249,6 +251,7 @@ class ValkeyCluster implements Cluster {
       clock,
       held: `${HELD}${replica}`,
       scripts: this.#scripts,
+      inTime: this.#inTime,
       isConnected: () => this.#state.isConnected,
       onFault: () => this.#lose(),
     });
@@ -335,6 +338,7 @@ class ValkeyCluster implements Cluster {
   }
 
   async #meet(): Promise<void> {
+    const { isConnected } = this.#state;
     try {
       await begin(this.#redis, this.#inTime);
       // One that left is no member again.
@@ -343,7 +347,10 @@ class ValkeyCluster implements Cluster {
       await this.#reader.start();
       this.#found(...answer);
     } catch {
-      this.#lose();
+      if (isConnected) return this.#lose();
+      // It is not just slow for a moment: what it still does late, nobody hears.
+      renew(this.#redis);
+      this.#reader.renew();
     }
   }
 
@@ -372,7 +379,6 @@ class ValkeyCluster implements Cluster {
     const { clock, log } = this.#options;
     log.warn({}, 'Valkey does not answer: until it does, this replica decides by itself.');
     this.#untold = [];
-    renew(this.#redis);
     this.#reader.renew();
     this.#state = {
       ...this.#state,
@@ -417,13 +423,11 @@ function connect(url: string): Redis {
 
 async function begin(redis: Redis, inTime: Deadline): Promise<void> {
   if (redis.status === 'wait') await inTime(redis.connect(), CONNECT_MS);
-  // Since the last look somebody took the connection and said nothing.
-  else if (redis.status === 'connect') renew(redis);
 }
 
 /** The old connection may lead to nobody, or to a server that another took the place of. */
 function renew(redis: Redis): void {
-  redis.disconnect(true);
+  if (redis.status === 'connect' || redis.status === 'ready') redis.disconnect(true);
 }
 
 type Deadline = <Answer>(answer: Promise<Answer>, mostMs?: number) => Promise<Answer>;
@@ -450,8 +454,8 @@ function defineScripts(redis: Redis, inTime: Deadline): Scripts {
     (...args: unknown[]) => Promise<never>
   >;
   return {
-    lease: (...args) => inTime(defined.isthmusLease(...args)),
-    giveBack: (...args) => inTime(defined.isthmusGiveBack(...args)),
+    lease: (...args) => defined.isthmusLease(...args),
+    giveBack: (...args) => defined.isthmusGiveBack(...args),
     restate: (...args) => inTime(defined.isthmusRestate(...args)),
     meet: (...args) => inTime(defined.isthmusMeet(...args)),
   };
@@ -523,7 +527,7 @@ class NoticeReader {
     } catch {
       // The next heartbeat starts it again, or finds that Valkey is gone.
       this.#isRunning = false;
-      if (this.#redis.status === 'ready') this.renew();
+      this.renew();
     }
   }
 
@@ -550,6 +554,7 @@ interface FallbackOptions {
   /** The key of what this replica holds. */
   readonly held: string;
   readonly scripts: Scripts;
+  readonly inTime: Deadline;
   readonly isConnected: () => boolean;
   readonly onFault: () => void;
 }
@@ -577,21 +582,28 @@ class FallbackBank implements Bank {
 
   async lease(request: CreditRequest): Promise<CreditGrant> {
     const { counter, window, limit, amount, batch, initial, isHeld = false } = request;
-    const { scripts, isConnected, onFault } = this.#options;
+    const { certain = 0 } = request;
+    const { scripts, inTime, isConnected, onFault } = this.#options;
     if (!isConnected()) return this.#leaseAlone(request);
+    const keys = this.#keysOf(counter);
+    const args = [window, limit, amount, batch, initial, isHeld ? 1 : 0, certain];
+    const answer = scripts.lease(...keys, ...args);
     try {
-      const args = [window, limit, amount, batch, initial, isHeld ? 1 : 0];
-      const [granted, used, retryAfterMs] = await scripts.lease(...this.#keysOf(counter), ...args);
+      const [granted, used, retryAfterMs] = await inTime(answer);
       if (isHeld) this.#note(request, { held: granted, initial });
       return { granted, used, retryAfterMs };
     } catch {
       onFault();
+      // Nobody waits any more for what may still be granted.
+      answer
+        .then(([granted]) => scripts.giveBack(...keys, window, granted, isHeld ? granted : 0))
+        .catch(() => undefined);
       return this.#leaseAlone(request);
     }
   }
 
   giveBack(name: CounterName, amount: number, held = 0): void {
-    const { scripts, isConnected, onFault } = this.#options;
+    const { scripts, inTime, isConnected, onFault } = this.#options;
     this.#note(name, { held: -held });
     if (!isConnected()) {
       this.#alone?.giveBack(name, amount);
@@ -599,10 +611,9 @@ class FallbackBank implements Bank {
       return;
     }
     const keys = this.#keysOf(name.counter);
-    scripts.giveBack(...keys, name.window, amount, held).catch(() => {
-      onFault();
-      this.#note(name, { used: held - amount });
-    });
+    const answer = scripts.giveBack(...keys, name.window, amount, held);
+    answer.catch(() => this.#note(name, { used: held - amount }));
+    inTime(answer).catch(onFault);
   }
 
   /** Valkey is there again. */

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Cluster, ClusterUnavailable, type Topic } from '../../src/cluster/cluster.ts';
-import { Counters, type Taken } from '../../src/cluster/counters.ts';
+import { type Counter, Counters, type Taken } from '../../src/cluster/counters.ts';
 import { joinValkeyCluster } from '../../src/cluster/valkey.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -194,7 +194,7 @@ describe.skipIf(VALKEY === undefined)('a replica whose Valkey is lost', () => {
 
   test('settles what it held with a Valkey that lost everything, and what was used before still counts', async () => {
     const [own, other] = [openBudget(first), openBudget(second)];
-    for (const budget of [own, other]) budget.learn(40);
+    for (const budget of [own, other]) budget.learn(40, 40);
     expect(await own.take(20, 100)).toEqual({ isTaken: true });
     expect(await other.take(30, 100)).toEqual({ isTaken: true });
     const lost = Promise.all([reach(first, false), reach(second, false)]);
@@ -218,7 +218,7 @@ describe.skipIf(VALKEY === undefined)('a replica whose Valkey is lost', () => {
     expect(left(await own.take(50, 100))).toBe(40);
     await lost;
     own.settle(60, 10);
-    own.learn(10);
+    own.learn(10, 10);
     expect(await own.take(90, 100)).toEqual({ isTaken: true });
     const [back, otherBack] = [reach(first, true), reach(second, true)];
     server.resume();
@@ -228,6 +228,38 @@ describe.skipIf(VALKEY === undefined)('a replica whose Valkey is lost', () => {
     own.settle(90, 20);
     await told(first, second);
     expect(left(await other.take(100, 100))).toBe(70);
+  });
+
+  test('counts nothing twice that one heard of as unsaved when it was stored already', async () => {
+    const [own, other] = [openBudget(first), openBudget(second)];
+    expect(await own.take(20, 100)).toEqual({ isTaken: true });
+    own.settle(20, 15);
+    other.learn(30, 15);
+    await told(first, second);
+    expect(left(await other.take(100, 100))).toBe(85);
+    // A server that took the place of another may have less than was stored.
+    await asAdmin((redis) => redis.set(`${COUNTER}budget 2026-11`, 5));
+    expect(left(await other.take(100, 100))).toBe(85);
+  });
+
+  test.each<[string, (counter: Counter) => unknown, number]>([
+    ['what runs ends', (counter) => counter.settle(20, 5), 5],
+    ['what was not used is given back', (counter) => counter.giveBack(15), 5],
+    ['more is taken', (counter) => counter.take(30, 100), 50],
+  ])('counts once what Valkey does late: %s', async (what, act, used) => {
+    const open = what === 'what runs ends' ? openBudget : openCounter;
+    const [own, other] = [open(first), open(second)];
+    expect(await own.take(20, 100)).toEqual({ isTaken: true });
+    server.pause();
+    const lost = reach(first, false);
+    const acted = act(own);
+    await lost;
+    const back = reach(first, true);
+    server.resume();
+    await Promise.all([acted, back]);
+    await expect.poll(() => second.state().isConnected).toBe(true);
+    await told(first, second);
+    expect(left(await other.take(101, 100))).toBe(100 - used);
   });
 
   test('is told to catch up, and hears the others again', async () => {
