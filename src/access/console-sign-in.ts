@@ -30,7 +30,7 @@ interface ConsoleLoginOptions {
   readonly machineToken: string;
   readonly hasher: PasswordHasher;
   readonly sessions: ConsoleSessions;
-  readonly people: Pick<People, 'get' | 'findByName' | 'hasOwner' | 'noteSignIn'>;
+  readonly people: Pick<People, 'get' | 'findByName' | 'hasOwner' | 'noteSignIn' | 'reread'>;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Keys the tags by which sessions know their password; the same after a restart. */
   readonly tagKey: Buffer;
@@ -98,6 +98,10 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
     const { id, name, role } = person;
     return { expiresAt, role, person: { id, name, since: session.createdAt } };
   };
+  const sessionHere = (secret: string): SignedInSession | undefined => {
+    const found = sessions.find(secret, tagOf);
+    return found && view(found);
+  };
   return {
     /** False while neither a console password nor an API key is configured, and no owner signs in as a person. */
     get needsPassword(): boolean {
@@ -142,9 +146,12 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
       return sessions.begin(tag(), { replaced: cookie });
     },
     createLink: links.create,
-    findSession(secret: string): SignedInSession | undefined {
-      const found = sessions.find(secret, tagOf);
-      return found && view(found);
+    /** Also one that began at another process a moment ago. */
+    async findSession(secret: string): Promise<SignedInSession | undefined> {
+      const known = sessionHere(secret);
+      if (known !== undefined) return known;
+      await sessions.lookAgain(secret, () => people.reread());
+      return sessionHere(secret);
     },
     /** What its holder may do; undefined when there is none. Asking does not keep it alive. */
     roleOfSession(secret: string): Role | undefined {
@@ -244,6 +251,8 @@ const MAX_SESSION_MS = 7 * 86_400_000;
 /** How far behind the stored time of the last request may be. */
 const SEEN_STEP_MS = 300_000;
 const MAX_SESSIONS = 1_000;
+/** So long after a look for an unknown session there is no other. */
+const LOOK_STEP_MS = 100;
 
 interface FoundSession {
   readonly session: ConsoleSession;
@@ -265,6 +274,8 @@ export class ConsoleSessions {
   readonly #ended = new Set<string>();
   readonly #copy: StoredCopy<readonly ConsoleSession[]>;
   readonly #unlisten: (() => void) | undefined;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #looking: Promise<unknown> | undefined;
 
   constructor(options: ConsoleSessionsOptions, sessions: readonly ConsoleSession[] = []) {
     const { clock, log, notices } = options;
@@ -321,6 +332,22 @@ export class ConsoleSessions {
     if (savedSeenAt !== undefined && lastSeenAt - savedSeenAt >= SEEN_STEP_MS)
       this.#seen.add(kept.session.hash);
     return { session: kept.session, expiresAt: this.#endOf(kept.session) };
+  }
+
+  /**
+   * Reads anew what other processes began, for a session that nobody here knows, unless that was done lately.
+   * @param readMore what goes with it: whose it is
+   */
+  async lookAgain(secret: string, readMore: () => Promise<void>): Promise<void> {
+    const { clock, notices } = this.#options;
+    const hash = hashOf(secret);
+    if (notices === undefined || this.#byHash.has(hash) || this.#ended.has(hash)) return;
+    const now = clock.monotonic();
+    if (now - this.#lookedAt >= LOOK_STEP_MS) {
+      this.#lookedAt = now;
+      this.#looking = Promise.all([this.#copy.reread(), readMore()]);
+    }
+    await this.#looking;
   }
 
   /** As `find`, but asking does not keep it alive. */

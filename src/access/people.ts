@@ -109,6 +109,11 @@ export class People {
     });
   }
 
+  /** Takes over what another process stored. */
+  reread(): Promise<void> {
+    return this.#copy.reread();
+  }
+
   /** Oldest first. */
   list(): readonly Person[] {
     return [...this.#byId.values()];

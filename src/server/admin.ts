@@ -184,7 +184,7 @@ async function authenticateConsole(
   { peer, caller: { cookie, address } }: AdminVisit,
 ): Promise<ConsoleEntry> {
   const { login } = edge.access;
-  const session = cookie === undefined ? undefined : login.findSession(cookie);
+  const session = cookie === undefined ? undefined : await login.findSession(cookie);
   if (!login.needsPassword && session?.person === undefined) {
     if (classifyPeer(peer) !== 'local') {
       throw clientError(

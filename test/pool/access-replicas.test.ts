@@ -43,9 +43,9 @@ async function openReplicas({ isHeard = true } = {}) {
 test('a session of the console is one at every replica, until it ends at any', async () => {
   const { one, other } = await openReplicas();
   const { secret } = await one.login.signIn(PASSWORD, BROWSER);
-  expect(other.login.findSession(secret)).toBeDefined();
+  expect(await other.login.findSession(secret)).toBeDefined();
   await other.login.endAllSessions();
-  expect(one.login.findSession(secret)).toBeUndefined();
+  expect(await one.login.findSession(secret)).toBeUndefined();
 });
 
 test('a sign-in link works once, at whichever replica it is opened', async () => {
@@ -107,6 +107,13 @@ test('what another replica stored a moment ago is found, by its latest revision,
 
   const ann = await one.people.add({ name: 'Ann', role: 'operator', passwordHash: 'x' });
   expect(await other.people.find(ann.id)).toEqual(ann);
+
+  const bob = await one.people.add({ name: 'Bob', role: 'viewer', passwordHash: 'y' });
+  const signedIn = await one.login.beginFor(bob, BROWSER);
+  // The browser asks for several things at once.
+  const found = [other.login.findSession(signedIn.secret), other.login.findSession('unknown')];
+  const seen = [{ role: 'viewer', person: { name: 'Bob' } }, undefined];
+  expect(await Promise.all(found)).toMatchObject(seen);
 
   const rule = await one.addresses.add({ list: 'deny', range: '203.0.113.0/24' }, '192.0.2.7');
   const by = { byAddress: '192.0.2.7' };

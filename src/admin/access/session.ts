@@ -63,7 +63,8 @@ export function createConsoleSessionRoutes(access: AccessControl): readonly ApiR
         const { needsPassword } = login;
         const asksName = people.list().some(({ passwordHash }) => passwordHash !== undefined);
         const shared = { needsPassword, asksName, provider: provider.offer };
-        const session = caller.cookie === undefined ? undefined : login.findSession(caller.cookie);
+        const { cookie } = caller;
+        const session = cookie === undefined ? undefined : await login.findSession(cookie);
         if (session === undefined || (!needsPassword && session.person === undefined)) {
           // Without a password every program of this machine is let in.
           const signedIn = !needsPassword && caller.isLocal;
