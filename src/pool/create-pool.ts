@@ -79,7 +79,7 @@ export function createPool(options: PoolOptions) {
     /** Accounts as the banner and the model lists see them. */
     accounts: () => book.list().map(viewOf),
     /** The entry of a routed model in the accounts' own lists; undefined when none offers or lists it. */
-    describe: (model: string) => describeModel(model, book.list(), ownIdOf),
+    describe: (model: string) => describeModel(model, options, ownIdOf),
     offered,
     /** A promise while a model list was never read. Never rejects: unknown lists may offer anything. */
     ensureModels: lists.ensure,
@@ -139,13 +139,18 @@ function openReservations(
 
 function describeModel(
   model: string,
-  accounts: readonly Account[],
+  { book, upstreams }: Pick<PoolOptions, 'book' | 'upstreams'>,
   ownIdOf: ReturnType<typeof createOwnIds>,
 ): UpstreamModel | undefined {
-  for (const account of accounts) {
+  for (const account of book.list()) {
     const id = ownIdOf(account, model);
     const listed = id === undefined ? undefined : account.models?.get(id);
-    if (listed !== undefined) return listed;
+    if (listed === undefined) continue;
+    // Few lists say it, and clients of ours take no word for no.
+    const thinking = upstreams
+      .get(account.record.upstreamId)
+      ?.capabilities(listed.id, listed).thinking;
+    return { ...listed, supportsThinking: thinking && thinking.kind !== 'none' };
   }
   return undefined;
 }

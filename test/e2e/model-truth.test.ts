@@ -183,6 +183,33 @@ test('a key is told of no model that it may not use, however near', async () => 
   expect(await read(none, '/v1/chat/completions', asked)).not.toMatch(/house-o(?:ff|ne)/);
 });
 
+test.each([
+  ['anthropic', 'claude-opus-4-5', true],
+  ['anthropic', 'claude-3-5-haiku-latest', false],
+  ['openai', 'gpt-5', true],
+  ['openai', 'gpt-4.1', false],
+])(
+  'whether a model of the profile %s thinks is told where its list does not say it: %s',
+  async (profile, id, thinks) => {
+    const server = createServer((_request, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ data: [{ id, object: 'model', type: 'model' }] }));
+    });
+    const UPSTREAM_BASE_URL = `http://127.0.0.1:${await listen(server)}`;
+    const environment = {
+      UPSTREAM_PROFILE: profile,
+      UPSTREAM_BASE_URL,
+      UPSTREAM_API_KEYS: 'up-key-0123456789',
+    };
+    const app = await startPoolApp({ environment });
+    running.push(() => app.close());
+    expect(await app.must('GET', `/v1beta/models/${id}`)).toMatchObject({
+      thinking: thinks,
+      supportsThinking: thinks,
+    });
+  },
+);
+
 const WELL_KNOWN = ['gpt-4o', 'o4-mini', 'claude-opus-4-6', 'claude-haiku-4-5', 'gemini-2.5-pro'];
 
 test.each(['openai-compatible', 'messages'])(
