@@ -62,6 +62,8 @@ export type ChatChoice = {
   message: ChatMessage;
   logprobs: ChatLogprobs | null;
   finish_reason: ChatFinishReason;
+  /** The stop sequence at which it ended, where that is known; a field of vLLM. */
+  stop_reason?: string;
 };
 
 export type ChatMessage = {

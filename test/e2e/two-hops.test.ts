@@ -82,19 +82,14 @@ function upstreamOf(wire: Wire, baseUrl: string): Upstream & { close(): Promise<
 
 async function startServices(): Promise<Readonly<Record<Wire, string>>> {
   const messages = await startMessagesUpstream();
-  messages.script(({ messages: turns }) =>
-    JSON.stringify(turns).includes('tool_result')
-      ? { kind: 'blocks', blocks: [{ type: 'text', text: ANSWER }] }
-      : {
-          kind: 'blocks',
-          stop: 'tool_use',
-          blocks: [
-            thought(THOUGHT),
-            { type: 'text', text: TEXT },
-            { type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Oslo' } },
-          ],
-        },
-  );
+  const answered = { kind: 'blocks', blocks: [{ type: 'text', text: ANSWER }] } as const;
+  messages.script(({ messages: turns, stop_sequences: stops }) => {
+    if (stops !== undefined) return { ...answered, stop: 'stop_sequence', stopSequence: 'END' };
+    if (JSON.stringify(turns).includes('tool_result')) return answered;
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Oslo' } };
+    const blocks = [thought(THOUGHT), { type: 'text', text: TEXT }, call];
+    return { kind: 'blocks', stop: 'tool_use', blocks };
+  });
   const chat = await startChatUpstream([MODELS.chat]);
   chat.answer(({ messages: turns }) => {
     if (JSON.stringify(turns).includes('tool_call_id')) {
@@ -297,5 +292,26 @@ test.each(CASES)(
       { text: ANSWER, calls: [] },
     ]);
     for (const { usage } of alone) expect(usage.input * usage.output).toBeGreaterThan(0);
+  },
+);
+
+test.each([
+  ['messages', false],
+  ['messages', true],
+  ['chat', false],
+  ['chat', true],
+] as const)(
+  'the stop sequence of a service of the Messages wire is told over a gateway of the %s wire (stream=%s)',
+  async (first, stream) => {
+    const baseURL = twoHops.get(`${first} messages`)?.url ?? '';
+    const client = new Anthropic({ apiKey: 'k', baseURL, maxRetries: 0 });
+    const body: Anthropic.MessageCreateParamsNonStreaming = {
+      ...{ model: 'm', max_tokens: 100, stop_sequences: ['END'] },
+      messages: [{ role: 'user', content: 'The weather in Oslo?' }],
+    };
+    const answer = stream
+      ? await client.messages.stream(body).finalMessage()
+      : await client.messages.create(body);
+    expect(answer).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'END' });
   },
 );

@@ -29,6 +29,7 @@ import {
   writeImage,
   writeLogprobs,
   writeMarkdown,
+  writeStop,
   writeUsage,
 } from './answer-parts.ts';
 import { writeErrorBody } from './errors.ts';
@@ -204,7 +205,9 @@ export class ChatWriter implements StreamWriter {
       const delta = annotations.length > 0 ? JSON.stringify({ annotations }) : '{}';
       const reason = writeFinishReason(end, choice.calls > 0, this.#options.callForm);
       const logprobs = end.logprobs ? JSON.stringify(writeLogprobs(end)) : 'null';
-      text += `${choice.head}${delta},"logprobs":${logprobs},"finish_reason":"${reason}"}]}${FRAME_END}`;
+      const { stop_reason: stop } = writeStop(end);
+      const stopped = stop === undefined ? '' : `,"stop_reason":${JSON.stringify(stop)}`;
+      text += `${choice.head}${delta},"logprobs":${logprobs},"finish_reason":"${reason}"${stopped}}]}${FRAME_END}`;
     }
     if (this.#options.includeUsage) {
       text += `${this.#head}],"usage":${JSON.stringify(writeUsage(this.#usage))}}${FRAME_END}`;

@@ -14,6 +14,7 @@ import {
   writeImage,
   writeLogprobs,
   writeMarkdown,
+  writeStop,
   writeUsage,
 } from './answer-parts.ts';
 
@@ -40,6 +41,7 @@ function writeChoice(choice: ReplyChoice, options: AnswerOptions): ChatChoice {
     message: writeMessage(choice, options),
     logprobs: writeLogprobs(choice.end),
     finish_reason: writeFinishReason(choice.end, hasCalls, options.callForm),
+    ...writeStop(choice.end),
   };
 }
 
