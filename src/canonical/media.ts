@@ -166,9 +166,14 @@ function pushText(parts: Part[], text: string): void {
 /** For what the upstream does not read itself. */
 export function unreadableAddress({ modality, source }: MediaPart): Error {
   const path = (source.kind === 'base64' ? undefined : source.path) ?? 'messages';
-  const message =
-    source.kind === 'url'
-      ? `${path}: this ${modality} URL is not fetched; send a data URI, or let the operator set proxy.fetch_remote_media.`
-      : `${path}: the upstream cannot read this ${modality} file; send its bytes as base64.`;
-  return invalidRequest(path, message, 'unsupported');
+  return invalidRequest(path, `${path}: ${whyUnread(modality, source)}`, 'unsupported');
+}
+
+function whyUnread(modality: Modality, source: MediaPart['source']): string {
+  if (source.kind !== 'url') {
+    return `the upstream cannot read this ${modality} file; send its bytes as base64.`;
+  }
+  return source.url.startsWith('https:')
+    ? `this ${modality} URL is not fetched; send a data URI, or let the operator set proxy.fetch_remote_media.`
+    : `this ${modality} URL is not fetched, only https addresses are; send a data URI.`;
 }

@@ -322,13 +322,18 @@ test('strict tools are held to their schema where it is closed', () => {
   expect(receipt).toEqual(['approximated tools[1]']);
 });
 
-test.each<[string, MediaPart]>([
-  ['sound', { ...image, modality: 'audio', mediaType: 'audio/wav' }],
-  ['a picture of another kind', { ...image, mediaType: 'image/heic' }],
-  ['a stored file', { ...image, source: { kind: 'file', uri: 'files/1' } }],
-  ['a plain address', { ...image, source: { kind: 'url', url: 'http://a.test/a.png' } }],
-])('%s is refused', (_name, media) => {
-  expect(() => encoded({ turns: [user(media)] })).toThrow('messages:');
+test.each<[string, MediaPart, string]>([
+  ['sound', { ...image, modality: 'audio', mediaType: 'audio/wav' }, 'takes no audio/wav here'],
+  ['a picture of another kind', { ...image, mediaType: 'image/heic' }, 'takes no image/heic here'],
+  ['a stored file', { ...image, source: { kind: 'file', uri: 'files/1' } }, 'send its bytes'],
+  [
+    'a plain address',
+    { ...image, source: { kind: 'url', url: 'http://a.test/a.png' } },
+    'only https addresses are; send a data URI',
+  ],
+])('%s is refused in words that say why', (_name, media, why) => {
+  expect(() => encoded({ turns: [user(media)] })).toThrow(/^messages: /);
+  expect(() => encoded({ turns: [user(media)] })).toThrow(why);
 });
 
 test('what has no word on this wire is told', () => {

@@ -1,6 +1,7 @@
 // Writes a canonical request as the wire body of one model.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import { unreadableAddress } from '../../canonical/media.ts';
 import type {
   CanonicalRequest,
   MediaPart,
@@ -406,12 +407,10 @@ export function readsUri(uri: string): boolean {
 
 function unsendable(part: MediaPart): Error {
   const { modality, source, mediaType } = part;
+  const isRead = modality === 'image' || modality === 'document';
+  if (isRead && source.kind !== 'base64') return unreadableAddress(part);
   const path = (source.kind === 'base64' ? undefined : source.path) ?? 'messages';
-  const what = mediaType ?? modality;
-  const message =
-    source.kind === 'file'
-      ? `${path}: the upstream cannot read this ${modality} file; send its bytes as base64.`
-      : `${path}: this upstream takes no ${what} here; it reads pictures (JPEG, PNG, GIF, WebP) and PDF documents.`;
+  const message = `${path}: this upstream takes no ${mediaType ?? modality} here; it reads pictures (JPEG, PNG, GIF, WebP) and PDF documents.`;
   return invalidRequest(path, message, 'unsupported');
 }
 
