@@ -15,6 +15,7 @@ import { foldFrames } from '../../../test/support/stream-grammar/messages.ts';
 import { GatewayError } from '../../canonical/error.ts';
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
+import { objectsOf } from '../../lib/read-values.ts';
 import { MessagesWriter } from './write-events.ts';
 
 const frameTypes = (text: string) => parseFrames(text).map((frame) => frame.type);
@@ -258,10 +259,33 @@ test('V056 images are blocks, code is fenced text, other media are named', () =>
   expect(text).not.toMatch(/"content_block":\{"type":"text","text":"[^"]/);
   expect(foldFrames(parseFrames(text)).content).toEqual([
     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } },
-    { type: 'text', text: '```python\nprint(1)\n```' },
-    { type: 'text', text: 'Code execution: failed\n````\n```\n````' },
+    { type: 'text', text: '\n\n```python\nprint(1)\n```\n\n' },
+    { type: 'text', text: '\n\nCode execution: failed\n````\n```\n````\n\n' },
     { type: 'text', text: '[audio/wav cannot be shown here]' },
   ]);
+});
+
+test('a fence of code stands on a line of its own where a client joins the texts', () => {
+  const whole = [
+    {
+      kind: 'block-start',
+      index: 1,
+      choice: 0,
+      block: { kind: 'code', language: 'PYTHON', code: 'print(1)' },
+    },
+    { kind: 'block-end', index: 1 },
+  ] as const;
+  const { content } = foldFrames(
+    parseFrames(
+      writeStream(answer([...textBlock(0, 'Let me see.'), ...whole, ...textBlock(2, 'One.')])),
+    ),
+  );
+  const joined = objectsOf(content)
+    .map(({ text }) => text)
+    .join('');
+  expect(joined.split('\n')).toEqual(
+    expect.arrayContaining(['Let me see.', '```python', '```', 'One.']),
+  );
 });
 
 test('V055 a search is shown as call, results and a trailing text with query, title and url', () => {

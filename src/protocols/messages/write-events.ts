@@ -11,6 +11,7 @@ import {
   type GroundingEvent,
   searchCount,
 } from '../../canonical/event.ts';
+import { PARAGRAPH } from '../../canonical/media.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { writeCarrier } from '../../canonical/signatures.ts';
 import { blockMessage, sourceTitle, writeCodeText } from '../../canonical/text-forms.ts';
@@ -38,7 +39,8 @@ type TextBlock = {
 
 /** Images are an extension of the protocol; other media have no place in it and are only named. */
 export function writeWholeBlock(opening: WholeOpening) {
-  if (opening.kind !== 'media') return textBlock(writeCodeText(opening));
+  // Clients join the texts of an answer, and a fence stands on a line of its own.
+  if (opening.kind !== 'media') return textBlock(PARAGRAPH + writeCodeText(opening) + PARAGRAPH);
   const { mediaType, base64 } = opening;
   if (!mediaType.startsWith('image/')) return textBlock(`[${mediaType} cannot be shown here]`);
   const source = { type: 'base64', media_type: mediaType, data: base64 } as const;
