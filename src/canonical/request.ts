@@ -277,6 +277,8 @@ export type OutputFormat =
       readonly name?: string | undefined;
       readonly schema: JsonObject | boolean;
       readonly strict?: boolean | undefined;
+      /** True where answers have no other members than the schema declares, which has no word for it. */
+      readonly isClosed?: true | undefined;
     }
   | { readonly kind: 'enum'; readonly schema: JsonObject };
 

@@ -316,7 +316,7 @@ test.each<[JsonObject, JsonObject]>([
   ],
   [
     { responseMimeType: 'application/json', responseSchema: { type: 'OBJECT' } },
-    { kind: 'json-schema', schema: { type: 'OBJECT' } },
+    { kind: 'json-schema', schema: { type: 'OBJECT' }, isClosed: true },
   ],
   [
     { responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['a'] } },

@@ -405,10 +405,13 @@ function readAmount({
 }
 
 function readOutputFormat(config: Config, receipt: Receipt): OutputFormat {
-  const schema = config.responseJsonSchema ?? config.responseSchema;
+  const { responseJsonSchema, responseSchema } = config;
+  const schema = responseJsonSchema ?? responseSchema;
   const { responseMimeType: mimeType = 'text/plain' } = config;
   if (mimeType === 'text/x.enum' && typeof schema === 'object') return { kind: 'enum', schema };
-  if (schema !== undefined) return { kind: 'json-schema', schema };
+  if (schema !== undefined) {
+    return { kind: 'json-schema', schema, ...(schema === responseSchema && { isClosed: true }) };
+  }
   if (mimeType === 'application/json') return { kind: 'json' };
   // XML, say, which other upstreams have no format for.
   if (mimeType !== 'text/plain') {

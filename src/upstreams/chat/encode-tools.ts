@@ -13,7 +13,7 @@ import type {
 import { isCallable } from '../../canonical/tool-names.ts';
 import { definedFields, isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { isBound, mapSchemas, readTypeName, writeBound } from '../../schema/document.ts';
 import { checkChosen, describeFreeform, FREEFORM_INPUT } from '../wire-parts.ts';
 import { type FitContext, traitsOf } from './models.ts';
@@ -153,6 +153,24 @@ export function toAnswerSchema(schema: JsonObject): JsonObject {
   const { type, properties, additionalProperties } = whole;
   const isOpen = properties === undefined && additionalProperties === undefined;
   return type === 'object' && isOpen ? { ...whole, properties: {} } : whole;
+}
+
+/** The schema of answers without any but its members: each object says so, and has them in the order it names. */
+export function closeObjects({ propertyOrdering, ...schema }: JsonObject): JsonObject {
+  for (const [key, value] of Object.entries(schema)) {
+    schema[key] = mapSchemas(key, value, (inner) =>
+      isJsonObject(inner) ? closeObjects(inner) : inner,
+    );
+  }
+  const { properties } = schema;
+  if (!isJsonObject(properties) || Object.keys(properties).length === 0) return schema;
+  const order = new Map(itemsOf(propertyOrdering).map((name, at) => [name, at]));
+  const place = (name: string): number => order.get(name) ?? order.size;
+  const members = Object.entries(properties).toSorted(
+    ([one], [other]) => place(one) - place(other),
+  );
+  const { additionalProperties = false } = schema;
+  return { ...schema, properties: Object.fromEntries(members), additionalProperties };
 }
 
 /**

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { assistant, call, requestOf, result, text, user } from '../../../test/support/canonical.ts';
 import type { CanonicalRequest, MediaPart, Tool } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { objectOf } from '../../lib/read-values.ts';
 import { type Made, made, OPENAI } from './encode.test-support.ts';
 import { createCompatibleProfile, type QuirkPreset } from './profiles.ts';
 
@@ -474,6 +475,27 @@ test('who wants to see thoughts has thinking switched on where there is a switch
     made(asked({ reasoning }), { profile: like(preset), modelId: 'm' }).body;
   expect(bodyOf('openrouter').reasoning).toEqual({ enabled: true });
   expect(Object.keys(bodyOf('groq')).toSorted()).toEqual(['messages', 'model']);
+});
+
+test('a schema that knows no other members than its own is closed, in the order it names', () => {
+  const inner = { type: 'OBJECT', properties: { x: { type: 'STRING' } }, required: ['x'] };
+  const members: JsonObject = { a: { type: 'ARRAY', items: inner }, b: { type: 'INTEGER' } };
+  const schemaOf = (properties: JsonObject): JsonObject => {
+    const required = Object.keys(properties);
+    const schema = { type: 'OBJECT', propertyOrdering: ['b'], required, properties };
+    const outputFormat = { kind: 'json-schema', schema, isClosed: true } as const;
+    const { response_format: format } = made(asked({ outputFormat })).body;
+    return objectOf(objectOf(format)?.json_schema) ?? {};
+  };
+  const { strict, schema } = schemaOf(members);
+  expect(strict).toBe(true);
+  expect(JSON.stringify(schema)).toContain('"properties":{"b":{"type":"integer"},"a":');
+  expect(schema).toMatchObject({
+    additionalProperties: false,
+    properties: { a: { items: { additionalProperties: false } } },
+  });
+  expect(schema).not.toHaveProperty('propertyOrdering');
+  expect(schemaOf({ ...members, any: { type: 'OBJECT' } })).not.toHaveProperty('strict');
 });
 
 test('formats go up as schemas, as JSON, or in words', () => {

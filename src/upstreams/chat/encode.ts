@@ -20,7 +20,7 @@ import { enforcedStops } from '../../transforms/stop-sequences.ts';
 import { writeSignature } from '../../wire/chat.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { encodeServiceTier, tellRun } from '../wire-parts.ts';
-import { encodeTools, freeTextTools, toAnswerSchema } from './encode-tools.ts';
+import { closeObjects, encodeTools, freeTextTools, toAnswerSchema } from './encode-tools.ts';
 import { fitBody } from './fit.ts';
 import { type FitContext, traitsOf } from './models.ts';
 import type { ChatProfile, ChatQuirks } from './profiles.ts';
@@ -126,11 +126,11 @@ function formatFields({ outputFormat: format }: CanonicalRequest): JsonObject {
       return { response_format: { type: 'json_object' } };
     case 'json-schema': {
       if (typeof format.schema === 'boolean') return { response_format: { type: 'json_object' } };
-      const { schema, strict, name = FORMAT_NAME } = format;
+      const { schema, strict, isClosed, name = FORMAT_NAME } = format;
       const named = { name: name.replace(/[^\w-]/g, '_').slice(0, 64) || FORMAT_NAME };
       const json_schema = {
         ...named,
-        schema: toAnswerSchema(schema),
+        schema: toAnswerSchema(isClosed === true ? closeObjects(schema) : schema),
         ...(strict === undefined ? {} : { strict }),
       };
       return { response_format: { type: 'json_schema', json_schema } };

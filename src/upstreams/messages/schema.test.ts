@@ -77,7 +77,8 @@ test('objects are closed at every level, and a free one cannot be', () => {
   const context = { receipt: createReceipt(), path: 'p' };
   const inner = { type: 'object', properties: { b: { type: 'string' } } };
   const schema = { type: 'object', properties: { a: { type: 'array', items: inner } } };
-  const closed = toClosedSchema(schema, context);
+  const closed = toClosedSchema({ ...schema, propertyOrdering: ['a'] }, context);
+  expect(closed).not.toHaveProperty('propertyOrdering');
   expect(JSON.stringify(closed).split('"additionalProperties":false')).toHaveLength(3);
   expect(closed !== undefined && isClosed(closed)).toBe(true);
   expect(isClosed(schema)).toBe(false);

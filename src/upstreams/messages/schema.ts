@@ -164,7 +164,7 @@ function closeObject(schema: JsonObject): JsonObject | undefined {
     return closed ?? inner;
   };
   for (const [key, value] of Object.entries(schema)) {
-    if (key === '$schema') continue;
+    if (key === '$schema' || key === 'propertyOrdering') continue;
     if (UNENFORCED.has(key) || (key === 'minItems' && Number(value) > 1)) {
       bounds.push(`${key}: ${JSON.stringify(value)}`);
       continue;
