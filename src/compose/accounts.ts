@@ -94,7 +94,6 @@ export async function openAccounts(options: AccountsOptions) {
       noteModels(trials, id, { at: now(), isGood: false, message });
     },
   });
-  await pool.loadSessions();
   const pricing = createPricing({ current, book, isBuiltIn: backend.isBuiltIn });
   return {
     book,

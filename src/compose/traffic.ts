@@ -62,11 +62,10 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     sessionStore: stores.sessions,
     cleanModel: createModelCleaner(redactorFor),
   });
-  keepProviderAccount({
-    ...{ config, accountSecrets, log, book: accounts.book },
-    openKey: secrets.openProviderKey,
-  });
-  const { pool } = accounts;
+  const { pool, book } = accounts;
+  keepProviderAccount({ config, accountSecrets, log, book, openKey: secrets.openProviderKey });
+  // Those of accounts that are not there are forgotten.
+  await pool.loadSessions();
   const { router, route } = createRouting(accounts, current);
   const keeper = await openSignatures(context, stores);
   const media = openMedia(context, { userAgent, proxyFor });

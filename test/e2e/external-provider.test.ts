@@ -251,8 +251,11 @@ test.each(['exclusive', 'pooled', 'fallback'])(
   },
 );
 
-/** Two accounts and the provider on a clock that the test moves on. */
-async function startOnClock(mode: string) {
+/**
+ * Two accounts and the provider on a clock that the test moves on. The provider has its turn at once, unless `random` is
+ * told otherwise.
+ */
+async function startOnClock(mode: string, random = () => 0) {
   const provider = await startProvider();
   const accounts = createDefaultAccounts();
   const sandbox = createSandbox({ accounts, clock: createMiddayClock() });
@@ -260,8 +263,7 @@ async function startOnClock(mode: string) {
   closers.push(() => sandbox.close());
   const app = await startPoolApp({
     clock: createPassingClock(),
-    // It is the provider's turn at once.
-    random: () => 0,
+    random,
     environment: {
       UPSTREAM_PROFILE: 'sandbox',
       UPSTREAM_BASE_URL: url,
@@ -279,6 +281,16 @@ async function startOnClock(mode: string) {
   closers.push(() => app.close());
   return { app, provider };
 }
+
+test('a session of the provider stays with it over a restart', async () => {
+  let turn = 0;
+  const { app } = await startOnClock('pooled', () => turn);
+  expect(await ask(app, { 'x-session-id': 'one' })).toBe('provider');
+  turn = 0.99;
+  await app.restart();
+  expect(await ask(app, { 'x-session-id': 'two' })).toBe('account');
+  expect(await ask(app, { 'x-session-id': 'one' })).toBe('provider');
+});
 
 test.each(['nothing', 'headers'] as const)(
   'a provider that sends %s and is silent for two minutes is left for an account',
