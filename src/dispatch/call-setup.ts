@@ -201,9 +201,14 @@ function ofUpstream(
   return { route, leaseRequest: { model, upstreamId, clientKeyId, session, needs } };
 }
 
-/** Of new sessions the provider gets its share as one account among the others; a session stays where it is. */
+/**
+ * Of new sessions the provider gets its share as one account among the others; a session stays where it is. Where an
+ * account is wanted by its name, it serves before the provider, which is one of them.
+ */
 function isItsTurn(request: LeaseRequest, { pool, random }: Routing, upstreamId: string): boolean {
-  const { session, clientKeyId } = request;
+  const { session, clientKeyId, preferredAccount } = request;
+  const wanted = pool.wantedUpstream(preferredAccount);
+  if (wanted !== undefined) return wanted === upstreamId;
   const bound =
     session === undefined ? undefined : pool.upstreamOfSession({ clientKeyId, session });
   if (bound !== undefined) return bound === upstreamId;

@@ -282,6 +282,33 @@ async function startOnClock(mode: string, random = () => 0) {
   return { app, provider };
 }
 
+test('pooled: an account that the client or the settings name goes before the turn of the provider', async () => {
+  let turn = 0;
+  const { app } = await startOnClock('pooled', () => turn);
+  let asked = 0;
+  const wanting = (account?: string) => {
+    asked += 1;
+    const session = { 'x-session-id': `session-${asked}` };
+    return ask(
+      app,
+      account === undefined ? session : { ...session, 'x-preferred-account': account },
+    );
+  };
+  const fix = (account: string | null) =>
+    app.must('PATCH', '/api/config/pool', { fixed_account: account });
+  expect(await wanting()).toBe('provider');
+  expect(await wanting('key-1@env')).toBe('account');
+  await fix('key-2@env');
+  expect(await wanting()).toBe('account');
+  turn = 0.99;
+  expect(await wanting('extprov')).toBe('account');
+  await fix(null);
+  expect(await wanting()).toBe('account');
+  expect(await wanting('extprov')).toBe('provider');
+  await fix('extprov');
+  expect(await wanting()).toBe('provider');
+});
+
 test('a session of the provider stays with it over a restart', async () => {
   let turn = 0;
   const { app } = await startOnClock('pooled', () => turn);
