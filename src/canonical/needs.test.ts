@@ -71,8 +71,8 @@ test.each<readonly [string, Partial<CanonicalRequest>, readonly Need[]]>([
 
 test('words of a model name are needs too', () => {
   const needs = variantNeeds({ webSearch: true, thinking: 'on', image: { aspectRatio: '16:9' } });
-  expect(needs).toBe(needSet('web-search', 'thinking', 'drawing'));
-  expect(variantNeeds({ webSearch: false })).toBe(0);
+  expect(needs).toBe(needSet('family', 'web-search', 'thinking', 'drawing'));
+  expect(variantNeeds({ webSearch: false })).toBe(needSet('family'));
 });
 
 test.each<readonly [Need, Partial<ModelCapabilities>]>([

@@ -19,6 +19,8 @@ const NEEDS = [
   'url-context',
   'web-search',
   'server-tools-with-functions',
+  /** A model of the family that its name stands for. */
+  'family',
   'document',
   'video',
   'audio',
@@ -89,6 +91,8 @@ export function lackingOf({ wire, capabilities }: Offer, ownWire: string | undef
     'url-context': serverTools?.includes('url-context') ?? true,
     'web-search': serverTools?.includes('web-search') ?? true,
     'server-tools-with-functions': capabilities.searchWithFunctions,
+    // Which of the models that stand for a name is of another family, the names tell.
+    family: true,
     document: !refusesMedia.includes('document'),
     video: !refusesMedia.includes('video'),
     audio: !refusesMedia.includes('audio'),
@@ -102,9 +106,10 @@ export function lackingOf({ wire, capabilities }: Offer, ownWire: string | undef
   return ALL & ~needSet(...NEEDS.filter((need) => has[need]));
 }
 
-/** What the words of a model's name ask for. */
+/** What a model's name and the words at its end ask for. */
 export function variantNeeds({ thinking, effort, webSearch, image }: ModelVariant): NeedSet {
   return (
+    bitOf('family') |
     (thinking === undefined && effort === undefined ? 0 : bitOf('thinking')) |
     (webSearch ? bitOf('web-search') : 0) |
     (image === undefined ? 0 : bitOf('drawing'))

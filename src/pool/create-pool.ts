@@ -149,20 +149,23 @@ function openReservations(
 
 function describeModel(
   model: string,
-  { book, upstreams }: Pick<PoolOptions, 'book' | 'upstreams'>,
+  { book, upstreams, families }: Pick<PoolOptions, 'book' | 'upstreams' | 'families'>,
   ownIdOf: ReturnType<typeof createOwnIds>,
 ): UpstreamModel | undefined {
+  let found: UpstreamModel | undefined;
   for (const account of book.list()) {
     const id = ownIdOf(account, model);
     const listed = id === undefined ? undefined : account.models?.get(id);
     if (listed === undefined) continue;
+    const isStandIn = families?.().standsIn(model, listed.id) === true;
+    if (isStandIn && found !== undefined) continue;
+    const upstream = upstreams.get(account.record.upstreamId);
     // Few lists say it, and clients of ours take no word for no.
-    const thinking = upstreams
-      .get(account.record.upstreamId)
-      ?.capabilities(listed.id, listed).thinking;
-    return { ...listed, supportsThinking: thinking && thinking.kind !== 'none' };
+    const thinking = upstream?.capabilities(listed.id, listed).thinking;
+    found = { ...listed, supportsThinking: thinking && thinking.kind !== 'none' };
+    if (!isStandIn) return found;
   }
-  return undefined;
+  return found;
 }
 
 const NO_LIMITS = {

@@ -195,6 +195,8 @@ export interface FamilyModels {
   preferred(name: string, listed: ModelList): string | undefined;
   unlisted(name: string): string | undefined;
   newest(name: string, listed: ModelList): string | undefined;
+  /** True for a model of another family, which serves where a list has none of the right one. */
+  standsIn(name: string, id: string): boolean;
 }
 
 /** Finds the id by which an account knows a routed model. */

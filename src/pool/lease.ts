@@ -89,8 +89,8 @@ export class Leasing {
 
   /** What the accounts that could serve it now lack, upstream by upstream. */
   lacking(request: LeaseRequest, now: number): readonly NeedSet[] {
-    const { indexes, upstreams } = this.#options;
-    return [...lackingByGroup(indexes.of(request, now).groups, request, upstreams).values()];
+    const { groups } = this.#options.indexes.of(request, now);
+    return [...lackingByGroup(groups, request, this.#options).values()];
   }
 
   lease(request: LeaseRequest, now: number): LeaseResult {

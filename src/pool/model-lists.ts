@@ -314,12 +314,16 @@ export class OfferedNames {
 
   #findServed({ model, upstreamId }: Pick<LeaseRequest, 'model' | 'upstreamId'>) {
     const now = this.#options.clock.now();
+    const families = this.#options.families?.();
+    let standIn: string | undefined;
     for (const account of this.#accounts.values()) {
       if (!isReadable(account) || this.#askedFor(account, upstreamId) === undefined) continue;
       const id = this.#ownIdOf(account, model);
-      if (id !== undefined && !isMissing(account, id, now)) return id;
+      if (id === undefined || isMissing(account, id, now)) continue;
+      if (families?.standsIn(model, id) !== true) return id;
+      standIn ??= id;
     }
-    return undefined;
+    return standIn;
   }
 
   /** The upstream of an account that serves what is routed to that upstream, or to any; else undefined. */

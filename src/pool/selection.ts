@@ -1,7 +1,14 @@
 // Chooses one account for one request: the first of the ordered policies that names one, or why none.
 
 import type { SelectionLogEntry } from '../canonical/call-record.ts';
-import { areAlike, lackingOf, type Need, type NeedSet, worstOf } from '../canonical/needs.ts';
+import {
+  areAlike,
+  lackingOf,
+  type Need,
+  type NeedSet,
+  needSet,
+  worstOf,
+} from '../canonical/needs.ts';
 import type { UpstreamModel } from '../upstreams/upstream.ts';
 import type { AccountLabels } from './account-labels.ts';
 import { type Eligibility, knownShare, type WaitingCause } from './eligibility.ts';
@@ -75,6 +82,7 @@ const LOSING: Readonly<Record<Need, string>> = {
   'url-context': 'does not open web pages',
   'web-search': 'does not search the web',
   'server-tools-with-functions': 'does not support server tools together with functions',
+  family: 'has only a model of another family',
   document: 'does not accept documents',
   video: 'does not accept video',
   audio: 'does not accept audio',
@@ -90,8 +98,7 @@ const PASSED_OVER = 'another was preferred';
 const MAX_LISTED = 50;
 const EXAMPLES = 3;
 
-interface SelectionSources {
-  readonly upstreams: PoolOptions['upstreams'];
+interface SelectionSources extends Pick<PoolOptions, 'upstreams' | 'families'> {
   readonly overloads: Overloads;
   readonly shares: SuccessShares;
   readonly slots: Pick<Slots, 'isFull' | 'isLimited'>;
@@ -283,7 +290,7 @@ export class Selection {
     const { needs } = this.request;
     const { groups } = this.index;
     if (needs === undefined) return undefined;
-    const lacking = lackingByGroup(groups, this.request, this.#sources.upstreams);
+    const lacking = lackingByGroup(groups, this.request, this.#sources);
     if (areAlike([...lacking.values()])) return undefined;
     const needed = needs.read();
     return new Map([...lacking].map(([group, lacks]) => [group, needed & lacks]));
@@ -484,15 +491,17 @@ function logGroups(
 /** Of the groups with an account that is eligible. */
 export function lackingByGroup(
   groups: readonly CandidateGroup[],
-  { needs }: Pick<LeaseRequest, 'needs'>,
-  upstreams: PoolOptions['upstreams'],
+  { model, needs }: Pick<LeaseRequest, 'model' | 'needs'>,
+  { upstreams, families }: Pick<PoolOptions, 'upstreams' | 'families'>,
 ): ReadonlyMap<CandidateGroup, NeedSet> {
   const found = new Map<CandidateGroup, NeedSet>();
   for (const group of groups) {
     const upstream = group.size === 0 ? undefined : upstreams.get(group.upstreamId);
     if (upstream === undefined) continue;
     const capabilities = upstream.capabilities(group.modelId, listedModel(group));
-    found.set(group, lackingOf({ wire: upstream.wire, capabilities }, needs?.wire));
+    const lacking = lackingOf({ wire: upstream.wire, capabilities }, needs?.wire);
+    const isStandIn = families?.().standsIn(model, group.modelId) === true;
+    found.set(group, isStandIn ? lacking | needSet('family') : lacking);
   }
   return found;
 }

@@ -146,6 +146,13 @@ export function createFamilies(settings: FamiliesSettings = {}) {
       if (!known.has(name)) known.set(name, find(choice, [...listed.keys()]));
       return known.get(name);
     },
+    /** True for a model that serves the catalogue name only because its account has none of the name's own family. */
+    standsIn(name: string, id: string): boolean {
+      const [own = [], ...others] = choiceOf(name) ?? [];
+      const { line } = releaseOf(id);
+      const isOther = line !== undefined && others.some((lines) => lines.includes(line));
+      return isOther && wished(own, [id]) === undefined;
+    },
     newestOf: (family: ModelFamily, offered: Iterable<string>) => find([[family]], [...offered]),
     preferredOf: (family: ModelFamily, offered: Iterable<string>) => wished([family], [...offered]),
   };

@@ -210,6 +210,50 @@ test.each([
   },
 );
 
+test('a name of a family goes to another family only where no account can serve it with its own', async () => {
+  const asked: string[] = [];
+  const serve = async (list: JsonObject, nameIn: (path: string, body: JsonObject) => unknown) => {
+    const server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      response.setHeader('content-type', 'application/json');
+      if (request.method === 'GET') return response.end(JSON.stringify(list));
+      asked.push(String(nameIn(request.url ?? '', JSON.parse(Buffer.concat(chunks).toString()))));
+      response.statusCode = 400;
+      return response.end('{"error":{"type":"invalid_request_error","message":"Enough."}}');
+    });
+    return `http://127.0.0.1:${await listen(server)}`;
+  };
+  const supportedGenerationMethods = ['generateContent'];
+  const generate = await serve(
+    { models: [{ name: 'models/gemini-5-pro', supportedGenerationMethods }] },
+    (path) => /models\/([^:]+):/.exec(path)?.[1],
+  );
+  const messages = await serve(
+    { data: [{ type: 'model', id: 'claude-opus-7-20270301' }] },
+    (_path, { model }) => model,
+  );
+  const upstreams = {
+    google: { profile: 'gemini-api', base_url: generate },
+    mine: { profile: 'anthropic', base_url: messages },
+  };
+  const app = await startPoolApp({ file: { upstreams } });
+  running.push(() => app.close());
+  const added = Object.keys(upstreams).map((upstream) =>
+    app.must('POST', '/api/accounts', { upstream, kind: 'api-key', key: `key-of-${upstream}` }),
+  );
+  const [, own] = await Promise.all(added);
+  const names = ['claude-opus-4-6', 'claude-opus-4-1-20250805', 'beta-opus-4-6-thinking'];
+  for (const name of names) expect((await chat(app, name)).status).toBe(400);
+  expect(asked.splice(0)).toEqual(names.map(() => 'claude-opus-7-20270301'));
+  expect(await app.must('GET', '/api/route?model=claude-opus-4-6')).toMatchObject({
+    servedAs: 'claude-opus-7-20270301',
+  });
+  await app.must('POST', `/api/accounts/${own?.id}/disable`);
+  for (const name of names) expect((await chat(app, name)).status).toBe(400);
+  expect(asked).toEqual(names.map(() => 'gemini-5-pro'));
+});
+
 const WELL_KNOWN = ['gpt-4o', 'o4-mini', 'claude-opus-4-6', 'claude-haiku-4-5', 'gemini-2.5-pro'];
 
 test.each(['openai-compatible', 'messages'])(
