@@ -116,8 +116,25 @@ interface Offer {
   readonly within?: string | undefined;
 }
 
-/** What accounts offer under the name, its twin, or either with a date or without its own; else the catalogue's models. */
+/** What accounts offer under the name; else the catalogue's models; else what they offer under another spelling of it. */
 export function findKnown(name: string, offer: Offer): NamedModel | undefined {
+  const known = findSpelled(name, offer);
+  if (known !== undefined) return known;
+  const others = respellings(name).flatMap((spelling) => findSpelled(spelling, offer)?.step ?? []);
+  const found = others.find(({ kind }) => kind === 'offered' || kind === 'offered-twin');
+  return found && offeredModel({ ...found, kind: 'offered-twin', name });
+}
+
+/** `4.6` is `4-6` to other services, and `-latest` is the last date of one version. */
+function respellings(name: string): readonly string[] {
+  const bare = name.toLowerCase().replace(/-latest$/, '');
+  const dashed = bare.replaceAll(/(?<=\d)\.(?=\d)/g, '-');
+  const dotted = bare.replaceAll(/(?<=-\d{1,2})-(?=\d{1,2}(?:-|$))/g, '.');
+  return [bare, dashed, dotted].filter((spelling) => spelling !== name);
+}
+
+/** What accounts offer under the name, its twin, or either with a date or without its own; else the catalogue's models. */
+function findSpelled(name: string, offer: Offer): NamedModel | undefined {
   const { offered } = offer;
   const lower = name.toLowerCase();
   const spellings = new Set([name, lower, realModelName(lower), neutralModelName(lower)]);

@@ -132,6 +132,32 @@ test.each([
   expect(route(`${name}-low`, {}, offered)).toMatchObject({ target: id, effort: 'low' });
 });
 
+test.each([
+  // The version that is named, not the newest of its family.
+  ['claude-sonnet-8.5', 'claude-sonnet-8-5-20271212'],
+  ['anthropic/claude-sonnet-8.5', 'claude-sonnet-8-5-20271212'],
+  ['claude-sonnet-8-5-latest', 'claude-sonnet-8-5-20271212'],
+  ['claude-opus-8-1', 'claude-opus-8.1'],
+  ['claude-8-5-haiku-latest', 'claude-8-5-haiku-20271001'],
+  ['gpt-9-latest', 'gpt-9'],
+  ['gemini-7-5-flash', 'gemini-7.5-flash'],
+  ['gemini-flash-latest', 'alpha-3-flash'],
+  ['claude-sonnet-4.6', 'beta-sonnet-4-6'],
+])('%s is another spelling of %s', (name, id) => {
+  const offered = [
+    ...['claude-sonnet-8-5-20271212', 'claude-sonnet-9', 'claude-opus-8.1', 'claude-opus-9'],
+    ...[
+      'claude-8-5-haiku-20271001',
+      'claude-haiku-9',
+      'gpt-9',
+      'gemini-7.5-flash',
+      'gemini-8-flash',
+    ],
+  ];
+  expect(route(name, {}, offered).target).toBe(id);
+  expect(route(`${name}-low`, {}, offered)).toMatchObject({ target: id, effort: 'low' });
+});
+
 test.each([{}, { 'draw*': 'gemini-nano-banana-2.1' }])(
   'a drawing model of another word that accounts offer has ratio and size in its name: %j',
   (mapping) => {
