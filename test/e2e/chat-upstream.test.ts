@@ -472,6 +472,17 @@ test('a refused account is left for the other one, and what is wrong with a requ
   ).rejects.toThrow('prompt is too long: 210000 tokens > 128000 maximum');
 });
 
+test.each([
+  [undefined, 'messages is required'],
+  ['hello', 'messages must be an array'],
+  [[], 'messages must hold at least one message'],
+  [['hello', { role: 'user', content: 'hello' }], 'messages[0] must be an object'],
+])('messages that are none (%j) are told, and never sent without them', async (messages, why) => {
+  const ask = openai().post('/chat/completions', { body: { model: MODEL, messages } });
+  await expect(ask).rejects.toMatchObject({ status: 400, message: expect.stringContaining(why) });
+  expect(upstream.calls).toEqual([]);
+});
+
 test('a stream that breaks off is an error in the protocol of the client', async () => {
   const choices = [{ index: 0, delta: { content: 'Good' }, finish_reason: null }];
   upstream.answer(() => ({ kind: 'chunks', chunks: [{ id: 'c', model: 'm', choices }] }));

@@ -47,8 +47,12 @@ interface ChatRequest {
 export function readChatHead({
   model,
   stream,
+  messages,
 }: JsonObject): Pick<ChatRequest, 'model' | 'stream'> | undefined {
   if (typeof model !== 'string' || plainModelName(model) === '') return undefined;
+  // No service takes others, and what is no message cannot be patched.
+  if (!Array.isArray(messages) || messages.length === 0) return undefined;
+  if (!messages.every(isJsonObject)) return undefined;
   const streams = stream ?? false;
   return typeof streams === 'boolean'
     ? { model: plainModelName(model), stream: streams }
