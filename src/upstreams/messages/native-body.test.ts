@@ -525,3 +525,19 @@ test('of two ways to sample the temperature is kept, where the model takes one',
   expect(both.receipt).toEqual(['dropped top_p']);
   expect(patched({ top_p: 0.9 }).body.top_p).toBe(0.9);
 });
+
+test.each<[string, string, JsonObject, number | undefined]>([
+  ['manual', MANUAL, { type: 'enabled', budget_tokens: 2048 }, undefined],
+  ['adaptive', ADAPTIVE, { type: 'adaptive' }, undefined],
+  ['no', ADAPTIVE, { type: 'disabled' }, 0.2],
+  ['another maker’s', 'glm-4.6', { type: 'enabled', budget_tokens: 2048 }, 0.2],
+])(
+  'sampling that the wire refuses beside thinking is left out: %s thinking',
+  (_name, model, thinking, left) => {
+    const { body, receipt } = patched({ thinking, temperature: 0.2 }, model);
+    expect(body.temperature).toBe(left);
+    expect(receipt).toEqual(left === undefined ? ['dropped temperature'] : []);
+    const fitting = { thinking, temperature: 1 };
+    expect(patched(fitting, model).body).toMatchObject(fitting);
+  },
+);

@@ -80,7 +80,11 @@ export function patch(
     );
     delete patched.thinking;
   }
-  return withoutLostThinking(patched, receipt);
+  const left = withoutLostThinking(patched, receipt);
+  const { type = 'disabled' } = objectOf(left.thinking) ?? {};
+  const isKnown = traitsOf(modelId).version !== undefined;
+  if (isKnown && type !== 'disabled') dropBesideThinking(left, receipt);
+  return left;
 }
 
 function cacheable(system: JsonValue, receipt: Receipt): JsonValue {
