@@ -108,16 +108,20 @@ async function findChain(
     const answer: FoundResponse | undefined = await responses.find(next);
     if (answer === undefined || chain.length === MAX_ANSWERS) throw lost();
     units += answer.size;
-    if (units > MAX_UNITS) {
-      const message =
-        'The conversation that is kept here has grown larger than a request may be. Start a new one ' +
-        'with the items that still matter.';
-      throw clientError('too-large', message);
-    }
+    checkSize(units);
     chain.push(answer);
     next = answer.previousId;
   }
   return chain.reverse();
+}
+
+/** @throws GatewayError too-large */
+function checkSize(units: number): void {
+  if (units <= MAX_UNITS) return;
+  const message =
+    'The conversation that is kept here has grown larger than a request may be. Start a new one ' +
+    'with the items that still matter.';
+  throw clientError('too-large', message);
 }
 
 function itemsOf(chain: readonly StoredResponse[]): readonly JsonObject[] {
@@ -159,12 +163,15 @@ function isBareDrawing({ type, result = null, status = null }: JsonObject): bool
   return status === null || status === 'completed';
 }
 
-/** @throws GatewayError not-found for a `previous_response_id` or `conversation` this client key has not */
+/**
+ * Of items that are referred to as many are looked for as answers may be gone on with; others are as if not kept.
+ * @throws GatewayError not-found for a `previous_response_id` or `conversation` this client key has not, too-large
+ */
 export async function findEarlier(body: JsonObject, responses: KeptAnswers): Promise<EarlierItems> {
   const found = await findHistory(body, responses);
   const { history, rootId } = found ?? NOTHING_EARLIER;
-  const references = [...objectsOf(body.input), ...history].flatMap(
-    (item) => referredId(item) ?? [],
+  const references = new Set(
+    [...objectsOf(body.input), ...history].flatMap((item) => referredId(item) ?? []),
   );
   const items = new Map<string, JsonObject>();
   const add = (known: readonly JsonObject[]): void => {
@@ -173,10 +180,16 @@ export async function findEarlier(body: JsonObject, responses: KeptAnswers): Pro
     }
   };
   add(history);
+  let [lookups, units] = [0, 0];
   for (const id of references) {
     if (items.has(id)) continue;
+    if (lookups === MAX_ANSWERS) break;
+    lookups += 1;
     const answer = await responses.findByItem(id);
-    if (answer !== undefined) add(outputOf(answer.response));
+    if (answer === undefined) continue;
+    units += answer.size;
+    checkSize(units);
+    add(outputOf(answer.response));
   }
   return { history, rootId, findItem: (id) => items.get(id) };
 }
