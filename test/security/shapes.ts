@@ -480,6 +480,19 @@ export const REQUESTS: Readonly<Record<string, Shape>> = {
       { role: 'user', parts: [{ text: 'x' }] },
     ]),
   'native parts': (n) => native([{ role: 'user', parts: range(n, (i) => ({ text: `p${i}` })) }]),
+  'native runs of code': (n) =>
+    native([
+      { role: 'user', parts: [{ text: 'x' }] },
+      {
+        role: 'model',
+        parts: range(2 * n, (i) =>
+          i % 2 === 0
+            ? { executableCode: { language: 'PYTHON', code: 'a' } }
+            : { codeExecutionResult: { outcome: 'OUTCOME_OK', output: 'b' } },
+        ),
+      },
+      { role: 'user', parts: [{ text: 'x' }] },
+    ]),
   'native calls in one turn': (n) =>
     native([
       { role: 'user', parts: [{ text: 'x' }] },

@@ -307,12 +307,13 @@ class Messages {
   }
 
   #addAssistantTurn(parts: readonly Part[]): void {
-    let text = '';
+    // Apart until the end: to look at the last character of one text copies it each time.
+    const pieces: string[] = [];
     /** What stands for no words of the model's, as a paragraph of its own. */
     let isApart = false;
     const say = (said: string, standsApart: boolean): void => {
-      const gap = (standsApart || isApart) && text !== '' && !text.endsWith('\n') ? '\n\n' : '';
-      text += gap + said;
+      const endsLine = pieces.at(-1)?.endsWith('\n') ?? true;
+      pieces.push((standsApart || isApart) && !endsLine ? `\n\n${said}` : said);
       isApart = standsApart;
     };
     const calls: ToolCallPart[] = [];
@@ -345,6 +346,7 @@ class Messages {
       }
     }
     const reasoning = this.#reasoningOf(thoughts, calls[0]);
+    const text = pieces.join('');
     if (text === '' && calls.length === 0) return;
     this.#messages.push({
       role: 'assistant',
