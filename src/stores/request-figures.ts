@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import { QUARTER_MS } from '../lib/calendar.ts';
+import { isWildcard } from '../lib/names.ts';
 import type {
   ErrorGroupSum,
   Histogram,
@@ -11,6 +12,7 @@ import type {
   RequestFilter,
   SessionSum,
   TimeSpan,
+  UsageFilter,
 } from '../monitor/request-store.ts';
 import { type Database, type Dialect, firstOf, rowsOf, type Work } from './database.ts';
 import {
@@ -66,15 +68,27 @@ async function countOutcomes(
   const cut = cutInto(span, parts);
   const counts = Array.from({ length: cut.count }, () => ({ ok: 0, error: 0, cancelled: 0 }));
   const timed = { ...filter, from: span.from, to: span.to };
-  const isWhole = isPlain(filter)
-    ? await countAll(sources, { span, cut, counts })
-    : await countByStep(sources, timed, { span, cut, counts });
+  const search = await planSearch(database, timed);
+  const usage = usageFilterOf(filter);
+  const counting = { search, span, cut, counts };
+  const isWhole =
+    usage === undefined
+      ? await countByStep(sources, counting)
+      : await countAll(sources, counting, usage);
   return {
     span,
     stepMs: cut.stepMs,
     parts: counts.map((one, index) => ({ at: cut.from + index * cut.stepMs, ...one })),
     isWhole,
   };
+}
+
+/** The same records as usage sums them; undefined where usage does not know what is asked for. */
+function usageFilterOf(filter: RequestFilter): UsageFilter | undefined {
+  const { protocol, account, owner, team, tag, ...others } = filter;
+  const names = { protocol, account, owner, team };
+  const isExact = Object.values(names).every((name) => name === undefined || !isWildcard(name));
+  return isExact && isPlain(others) ? { ...names, tag } : undefined;
 }
 
 /** The time asked for, as far as there are records; undefined where there are none. */
@@ -97,6 +111,7 @@ function cutInto({ from, to }: TimeSpan, parts: number): Cut {
 type Counts = Omit<{ -readonly [Field in keyof OutcomeCounts]: OutcomeCounts[Field] }, 'at'>;
 
 interface Counting {
+  readonly search: Search;
   readonly span: TimeSpan;
   readonly cut: Cut;
   /** One a part; added to. */
@@ -109,15 +124,16 @@ const OUTCOMES = ['ok', 'error', 'cancelled'] as const;
 async function countAll(
   { database, monotonic }: ListSources,
   counting: Counting,
+  usage: UsageFilter,
 ): Promise<boolean> {
   const until = monotonic() + PATIENCE_MS;
-  const rest = await database.read(() => countByUsage(database.dialect, counting));
+  const rest = await database.read(() => countByUsage(database.dialect, counting, usage));
   for (const [index, part] of [...counting.counts.entries()].reverse()) {
     for (const span of rest) {
       const within = partWithin(counting.cut, index, span);
       if (within === undefined) continue;
       if (monotonic() >= until) return false;
-      const counted = await database.read(() => countPart(within));
+      const counted = await database.read(() => countPart(within, counting.search));
       for (const outcome of OUTCOMES) part[outcome] += counted[outcome];
       await pause();
     }
@@ -134,7 +150,8 @@ function partWithin({ from, stepMs }: Cut, index: number, span: TimeSpan): TimeS
 /** Counts by usage what began after all removed records, but for cancelled ones. @returns the rest */
 function* countByUsage(
   dialect: Dialect,
-  { span, cut, counts }: Counting,
+  { search, span, cut, counts }: Counting,
+  filter: UsageFilter,
 ): Work<readonly TimeSpan[]> {
   const usage = yield* firstOf(
     builder.selectFrom('usage_sums').select('at').orderBy('at').limit(1),
@@ -147,7 +164,7 @@ function* countByUsage(
   if (cut.stepMs % QUARTER_MS !== 0 || from >= to) return [span];
   const spans = counts.flatMap((_, index) => partWithin(cut, index, { from, to }) ?? []);
   const partAt = (at: number) => counts[Math.floor((at - cut.from) / cut.stepMs)];
-  const sums = yield* sumSpans(dialect, { spans, by: 'none' }, ['requests', 'errors']);
+  const sums = yield* sumSpans(dialect, { spans, by: 'none', filter }, ['requests', 'errors']);
   for (const { at, requests, errors } of sums) {
     const part = partAt(at);
     if (part !== undefined) Object.assign(part, { ok: requests - errors, error: errors });
@@ -158,6 +175,7 @@ function* countByUsage(
     .where('outcome', '=', 'cancelled')
     .where('at', '>=', from)
     .where('at', '<', to)
+    .where((eb) => narrow(eb, search))
     .groupBy('begin');
   for (const { begin, count } of yield* rowsOf(cancelled)) {
     const part = partAt(begin);
@@ -175,7 +193,7 @@ function beginningIn({ from, stepMs }: Cut) {
   return sql<number>`requests.at - (requests.at - ${sql.lit(from)}) % ${sql.lit(stepMs)}`;
 }
 
-function* countPart({ from, to }: TimeSpan): Work<Counts> {
+function* countPart({ from, to }: TimeSpan, search: Search): Work<Counts> {
   const counts: Counts = { ok: 0, error: 0, cancelled: 0 };
   for (const outcome of OUTCOMES) {
     const counted = builder
@@ -183,7 +201,8 @@ function* countPart({ from, to }: TimeSpan): Work<Counts> {
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('outcome', '=', outcome)
       .where('at', '>=', from)
-      .where('at', '<', to);
+      .where('at', '<', to)
+      .where((eb) => narrow(eb, search));
     counts[outcome] = (yield* firstOf(counted))?.count ?? 0;
   }
   return counts;
@@ -192,10 +211,8 @@ function* countPart({ from, to }: TimeSpan): Work<Counts> {
 /** In the steps of a list, as a filter may pass over any number of records. */
 async function countByStep(
   sources: ListSources,
-  filter: RequestFilter,
-  { cut, counts }: Counting,
+  { search, cut, counts }: Counting,
 ): Promise<boolean> {
-  const search = await planSearch(sources.database, filter);
   let isWhole = false;
   const way = {
     start: undefined,

@@ -75,6 +75,9 @@ export function describeRequestFigures(
         recordOf({
           ...{ id: `r${nth}`, at: AT + nth * quarter + 7 },
           outcome: (['ok', 'error', 'cancelled'] as const)[nth % 3] ?? 'ok',
+          ...(nth % 4 === 0
+            ? { team: 'lab', owner: 'ann', account: 'a', tags: ['blue', 'new'] }
+            : {}),
         }),
       );
       const count = async (filter: object = {}) => {
@@ -83,6 +86,12 @@ export function describeRequestFigures(
       };
       await requests.save(records);
       expect(await count()).toBe('2/1/1 1/2/1 1/1/2 2/1/1 1/2/1 1/1/2 2/1/1 1/2/1 1/1/2 2/1/1');
+      const labs = '1/0/0 0/1/0 0/0/1 1/0/0 0/1/0 0/0/1 1/0/0 0/1/0 0/0/1 1/0/0';
+      const ofLab = [{ team: 'lab' }, { owner: 'ann' }, { account: 'a' }, { tag: 'blue' }];
+      // What usage does not know is counted along the records.
+      for (const filter of [...ofLab, { team: 'lab', tag: 'new' }, { team: 'l*b' }])
+        expect(await count(filter)).toBe(labs);
+      expect(await count({ team: 'lab', session: 'none' })).not.toContain('1');
       const amid = { from: AT + HOUR_MS + 8, to: AT + 9 * HOUR_MS + 8 };
       expect(await count(amid)).toBe('1/1/1 1/1/2 2/1/1 1/2/1 1/1/2 2/1/1 1/2/1 1/1/2 1/0/0');
       await requests.removeBefore(AT + 5 * HOUR_MS + 8);
