@@ -196,8 +196,11 @@ test('an answer that is removed while it changes stays removed', async () => {
   expect([changed?.input, wasThere, changedLater]).toEqual([[{ word: 'before' }], true, undefined]);
 });
 
-/** Two processes over one store whose saves end when they are told to. */
-function openReplicas() {
+/**
+ * Two processes over one store whose saves end when they are told to.
+ * @param lateMs what a notice takes from one to the other
+ */
+function openReplicas({ lateMs = 0 } = {}) {
   const clock = createFakeClock();
   const hub = new Hub(clock);
   const rows = new Map<string, string>();
@@ -216,7 +219,15 @@ function openReplicas() {
   });
   const open = (replica: string) => {
     const cluster = createMemoryCluster({ replica, clock, hub, onFault });
-    const sharing = { cluster, clock };
+    const { notices } = cluster;
+    const listen: typeof notices.listen = (topic, { take }) =>
+      notices.listen(topic, {
+        take(...told) {
+          if (lateMs === 0) take(...told);
+          else clock.startTimer(lateMs, () => take(...told));
+        },
+      });
+    const sharing = { cluster: { ...cluster, notices: { ...notices, listen } }, clock };
     return createResponseStores({ clock, store, onFailure: onFault, sharing }).of('a');
   };
   const saveAll = async (): Promise<void> => {
@@ -236,13 +247,13 @@ test('an answer of another process is found also by who asks while it is being s
 });
 
 test('an answer of another process is found also by who asks before that was heard of', async () => {
-  const { clock, saveAll, one, other } = openReplicas();
+  const { clock, saveAll, one, other } = openReplicas({ lateMs: 120 });
+  one.put(answer('r1'));
   const found = [other.find('r1'), other.findByItem('msg_r1')];
   const never = other.find('r2');
-  await clock.advance(0);
-  one.put(answer('r1'));
-  await clock.advance(200);
+  await clock.advance(240);
   await saveAll();
+  await clock.advance(120);
   const [byId, byItem] = await Promise.all(found);
   expect([byId?.id, byItem?.id, await never]).toEqual(['r1', 'r1', undefined]);
 });

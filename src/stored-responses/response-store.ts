@@ -1,6 +1,6 @@
 // Responses stored for later requests of the same client key, at whichever process they come.
 
-import type { Cluster, Topic } from '../cluster/cluster.ts';
+import { type Cluster, othersOf, type Topic, Waits } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 
@@ -383,8 +383,16 @@ interface StoreNotice {
 const TOPIC: Topic<StoreNotice> = { name: 'stored responses 1' };
 /** A save that takes longer is not waited for. */
 const SAVE_MS = 2000;
-/** So long after it was told, everybody has heard a notice, were they busy. */
-const HEARD_MS = 100;
+/** With the answer of a process comes what it told before. */
+interface HearingNotice {
+  readonly kind: 'asked' | 'answered';
+  readonly asker: string;
+  readonly question: number;
+}
+
+const HEARING: Topic<HearingNotice> = { name: 'hearing of responses 1' };
+/** Who has not answered by then hangs, or is gone. */
+const HEARD_MS = 300;
 
 /** What other processes save and remove. Keys are `<client key> <id>`. */
 function followOthers(
@@ -406,6 +414,14 @@ function followOthers(
     };
     saving.set(key, one);
   };
+  let questions = 0;
+  const answers = new Waits<[from: string, question: number]>(clock, HEARD_MS);
+  cluster.notices.listen(HEARING, {
+    take(notice, from) {
+      if (notice.kind === 'asked') cluster.notices.tell(HEARING, { ...notice, kind: 'answered' });
+      else if (notice.asker === cluster.replica) answers.tell(from, notice.question);
+    },
+  });
   cluster.notices.listen(TOPIC, {
     take({ kind, key }) {
       memory.remove(key);
@@ -420,10 +436,16 @@ function followOthers(
     },
     /** Resolves when what was told until now is heard here; false where nobody else is there to tell it. */
     async heard(): Promise<boolean> {
-      if (cluster.state().replicas.length < 2) return false;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      clock.startTimer(HEARD_MS, resolve);
-      await promise;
+      const unheard = new Set(othersOf(cluster));
+      if (unheard.size === 0) return false;
+      questions += 1;
+      const question = questions;
+      const answered = answers.until((from, of) => {
+        if (of === question) unheard.delete(from);
+        return unheard.size === 0;
+      });
+      cluster.notices.tell(HEARING, { kind: 'asked', asker: cluster.replica, question });
+      await answered;
       return true;
     },
     /** Resolves when what others were saving under keys of this beginning is in the store. */
