@@ -15,16 +15,18 @@ import { type RoutedModel, targetName } from '../routing/router.ts';
 import type { SignaturePlan } from '../upstreams/upstream.ts';
 import {
   type AccountSearch,
+  exhaustedError,
   leaseAgain,
   leaseInTurn,
   lookAhead,
+  moreHopeful,
   NOT_SEARCHED,
+  type NothingLeft,
   type SearchTools,
   sleepBetween,
 } from './account-search.ts';
 import type { RouteChoice, RoutedCall } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
-import { exhaustedError, moreHopeful, type NothingLeft } from './exhausted.ts';
 import type { CallBodies } from './prepare.ts';
 import {
   decideRetry,

@@ -13,6 +13,7 @@ import { understood } from '../protocols/relayed-request.ts';
 import { withSuggestion } from '../routing/router.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import { type AnswerRoom, HeldMemory } from '../stream/held-memory.ts';
+import { exhaustedError } from './account-search.ts';
 import { GenerateAttempt, type GenerateAttemptOptions } from './attempt.ts';
 import { type AttemptDependencies, AttemptRun, FIRST_PLAN } from './attempts.ts';
 import {
@@ -26,7 +27,6 @@ import {
   routeCall,
 } from './call-setup.ts';
 import type { CallContext, CallExplanation, Dispatcher, GenerateAnswer } from './dispatcher.ts';
-import { exhaustedError } from './exhausted.ts';
 import { askApart, generateSeveral } from './fan-out.ts';
 import { isNativeErrorReply } from './lanes.ts';
 import { CallBodies } from './prepare.ts';

@@ -5,7 +5,6 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createRedactors, type SecretIndex } from '../lib/redact.ts';
 import type { AnswerPrice } from '../pricing/charges.ts';
-import type { RelaySharing } from './event-relay.ts';
 import {
   createLiveFeed,
   createLiveFigures,
@@ -25,7 +24,7 @@ import type {
 import { createRetention, createWriteQueue, type RetentionSettings } from './record-keeping.ts';
 import type { AttemptSum, RequestStore } from './request-store.ts';
 import { RunningRequests } from './running.ts';
-import { shareLive } from './shared-live.ts';
+import { type RelaySharing, shareLive } from './shared-live.ts';
 import { type FindKey, writeRecord } from './write-record.ts';
 
 interface MonitorSettings extends RetentionSettings {

@@ -16,8 +16,7 @@ import type {
   GenerateCall,
   ReplyContext,
 } from '../protocols/protocol.ts';
-import type { RefusedRun } from '../stored-responses/background-runs.ts';
-import { EventLog } from '../stored-responses/event-log.ts';
+import { EventLog, type RefusedRun } from '../stored-responses/background-runs.ts';
 import { shuttingDown } from './activity.ts';
 import { observeDetached, readCallContext } from './call-context.ts';
 import type { Edge, Exchange } from './edge.ts';

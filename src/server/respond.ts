@@ -1,4 +1,4 @@
-// Writes whole answers: JSON, errors in the client's own protocol, limits in headers.
+// Writes whole answers: JSON, errors in the client's own protocol, limits and CORS in headers.
 
 import type { IncomingMessage } from 'node:http';
 import type { LimitState } from '../access/usage-window.ts';
@@ -17,8 +17,7 @@ import type { ClientProtocol, ErrorReply } from '../protocols/protocol.ts';
 import { FOREIGN_API } from '../wire/vocabulary.ts';
 import { closeStalled, type StallClock } from './connections.ts';
 import type { Exchange } from './edge.ts';
-import { corsHeaders } from './gates/cors.ts';
-import type { ClientResponse } from './settings.ts';
+import type { ClientResponse, HeaderMap } from './settings.ts';
 
 interface JsonAnswer {
   readonly status: number;
@@ -319,4 +318,41 @@ function writeSpan(ms: number): string {
 /** RFC 3339, whole seconds. */
 function writeTime(at: number): string {
   return new Date(Math.ceil(at / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+/** What SDKs in pages go by, and what the gateway says of its answers. */
+const EXPOSED =
+  'request-id, x-request-id, retry-after, retry-after-ms, x-should-retry, server-timing, ' +
+  'mcp-session-id, mcp-protocol-version, x-isthmus-receipt, x-isthmus-estimate, x-isthmus-sandbox, x-isthmus-model, x-isthmus-attempts';
+const MAX_REFLECTED_CHARACTERS = 4096;
+
+/** Name and value pairs for an answer to this request, flat; empty for all but named origins. */
+function corsHeaders(headers: HeaderMap, corsOrigins: readonly string[]): readonly string[] {
+  const { origin } = headers;
+  if (origin === undefined || corsOrigins.length === 0) return [];
+  // Caches must not hand one origin's answer to another.
+  if (origin === '*' || !corsOrigins.includes(origin)) return ['vary', 'origin'];
+  return [
+    ...['vary', 'origin'],
+    ...['access-control-allow-origin', origin],
+    ...['access-control-expose-headers', EXPOSED],
+  ];
+}
+
+/** What a preflight adds, with the methods that the path takes; the asked-for headers are allowed as they are, SDKs send dozens of them. */
+export function preflightHeaders(
+  headers: HeaderMap,
+  corsOrigins: readonly string[],
+  methods: string,
+): readonly string[] {
+  const base = corsHeaders(headers, corsOrigins);
+  if (!base.includes('access-control-allow-origin')) return base;
+  const asked = headers['access-control-request-headers'] ?? '';
+  const reflected = asked.length <= MAX_REFLECTED_CHARACTERS ? asked : '';
+  return [
+    ...base,
+    ...['access-control-allow-methods', methods],
+    ...(reflected === '' ? [] : ['access-control-allow-headers', reflected]),
+    ...['access-control-max-age', '600'],
+  ];
 }

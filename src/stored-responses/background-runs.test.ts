@@ -5,8 +5,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { Hub } from '../cluster/memory.ts';
 import { createWorkerCluster, serveWorker } from '../cluster/parent.ts';
 import { SealedValues } from '../cluster/sealed-values.ts';
-import { BackgroundRuns } from './background-runs.ts';
-import { EventLog, type EventPiece } from './event-log.ts';
+import { BackgroundRuns, EventLog, type RunSharing } from './background-runs.ts';
 
 interface Job {
   readonly signal: AbortSignal;
@@ -222,7 +221,7 @@ function openTwo(clock: FakeClock) {
   };
 }
 
-function piecesOf(clock: FakeClock, { values }: Cluster): SealedValues<EventPiece> {
+function piecesOf(clock: FakeClock, { values }: Cluster): RunSharing['pieces'] {
   const sealer = { seal: (text: string) => text, open: (text: string) => text };
   return new SealedValues({ values, sealer, clock, purpose: 'pieces' });
 }

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Cluster, GATHER_MS } from '../../src/cluster/cluster.ts';
 import { Counters } from '../../src/cluster/counters.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { EventRelay } from '../../src/monitor/event-relay.ts';
+import { createLiveFeed, createLiveFigures } from '../../src/monitor/live.ts';
+import { shareLive } from '../../src/monitor/shared-live.ts';
 import { openSealedValues } from '../support/sealed-values.ts';
 
 export interface ClusterUnderTest {
@@ -135,27 +136,35 @@ export function describeCluster(name: string, open: () => Promise<ClusterUnderTe
     });
 
     test('events of one member reach who watches at another, and go nowhere before and else', async () => {
-      const heard: string[][] = [[], [], []];
-      const relays = members.map(
-        (cluster, index) =>
-          new EventRelay({
-            ...{ cluster, clock: under.clock, topic: 'events', hasReaders: () => index === 1 },
-            take: ({ kind }) => void heard[index]?.push(kind),
-            onGap: () => undefined,
-          }),
-      );
-      const [first, second, third] = relays;
-      first?.tell({ kind: 'before', content: {} });
-      second?.watch();
+      const lives = members.map((cluster) => {
+        const feed = createLiveFeed(cluster.replica);
+        const figures = createLiveFigures(() => 0);
+        const live = shareLive({ cluster, siblings: cluster, clock: under.clock, figures });
+        live.connect({ feed, onFailed: () => undefined, save: async () => undefined });
+        const heard: object[] = [];
+        const { take } = feed;
+        feed.take = (kind, content) => {
+          heard.push(content);
+          take(kind, content);
+        };
+        return { feed, live, heard };
+      });
+      const [first, second, third] = lives;
+      const tell = (live: typeof first, message: string): void =>
+        live?.live.tell({ kind: 'log', content: { message } });
+      tell(first, 'before');
+      second?.feed.read();
+      second?.live.watch();
       await under.settle();
-      expect([first?.isWatched, second?.isWatched, third?.isWatched]).toEqual([true, false, true]);
-      first?.tell({ kind: 'one', content: {} });
-      first?.tell({ kind: 'two', content: {} });
-      third?.tell({ kind: 'three', content: {} });
+      expect(lives.map(({ live }) => live.isLogWatched)).toEqual([true, false, true]);
+      tell(first, 'one');
+      tell(first, 'two');
+      tell(third, 'three');
       await under.pass(250);
-      await expect.poll(() => heard[1]?.toSorted()).toEqual(['one', 'three', 'two']);
-      expect([heard[0], heard[2]]).toEqual([[], []]);
-      for (const relay of relays) relay.close();
+      const messages = ['one', 'three', 'two'].map((message) => ({ message }));
+      await expect.poll(() => second?.heard.toSorted(byText)).toEqual(messages);
+      expect([first?.heard, third?.heard]).toEqual([[], []]);
+      for (const { live } of lives) live.close();
     });
 
     const openCounters = (counter: string, window: 'minute' | 'named', initial = 0) =>
@@ -251,4 +260,8 @@ export function describeCluster(name: string, open: () => Promise<ClusterUnderTe
       expect(waited).toBeLessThanOrEqual(12);
     });
   });
+}
+
+function byText(one: object, other: object): number {
+  return JSON.stringify(one).localeCompare(JSON.stringify(other));
 }

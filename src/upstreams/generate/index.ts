@@ -20,8 +20,7 @@ import {
   encodeEmbedInput,
   listModels,
 } from './queries.ts';
-import { encodeBody } from './request-body.ts';
-import { modelRequest } from './requests.ts';
+import { encodeBody, modelRequest } from './requests.ts';
 
 /** `close` ends the connections at once: answers under way must have been drained before. */
 export function createGenerateUpstream(options: WireOptions<GenerateProfile>): OwnedUpstream {

@@ -22,11 +22,11 @@ import { typedValues } from './encode-tools.ts';
 import { classifyFailure, MESSAGES_FIELDS, readRateLimit } from './errors.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
-import { openWhole } from './paused-turns.ts';
 import type { MessagesProfile } from './profiles.ts';
 import { createTokenCounter, listModels } from './queries.ts';
 import { RefusedBetas } from './refused-betas.ts';
 import { postRequest } from './requests.ts';
+import { openWhole } from './server-tools.ts';
 
 /** `close` ends the connections at once: answers under way must have been drained before. */
 export function createMessagesUpstream(options: WireOptions<MessagesProfile>): OwnedUpstream {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { sharedList } from '../../../test/support/shared-list.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import { type JsonObject, parseJson } from '../../lib/json.ts';
-import { encodeBody } from './request-body.ts';
+import { encodeBody } from './requests.ts';
 
 const base64 = (length: number): string => 'Ab+/'.repeat(length / 4);
 

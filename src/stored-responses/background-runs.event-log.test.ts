@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EventLog } from './event-log.ts';
+import { EventLog } from './background-runs.ts';
 
 const event = (number: number): string => `data: ${number}\n\n`;
 const { signal: never } = new AbortController();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../lib/json.ts';
 import type { UpstreamCall, UpstreamStream } from '../upstream.ts';
-import { openWhole } from './paused-turns.ts';
+import { openWhole } from './server-tools.ts';
 
 const PAUSED: readonly JsonObject[] = [
   { type: 'content_block_start', content_block: { type: 'text', text: 'Look: ' } },

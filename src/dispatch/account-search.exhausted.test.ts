@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { GatewayError } from '../canonical/error.ts';
-import { exhaustedError, type NothingLeft } from './exhausted.ts';
+import { exhaustedError, type NothingLeft } from './account-search.ts';
 
 function messageOf(
   lastError: GatewayError,
