@@ -12,7 +12,6 @@ import {
   needsOf,
   variantNeeds,
 } from '../canonical/needs.ts';
-import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { openingText } from '../canonical/text-forms.ts';
 import { nextTurn } from '../lib/chunked-json.ts';
@@ -20,7 +19,7 @@ import { isJsonObject, type JsonObject, type JsonValue, writtenValue } from '../
 import { told } from '../lib/localized-message.ts';
 import type { Pool } from '../pool/create-pool.ts';
 import type { Lease, LeaseRequest, LeaseResult } from '../pool/pool.ts';
-import type { GenerateCall, ProtocolName } from '../protocols/protocol.ts';
+import type { GenerateCall, ProtocolName, RelayBody } from '../protocols/protocol.ts';
 import { findCatalogModel } from '../routing/catalog.ts';
 import { type RoutedModel, targetName, type WeightedRoute } from '../routing/router.ts';
 import type { CallContext, ModelRouter } from './dispatcher.ts';
@@ -52,9 +51,7 @@ interface AskedCall {
   readonly model: string;
   readonly protocol: ProtocolName;
   /** The wire the body is written in. */
-  readonly relay?:
-    | { readonly wire: string; readonly losses?: readonly ReceiptEntry[] | undefined }
-    | undefined;
+  readonly relay?: Pick<RelayBody, 'wire' | 'reading'> | undefined;
   /** Read when it is first looked at. @throws GatewayError invalid-request */
   readonly request?: CanonicalRequest | undefined;
 }
@@ -134,7 +131,7 @@ function readNeeds(call: AskedCall): NeedSet {
     throw error;
   }
   if (request === undefined) return 0;
-  const isWhole = (call.relay?.losses ?? []).length === 0;
+  const isWhole = (call.relay?.reading?.().losses ?? []).length === 0;
   return needsOf(request) | (isWhole ? 0 : OWN_FIELDS);
 }
 

@@ -250,7 +250,7 @@ export async function askApart(
     throw invalidRequest('n', told`n: at most ${MAX_ANSWERS} answers are possible.`);
   }
   const { request, fanOut = { requests: [request], takesPartial: true } } = call;
-  for (const { action, path, reason } of call.relay?.losses ?? []) {
+  for (const { action, path, reason } of call.relay?.reading?.().losses ?? []) {
     context.receipt.add(action, path, reason);
   }
   const requests = fanOut.requests.flatMap(eachApart);

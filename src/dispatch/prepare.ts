@@ -195,7 +195,8 @@ export class CallBodies {
     const isRelayed =
       relay !== undefined && relay.wire === upstream.wire && capabilities.hasOwnForm !== true;
     if (!isRelayed) {
-      for (const { action, path, reason } of relay?.losses ?? []) noted.add(action, path, reason);
+      for (const { action, path, reason } of relay?.reading?.().losses ?? [])
+        noted.add(action, path, reason);
     }
     return { route, upstream, target, noted, relay: isRelayed ? relay : undefined };
   }

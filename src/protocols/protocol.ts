@@ -216,8 +216,8 @@ export interface RelayBody {
   readonly field?: string | undefined;
   /** Headers of the client that go along with it; lower-case names, never a credential. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** What of the body `request` of the call has no words for: lost where it is not relayed. */
-  readonly losses?: readonly ReceiptEntry[] | undefined;
+  /** Reads it, at the first call, for what `request` of the call has no words for: lost where it is not relayed. */
+  readonly reading?: (() => { readonly losses: readonly ReceiptEntry[] }) | undefined;
 }
 
 export interface RelayCall extends RelayBody {

@@ -17,6 +17,7 @@ import {
   type ValueOf,
 } from '../protocols/body-schema.ts';
 import {
+  LAST_FRAME,
   STREAM,
   writeFinishReason,
   writeMarkdown,
@@ -219,7 +220,7 @@ function createCompletionWriter(context: ReplyContext, settings: CompletionSetti
       case 'grounding':
         return '';
       case 'finish':
-        return event.choices.map(finish).join('') + last() + dataFrame('[DONE]');
+        return event.choices.map(finish).join('') + last() + LAST_FRAME;
       case 'error':
         return dataFrame(JSON.stringify(writeErrorBody(event.error)));
       default:

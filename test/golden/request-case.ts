@@ -131,7 +131,7 @@ export function translate(request: RequestCase, targetName: TargetName): Transla
     const body = upstream.patch(call.relay.body, target);
     return { modelId, lane: 'relay', body, receipt };
   }
-  for (const { action, path, reason } of call.relay?.losses ?? [])
+  for (const { action, path, reason } of call.relay?.reading?.().losses ?? [])
     receipt.add(action, path, reason);
   const body = translateRequest(call.request, upstream, target);
   return { modelId, lane: 'translate', body, receipt };

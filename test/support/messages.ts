@@ -52,7 +52,7 @@ interface ReadResult {
 /** Reads a minimal body with `fields` put over it. */
 export function read(fields: JsonObject): ReadResult {
   const { request, relay } = readCall({ ...MINIMAL, ...fields });
-  const losses = relay?.losses ?? [];
+  const losses = relay?.reading?.().losses ?? [];
   return { request, receipt: losses.map(({ action, path }) => `${action} ${path}`) };
 }
 

@@ -14,7 +14,7 @@ import {
   type Usage,
 } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
+import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import type {
   ChatAnnotation,
   ChatExtensionKey,
@@ -31,6 +31,8 @@ export const STREAM = {
   contentType: EVENT_STREAM_TYPE,
   keepAlive: (): string => `: keep-alive${FRAME_END}`,
 } as const;
+/** Ends a stream that went well. */
+export const LAST_FRAME = dataFrame('[DONE]');
 
 export type ShownBlock = Extract<BlockOpening, { kind: 'media' | 'code' | 'code-result' }>;
 

@@ -2,11 +2,15 @@
 
 import { createReceipt } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
-import { once } from '../../lib/once.ts';
 import type { ClientProtocol, GenerateCall, ProtocolRoute, RouteInput } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import { writeModel, writeModels } from './models.ts';
-import { readBodySession, readChatHead, readChatRequest } from './read-request.ts';
+import {
+  type ChatRequest,
+  readBodySession,
+  readChatHead,
+  readChatRequest,
+} from './read-request.ts';
 import { createRelayCall } from './relay.ts';
 import {
   RESPONSES_WEB_SOCKET,
@@ -65,7 +69,11 @@ const ROUTES: readonly ProtocolRoute[] = [
 function readChatCall({ body, headers, receipt: told }: RouteInput): GenerateCall {
   const isOlder = isInOlderForm(body);
   const receipt = isOlder ? told : createReceipt();
-  const read = once(() => readChatRequest(body, receipt));
+  let known: ChatRequest | undefined;
+  const read = (): ChatRequest => {
+    known ??= readChatRequest(body, receipt);
+    return known;
+  };
   const { model, stream } = (isOlder ? undefined : readChatHead(body)) ?? read();
   return {
     protocol: 'chat',
@@ -77,7 +85,7 @@ function readChatCall({ body, headers, receipt: told }: RouteInput): GenerateCal
     },
     createStreamWriter: (context) => new ChatWriter(context, read().answer),
     writeReply: (reply, context) => writeReply(reply, context, read().answer),
-    relay: isOlder ? undefined : createRelayCall({ body, headers }, { read, receipt }),
+    relay: isOlder ? undefined : createRelayCall({ body, headers }, read),
   };
 }
 

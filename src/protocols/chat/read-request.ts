@@ -3,7 +3,7 @@
 import { invalidRequest } from '../../canonical/error.ts';
 import { readImageOptions } from '../../canonical/image-options.ts';
 import { plainModelName } from '../../canonical/model.ts';
-import { memberPath, type Receipt } from '../../canonical/receipt.ts';
+import { memberPath, type Receipt, type ReceiptEntry } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
   ImageOptions,
@@ -36,10 +36,12 @@ import {
   wrongType,
 } from './schema.ts';
 
-interface ChatRequest {
+export interface ChatRequest {
   readonly model: string;
   readonly stream: boolean;
   readonly canonical: CanonicalRequest;
+  /** What it leaves out. */
+  readonly losses: readonly ReceiptEntry[];
   readonly answer: AnswerOptions;
 }
 
@@ -74,6 +76,7 @@ export function readChatRequest(sent: JsonObject, receipt: Receipt): ChatRequest
     model,
     stream: body.stream ?? false,
     canonical,
+    losses: receipt.entries,
     answer: {
       includeUsage: body.stream_options?.include_usage ?? false,
       extensionKey: context.extensionKey,

@@ -26,7 +26,7 @@ test('the body is the client’s own, and what has no words here is lost only wi
   const { relay, noted } = relayOf({ my_field: 1, n: 2 });
   expect(relay).toMatchObject({ wire: 'chat', choices: 2, body: { my_field: 1, n: 2 } });
   expect(relay.openingText()).toBe('\nhello there');
-  expect(relay.losses).toMatchObject([{ path: 'my_field', action: 'dropped' }]);
+  expect(relay.reading?.().losses).toMatchObject([{ path: 'my_field', action: 'dropped' }]);
   expect(noted).toEqual([]);
 });
 
@@ -42,7 +42,7 @@ test.each<[string, JsonObject, string]>([
   const { call, relay } = relayOf(fields);
   expect(relay.body).toMatchObject(fields);
   expect(() => call.request).toThrow(words);
-  expect(() => relay.losses).toThrow(words);
+  expect(() => relay.reading?.().losses).toThrow(words);
 });
 
 test('an empty piece beside the message of a whole answer is left out', () => {
@@ -83,7 +83,7 @@ test('fields without words here go along', () => {
   };
   const { relay } = relayOf(fields);
   expect(relay.body).toMatchObject(fields);
-  expect(relay.losses?.map(({ path }) => path)).toEqual(
+  expect(relay.reading?.().losses.map(({ path }) => path)).toEqual(
     expect.arrayContaining(['prediction', 'store']),
   );
 });

@@ -1,7 +1,6 @@
 // The relay lane of Chat Completions: chunks of an upstream of the same wire, forwarded as they came.
 
 import { changed, detailsOn, type GatewayError } from '../../canonical/error.ts';
-import type { Receipt } from '../../canonical/receipt.ts';
 import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/text-forms.ts';
 import { mapItems } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
@@ -19,12 +18,13 @@ import {
 } from '../../wire/chat.ts';
 import type { RelayCall, RelayWriter, ReplyContext, RouteInput } from '../protocol.ts';
 import { forwardedHeaders } from '../relayed-request.ts';
+import { LAST_FRAME } from './answer-parts.ts';
 import { writeErrorBody } from './errors.ts';
 
-/** Of the body only what the relay needs is looked at; what is lost where it is translated, `read` notes. */
+/** Of the body only what the relay needs is looked at. */
 export function createRelayCall(
   { body, headers }: Pick<RouteInput, 'body' | 'headers'>,
-  { read, receipt }: { readonly read: () => unknown; readonly receipt: Receipt },
+  reading: RelayCall['reading'],
 ): RelayCall {
   return {
     wire: CHAT_WIRE,
@@ -32,12 +32,23 @@ export function createRelayCall(
     get headers() {
       return forwardedHeaders(headers);
     },
-    get losses() {
-      read();
-      return receipt.entries;
-    },
+    reading,
     choices: readNumber(body.n),
-    openingText: () => readOpeningText(body),
+    /** As of the canonical request: leading instructions, and the first long text of a user. */
+    openingText() {
+      const { messages } = body;
+      if (!Array.isArray(messages)) return undefined;
+      for (const message of messages) {
+        if (!isJsonObject(message) || message.role !== 'user') continue;
+        for (const text of textsIn(message)) {
+          if (text.length < MIN_OPENING_LENGTH) continue;
+          const said = objectsOf(messages);
+          const start = said.findIndex(({ role }) => !INSTRUCTING.has(role));
+          return joinOpening(said.slice(0, start).flatMap(textsIn), text);
+        }
+      }
+      return undefined;
+    },
     declaredNames: () => declaredNames(body),
     renameCalls: (frame, rename) => mapCalls(frame, (call) => renameCall(call, rename)),
     createStreamWriter: (context) => new ChunkRelay(askedOf(body), context),
@@ -72,21 +83,6 @@ function withOwnLimit(refusal: GatewayError, body: JsonObject): GatewayError {
         wireDetails: { ...wireDetails, members: { ...wireDetails.members, param: own } },
       }),
   });
-}
-
-/** As of the canonical request: leading instructions, and the first long text of a user. */
-function readOpeningText({ messages }: JsonObject): string | undefined {
-  if (!Array.isArray(messages)) return undefined;
-  for (const message of messages) {
-    if (!isJsonObject(message) || message.role !== 'user') continue;
-    for (const text of textsIn(message)) {
-      if (text.length < MIN_OPENING_LENGTH) continue;
-      const said = objectsOf(messages);
-      const start = said.findIndex(({ role }) => !INSTRUCTING.has(role));
-      return joinOpening(said.slice(0, start).flatMap(textsIn), text);
-    }
-  }
-  return undefined;
 }
 
 const INSTRUCTING: ReadonlySet<unknown> = new Set(['system', 'developer']);
@@ -199,7 +195,7 @@ class ChunkRelay implements RelayWriter {
 
   #endAlone(): string {
     const usage = this.#usage === undefined ? '' : dataFrame(JSON.stringify(this.#usage));
-    return `${usage}${dataFrame('[DONE]')}`;
+    return `${usage}${LAST_FRAME}`;
   }
 
   error(error: GatewayError): string {

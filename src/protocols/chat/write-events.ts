@@ -20,6 +20,7 @@ import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import {
   type AnswerOptions,
   ContentText,
+  LAST_FRAME,
   STREAM,
   writeAnnotations,
   writeCall,
@@ -212,7 +213,7 @@ export class ChatWriter implements StreamWriter {
     if (this.#options.includeUsage) {
       text += `${this.#head}],"usage":${JSON.stringify(writeUsage(this.#usage))}}${FRAME_END}`;
     }
-    return text + dataFrame('[DONE]');
+    return text + LAST_FRAME;
   }
 }
 

@@ -106,7 +106,7 @@ test.each(['generateContentRequest', 'generate_content_request'])(
     if (route?.operation !== 'count-tokens') throw new Error('no count route');
     const count = (request: JsonObject, beside: JsonObject = {}) => {
       const call = route.readCall({ ...input('', { [key]: request, ...beside }), receipt });
-      for (const { action, path, reason } of call.relay?.losses ?? []) {
+      for (const { action, path, reason } of call.relay?.reading?.().losses ?? []) {
         receipt.add(action, path, reason);
       }
       return call.request;

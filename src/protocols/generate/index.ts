@@ -100,9 +100,7 @@ function readCountCall(input: RouteInput): CountTokensCall {
       wire: GENERATE_WIRE,
       body: countedFields(body),
       field: wrapperKey,
-      get losses() {
-        return reading().losses;
-      },
+      reading,
     },
     get request() {
       return reading().request;

@@ -57,22 +57,6 @@ function isText({ text, functionCall }: JsonObject): boolean {
   return typeof text === 'string' && functionCall === undefined;
 }
 
-/** As of the canonical request. */
-function readOpeningText({ contents = [], systemInstruction }: GenerateBody): string | undefined {
-  for (const { role, parts = [] } of contents) {
-    if (role === 'model') continue;
-    for (const { text = '' } of parts) {
-      if (text.length < MIN_OPENING_LENGTH) continue;
-      const system = systemInstruction?.parts ?? [];
-      return joinOpening(
-        system.map((part) => part.text ?? ''),
-        text,
-      );
-    }
-  }
-  return undefined;
-}
-
 /** Top-level fields of an answer; anything else is an upstream's internal matter. */
 const ANSWER_FIELDS = new Set([
   'candidates',
@@ -100,10 +84,23 @@ export function createRelayCall(
     wire: GENERATE_WIRE,
     body,
     choices: readNumber(body.generationConfig?.candidateCount),
-    openingText: () => readOpeningText(body),
-    get losses() {
-      return reading().losses;
+    /** As of the canonical request. */
+    openingText() {
+      const { contents = [], systemInstruction } = body;
+      for (const { role, parts = [] } of contents) {
+        if (role === 'model') continue;
+        for (const { text = '' } of parts) {
+          if (text.length < MIN_OPENING_LENGTH) continue;
+          const system = systemInstruction?.parts ?? [];
+          return joinOpening(
+            system.map((part) => part.text ?? ''),
+            text,
+          );
+        }
+      }
+      return undefined;
     },
+    reading,
     declaredNames: () => declaredNames(body),
     renameCalls,
     createStreamWriter: () => createRelayWriter(framing),

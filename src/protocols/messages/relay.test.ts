@@ -33,7 +33,9 @@ test('a count may be relayed as well', () => {
 });
 
 test('what the gateway has no words for is lost only where it is translated', () => {
-  expect(relayOf({ speed: 'fast' }).losses).toMatchObject([{ action: 'dropped', path: 'speed' }]);
+  expect(relayOf({ speed: 'fast' }).reading?.().losses).toMatchObject([
+    { action: 'dropped', path: 'speed' },
+  ]);
 });
 
 test.each<[string, JsonObject, string | undefined]>([

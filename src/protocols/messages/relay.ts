@@ -28,9 +28,7 @@ export function relayBody({ body, headers }: Received, reading: LateReading): Re
     wire: MESSAGES_WIRE,
     body,
     headers: forwardedHeaders(headers),
-    get losses() {
-      return reading().losses;
-    },
+    reading,
   };
 }
 
@@ -46,30 +44,27 @@ export function createRelayCall(
     get headers() {
       return forwardedHeaders(headers);
     },
-    openingText: () => readOpeningText(checked),
-    get losses() {
-      return reading().losses;
+    /** As of the canonical request, so that a session stays with its account. */
+    openingText() {
+      const { system, messages } = checked;
+      for (const { role, content } of messages) {
+        if (role !== 'user') continue;
+        const texts = typeof content === 'string' ? [content] : content.map(textIn);
+        for (const text of texts) {
+          if (text.length < MIN_OPENING_LENGTH) continue;
+          const before = typeof system === 'string' ? [system] : (system ?? []).map(textIn);
+          return joinOpening(before, text);
+        }
+      }
+      return undefined;
     },
+    reading,
     declaredNames: () => declaredNames(body.tools),
     renameCalls,
     createStreamWriter: (context) => new FrameRelay(context),
     isPiece: ({ type }) => typeof type === 'string' && /^(?:message|content_block)_/.test(type),
     writeReply: ([answer = {}]) => answer,
   };
-}
-
-/** As of the canonical request, so that a session stays with its account. */
-function readOpeningText({ system, messages }: Body): string | undefined {
-  for (const { role, content } of messages) {
-    if (role !== 'user') continue;
-    const texts = typeof content === 'string' ? [content] : content.map(textIn);
-    for (const text of texts) {
-      if (text.length < MIN_OPENING_LENGTH) continue;
-      const before = typeof system === 'string' ? [system] : (system ?? []).map(textIn);
-      return joinOpening(before, text);
-    }
-  }
-  return undefined;
 }
 
 function textIn(block: object): string {

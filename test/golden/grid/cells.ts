@@ -93,7 +93,7 @@ function send(client: ClientName, body: JsonObject, target: GridTarget): Sent | 
       return { kind: 'sent', lane: 'relay', bodies, entries: receipt.entries };
     }
     const { request } = call;
-    for (const { action, path, reason } of call.relay?.losses ?? [])
+    for (const { action, path, reason } of call.relay?.reading?.().losses ?? [])
       receipt.add(action, path, reason);
     const isApart = choicesOf(call) > 1 && !capabilities.severalAnswers;
     const requests = isApart
