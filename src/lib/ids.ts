@@ -10,29 +10,21 @@ const IDS_PER_DRAW = 256;
 const pool = Buffer.alloc(ID_BYTES * IDS_PER_DRAW);
 let used = pool.length;
 
-/** `prefix` followed by 24 random characters of [A-Za-z0-9_-] (144 bits). */
-export function createId(prefix: string): string {
+/**
+ * `prefix` followed by 24 random characters of [A-Za-z0-9_-] (144 bits).
+ * @param now of an id whose first 8 characters are of the time (milliseconds since the epoch), so that ids of the same
+ *   time stand together in an index; 96 bits are random then
+ */
+export function createId(prefix: string, now?: number): string {
   if (used === pool.length) {
     randomFillSync(pool);
     used = 0;
   }
+  if (now !== undefined) pool.writeUIntBE(Math.floor(now), used, TIME_BYTES);
   const id = pool.toString('base64url', used, used + ID_BYTES);
   used += ID_BYTES;
   // In one piece: `long-text.ts` says why.
   return [prefix, id].join('');
-}
-
-/**
- * As `createId`, but the first 8 characters are of the time (milliseconds since the epoch), so that ids
- * of the same time stand together in an index; 96 bits are random.
- */
-export function createTimedId(prefix: string, now: number): string {
-  if (used === pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  pool.writeUIntBE(Math.floor(now), used, TIME_BYTES);
-  return createId(prefix);
 }
 
 const CHARACTERS = 16;

@@ -10,7 +10,7 @@ import {
 import { createServer as createSecureServer } from 'node:https';
 import { createServer as createNetServer, Server as NetServer, type Socket } from 'node:net';
 import { clientError, type ErrorKind, type GatewayError } from '../canonical/error.ts';
-import { createTimedId } from '../lib/ids.ts';
+import { createId } from '../lib/ids.ts';
 import { ownAddress } from '../lib/net.ts';
 import { derived, remember } from '../lib/once.ts';
 import { BackgroundRuns } from '../stored-responses/background-runs.ts';
@@ -249,7 +249,7 @@ function createMalformedRefusal({ protocols, clock }: Edge) {
       return;
     }
     const { path, query } = readRequestLine(error.rawPacket);
-    const requestId = createTimedId('req_', clock.now());
+    const requestId = createId('req_', clock.now());
     const [kind, message] = MALFORMED.get(error.code) ?? NOT_HTTP;
     const { status, body } = protocols
       .protocolForPath(path, {}, query)

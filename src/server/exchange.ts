@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AccessVerdict } from '../access/access-log.ts';
 import { asGatewayError, clientError, clientGone, GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
-import { createTimedId } from '../lib/ids.ts';
+import { createId } from '../lib/ids.ts';
 import { FOREIGN_API } from '../wire/vocabulary.ts';
 import { runAdminRoute } from './admin.ts';
 import { observeEnd } from './call-context.ts';
@@ -102,7 +102,7 @@ function createExchange(edge: Edge, parts: ExchangeParts): Exchange {
     requestId:
       givenId !== undefined && SANE_REQUEST_ID.test(givenId)
         ? givenId
-        : createTimedId('req_', clock.now()),
+        : createId('req_', clock.now()),
     startedAt: clock.monotonic(),
     path,
     query: query === '' ? NO_QUERY : new URLSearchParams(query),
