@@ -87,8 +87,7 @@ export function createRelay(options: RelayOptions) {
         })
         .catch((error: unknown) => {
           signal.throwIfAborted();
-          const own = proxy && { owner: 'gateway' as const, ...proxy };
-          throw readNetworkError(error, { hasAnswer: false, proxy: own });
+          throw readNetworkError(error, { hasAnswer: false, proxy });
         });
       const { statusCode } = response;
       if (statusCode >= 300) {

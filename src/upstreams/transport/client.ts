@@ -161,7 +161,8 @@ export class UpstreamClient {
     signal.throwIfAborted();
     const isFresh = request.freshConnection === true;
     const { direct, proxied } = isFresh ? this.#single : this.#kept;
-    const proxy = this.#proxyOf(request);
+    const { proxyUrl } = request;
+    const proxy = proxyUrl === undefined ? this.#proxyFor(this.#origin) : { url: proxyUrl };
     const way = proxy === undefined ? direct : through(proxy, proxied);
     const release = this.#take(request.clientKeyId);
     const stream = new AnswerStream(proxy ? { ...request, proxy } : request, this.#place, release);
@@ -206,12 +207,6 @@ export class UpstreamClient {
     };
   }
 
-  #proxyOf({ proxyUrl }: ClientRequest): (ProxyInUse & { readonly url: string }) | undefined {
-    if (proxyUrl !== undefined) return { owner: 'account', url: proxyUrl };
-    const own = this.#proxyFor(this.#origin);
-    return own && { owner: 'gateway', ...own };
-  }
-
   /** The whole answer as one object, read to the end, so that the connection can be used again. @throws as `open` */
   async readObject(request: ClientRequest): Promise<JsonObject> {
     const [first] = await this.readObjects(request);
@@ -236,7 +231,7 @@ export class UpstreamClient {
 }
 
 /** @throws GatewayError when its address cannot be used */
-function through(proxy: ProxyInUse & { readonly url: string }, ways: ProxyDispatchers): Dispatcher {
+function through(proxy: ProxyInUse, ways: ProxyDispatchers): Dispatcher {
   try {
     return ways.get(proxy.url);
   } catch (error) {

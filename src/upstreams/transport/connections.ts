@@ -7,19 +7,21 @@ import { ProxyError, TLS_CODE } from '../../lib/proxy-agent.ts';
 import { pathFault, unavailable } from '../errors.ts';
 
 /** The proxy that a request goes through. */
-export type ProxyInUse =
-  | { readonly owner: 'account' }
-  | ({ readonly owner: 'gateway' } & OutboundProxy);
+export interface ProxyInUse {
+  readonly url: string;
+  /** Where the gateway's own was named; absent for one of the account. */
+  readonly source?: OutboundProxy['source'];
+}
 
 /** Whatever a proxy says, it is no word of the upstream about the account; of the gateway's own no account knows. */
 export function proxyFault(cause: Error, proxy: ProxyInUse | undefined): GatewayError {
-  if (proxy?.owner !== 'gateway') {
+  const source = proxy?.source;
+  if (source === undefined) {
     return pathFault(
       told`The upstream could not be reached through the proxy of the account.`,
       cause,
     );
   }
-  const { source } = proxy;
   const detail = told`The proxy that ${source} names failed or refused: ${cause.message}`;
   const message = told`The upstream could not be reached through the proxy of the gateway.`;
   return unavailable({ kind: 'gateway-proxy', detail }, message, cause);
