@@ -376,9 +376,11 @@ export class Selection {
   }
 
   #isBetter(a: Candidate, b: Candidate): boolean {
-    const [leftA, leftB] = [remainingOf(a, this.now), remainingOf(b, this.now)];
-    const isKnown = leftA !== undefined && leftB !== undefined;
-    if (isKnown && Math.abs(leftA - leftB) > EQUAL_WITHIN) return leftA > leftB;
+    if (a.account.quotas.size > 0 && b.account.quotas.size > 0) {
+      const [leftA, leftB] = [remainingOf(a, this.now), remainingOf(b, this.now)];
+      const isKnown = leftA !== undefined && leftB !== undefined;
+      if (isKnown && Math.abs(leftA - leftB) > EQUAL_WITHIN) return leftA > leftB;
+    }
     if (a.load.inFlight !== b.load.inFlight) return a.load.inFlight < b.load.inFlight;
     return a.load.lastUse < b.load.lastUse;
   }
@@ -462,8 +464,7 @@ function memberAt(ranks: readonly Rank[], place: number): Candidate | undefined 
 
 /** What is known to be left of the model's quota, 0 to 1. */
 function remainingOf({ account, modelId }: Candidate, now: number): number | undefined {
-  if (modelId === undefined || account.quotas.size === 0) return undefined;
-  return knownShare(account, modelId, now);
+  return modelId === undefined ? undefined : knownShare(account, modelId, now);
 }
 
 function logGroups(

@@ -117,6 +117,7 @@ export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.D
   /** What this turn of the event loop brought, for the stage of the turn that reads answers. */
   #arrived: Buffer[] = [];
   #arrivedBytes = 0;
+  /** The first counts: what a proxy makes of its refusal is followed by the end of the refusal itself. */
   #ending: Ending | undefined;
   #isDue = false;
   #bytes = 0;
@@ -209,17 +210,12 @@ export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.D
   }
 
   onResponseEnd(): void {
-    this.#end({ kind: 'end' });
+    this.#ending ??= { kind: 'end' };
+    this.#readInStage();
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    this.#end({ kind: 'error', error });
-  }
-
-  /** The first counts: what a proxy makes of its refusal is followed by the end of the refusal itself. */
-  #end(ending: Ending): void {
-    if (this.#ending !== undefined) return;
-    this.#ending = ending;
+    this.#ending ??= { kind: 'error', error };
     this.#readInStage();
   }
 
