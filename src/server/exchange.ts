@@ -407,7 +407,7 @@ const NOT_OFFERED: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The second sentence of a 404: `path` is asked for without its query. */
-export function sayWayOut(path: string, meant: string | undefined): string {
+function sayWayOut(path: string, meant: string | undefined): string {
   if (meant !== undefined) {
     return `The right path is ${meant}: check the base URL this client is configured with.`;
   }

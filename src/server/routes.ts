@@ -199,7 +199,7 @@ function guessPaths(path: string, isKnown: (path: string) => boolean): readonly 
 }
 
 /** A path with at most one placeholder; `{model}` and `{id}` match slashes too. */
-export interface PathPattern {
+interface PathPattern {
   readonly prefix: string;
   readonly suffix: string;
   /** The word between the braces. */
@@ -209,7 +209,7 @@ export interface PathPattern {
 const PLACEHOLDER = /\{(\w+)\}/;
 const SLASHED_NAMES: readonly string[] = ['model', 'id'];
 
-export function readPathPattern(path: string): PathPattern | undefined {
+function readPathPattern(path: string): PathPattern | undefined {
   const match = PLACEHOLDER.exec(path);
   if (match === null) return undefined;
   const [placeholder, name = ''] = match;
@@ -221,7 +221,7 @@ export function readPathPattern(path: string): PathPattern | undefined {
 }
 
 /** The placeholder's value in a decoded path, a model without `models/`; undefined when it does not fit. */
-export function matchPathPattern(pattern: PathPattern, path: string): string | undefined {
+function matchPathPattern(pattern: PathPattern, path: string): string | undefined {
   const { prefix, suffix, name } = pattern;
   if (path.length <= prefix.length + suffix.length) return undefined;
   if (!path.startsWith(prefix) || !path.endsWith(suffix)) return undefined;

@@ -5,7 +5,7 @@ import { told } from '../lib/localized-message.ts';
 import { type Dialect, firstOf, insert, runScript, type Work } from './database.ts';
 import { builder } from './schema.ts';
 
-export interface Migration {
+interface Migration {
   /** 1, 2, 3, … in the order of the list. */
   readonly version: number;
   readonly name: string;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createStopMatcher } from './stop-sequences.ts';
+import type { CanonicalEvent } from '../canonical/event.ts';
+import { StopCutter } from './stop-sequences.ts';
 
 const short = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 5 });
 const stopLists = fc.array(short, { minLength: 1, maxLength: 5 });
@@ -17,33 +18,53 @@ function searchPlainly(text: string, stops: readonly string[]) {
   return undefined;
 }
 
+const textIn = (events: readonly CanonicalEvent[]): string =>
+  events
+    .map((event) => (event.kind === 'block-delta' && 'text' in event.delta ? event.delta.text : ''))
+    .join('');
+
+/** What is shown of one text while more may come, and of all of it. */
+function cut(text: string, stops: readonly string[]) {
+  const cutter = new StopCutter(stops);
+  const first = textIn(
+    cutter.cut([
+      { kind: 'block-start', index: 0, choice: 0, block: { kind: 'text' } },
+      { kind: 'block-delta', index: 0, delta: { kind: 'text', text } },
+    ]),
+  );
+  const isCut = cutter.isDone;
+  const end = cutter.cut([
+    { kind: 'block-end', index: 0 },
+    { kind: 'finish', choices: [{ choice: 0, reason: 'stop' }] },
+  ]);
+  const last = end.at(-1);
+  const stop = last?.kind === 'finish' ? last.choices[0]?.stopSequence : undefined;
+  return { first, all: first + textIn(end), isCut, stop };
+}
+
 test('it finds what a plain search finds', () => {
   fc.assert(
     fc.property(texts, stopLists, (text, stops) => {
-      expect(createStopMatcher(stops).push(text)).toEqual(searchPlainly(text, stops));
+      const found = searchPlainly(text, stops);
+      const { all, isCut, stop } = cut(text, stops);
+      expect([isCut, stop]).toEqual([found !== undefined, found?.stop]);
+      expect(all).toBe(found === undefined ? text : text.slice(0, found.end - found.stop.length));
     }),
     { numRuns: 1000 },
   );
 });
 
-test('pending is the longest end of the text that begins a stop', () => {
+test('what is held back is the longest end of the text that begins a stop', () => {
   fc.assert(
     fc.property(texts, stopLists, (text, stops) => {
-      const matcher = createStopMatcher(stops);
-      fc.pre(matcher.push(text) === undefined);
+      const { first, isCut } = cut(text, stops);
+      fc.pre(!isCut);
       const longest = stops.flatMap((stop) =>
         Array.from({ length: stop.length }, (_, length) => stop.slice(0, length)),
       );
       const lengths = longest.filter((part) => text.endsWith(part)).map((part) => part.length);
-      expect(matcher.pending).toBe(Math.max(0, ...lengths));
+      expect(text.length - first.length).toBe(Math.max(0, ...lengths));
     }),
     { numRuns: 1000 },
   );
-});
-
-test('after a reset the text before does not count', () => {
-  const matcher = createStopMatcher(['END']);
-  expect(matcher.push('EN')).toBeUndefined();
-  matcher.reset();
-  expect(matcher.push('D')).toBeUndefined();
 });

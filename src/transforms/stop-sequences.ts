@@ -161,7 +161,7 @@ interface Pattern {
  * Finds the first of several texts to be complete in a stream of text, one unit at a time. Knuth, Morris and
  * Pratt's search for each stop, side by side: linear in the text, whatever it is.
  */
-export function createStopMatcher(stops: readonly string[]) {
+function createStopMatcher(stops: readonly string[]) {
   const patterns = stops
     .toSorted((left, right) => right.length - left.length)
     .map((stop): Pattern => ({ stop, fallbacks: fallbacksOf(stop), matched: 0 }));

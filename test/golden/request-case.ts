@@ -17,10 +17,10 @@ import type {
   ProtocolRoute,
   RouteInput,
 } from '../../src/protocols/protocol.ts';
-import { matchPathPattern, readPathPattern } from '../../src/server/routes.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import type { PatchTarget } from '../../src/upstreams/upstream.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { modelInPath } from '../support/path-model.ts';
 import { type TargetName, targets } from './targets.ts';
 
 export interface RequestCase {
@@ -98,7 +98,7 @@ function inputOf(
   request: RequestCase,
   receipt: Receipt,
 ): RouteInput | undefined {
-  const pathModel = modelIn(route, decodeURIComponent(request.path));
+  const pathModel = modelInPath(route, decodeURIComponent(request.path));
   if (pathModel === undefined) return undefined;
   const { body, headers = {} } = request;
   const query = new URLSearchParams(request.query ?? '');
@@ -160,12 +160,6 @@ export function describeError(error: GatewayError, protocol: ClientProtocol): Js
 
 function isModelRoute(route: ProtocolRoute): route is ModelRoute {
   return route.operation === 'generate' || route.operation === 'count-tokens';
-}
-
-function modelIn(route: Pick<ProtocolRoute, 'path'>, path: string): string | undefined {
-  const pattern = readPathPattern(route.path);
-  if (pattern === undefined) return route.path === path ? '' : undefined;
-  return matchPathPattern(pattern, path);
 }
 
 function earlierOf({ kept }: RequestCase): EarlierItems | undefined {

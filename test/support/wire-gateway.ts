@@ -9,10 +9,10 @@ import { createId } from '../../src/lib/ids.ts';
 import { isJsonObject, parseJson } from '../../src/lib/json.ts';
 import { createProtocols } from '../../src/protocols/index.ts';
 import type { ProtocolRoute, RouteInput } from '../../src/protocols/protocol.ts';
-import { matchPathPattern, readPathPattern } from '../../src/server/routes.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
 import { createPassingClock } from './passing-clock.ts';
+import { modelInPath } from './path-model.ts';
 import { createSeedPool } from './seed-pool.ts';
 
 export interface WireGateway {
@@ -109,13 +109,7 @@ function findRoute(
 ): { readonly route: ModelRoute; readonly pathModel: string } | undefined {
   for (const route of routes) {
     if (route.operation !== 'generate' && route.operation !== 'count-tokens') continue;
-    const pattern = readPathPattern(route.path);
-    const pathModel =
-      pattern === undefined
-        ? route.path === path
-          ? ''
-          : undefined
-        : matchPathPattern(pattern, decodeURIComponent(path));
+    const pathModel = modelInPath(route, decodeURIComponent(path));
     if (pathModel !== undefined) return { route, pathModel };
   }
   return undefined;

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { requestOf } from '../../../test/support/canonical.ts';
 import { createReceipt, type ReceiptEntry } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import { planRepair } from './calls.ts';
+import { createAnswerRules } from './index.ts';
 
 interface Repaired {
   readonly json: string;
@@ -11,8 +12,20 @@ interface Repaired {
 
 function repairJson(parameters: JsonObject, json: string, isTyped = false): Repaired {
   const receipt = createReceipt();
-  const repair = planRepair({ kind: 'function', name: 't', parameters }, { receipt, isTyped });
-  return { json: repair?.(json) ?? json, entries: receipt.entries };
+  const functions = new Set(isTyped ? ['t'] : []);
+  const { transform } = createAnswerRules({
+    request: requestOf({ tools: [{ kind: 'function', name: 't', parameters }] }),
+    ...{ receipt, typed: () => ({ answer: false, functions }), createId: (prefix) => prefix },
+  });
+  const shown = transform([
+    { kind: 'block-start', index: 0, choice: 0, block: { kind: 'tool-call', id: 'c', name: 't' } },
+    { kind: 'block-delta', index: 0, delta: { kind: 'arguments', json } },
+    { kind: 'block-end', index: 0 },
+  ]);
+  const pieces = shown.map((event) =>
+    event.kind === 'block-delta' && event.delta.kind === 'arguments' ? event.delta.json : '',
+  );
+  return { json: pieces.join(''), entries: receipt.entries };
 }
 
 /** Repairs one argument `v` of the given schema. */

@@ -368,7 +368,7 @@ interface RepairOptions {
  * How to rewrite the whole arguments of a call by the schema the client declared for the tool; undefined when nothing
  * could change (no schema, or one that says nothing of any argument), so that pieces need not be held back.
  */
-export function planRepair(tool: CallableTool, options: RepairOptions): Repair | undefined {
+function planRepair(tool: CallableTool, options: RepairOptions): Repair | undefined {
   if (tool.kind !== 'function') return undefined;
   const bySchema = planBySchema(tool, options);
   const { shownDefaults = {} } = tool;

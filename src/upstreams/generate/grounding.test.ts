@@ -1,21 +1,36 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../../lib/json.ts';
+import { decode, frame, signed, stop } from './decode.test-support.ts';
 import { GenerateDecoder } from './decode.ts';
-import { ByteRuler, mergeGrounding, readGrounding } from './grounding.ts';
 
 const CHUNKS = [{ web: { uri: 'https://a', title: 'A' } }, { web: { uri: 'https://b' } }];
 
-function cite(text: string, segment: Record<string, string | number>, partStarts = [0]) {
-  const metadata = {
-    groundingChunks: CHUNKS,
-    groundingSupports: [{ segment, groundingChunkIndices: [1] }],
-  };
-  return readGrounding(metadata, { text, partStarts })?.citations;
+/** What an answer of these texts is said to be grounded in, where its frames tell this. */
+function grounded(texts: readonly string[], ...told: readonly JsonObject[]) {
+  // Each is signed, so that it stays a part of its own.
+  const parts = texts.map((text, index) => ({ text, ...signed(String(index)) }));
+  const frames = told.map((groundingMetadata) => frame([], { groundingMetadata }));
+  const events = decode(frame(parts), ...frames, stop());
+  const found = events.find((event) => event.kind === 'grounding');
+  return found && { queries: found.queries, sources: found.sources, citations: found.citations };
+}
+
+function cite(text: string, ...segments: readonly Record<string, string | number>[]) {
+  return citeParts([text], ...segments);
+}
+
+function citeParts(
+  texts: readonly string[],
+  ...segments: readonly Record<string, string | number>[]
+) {
+  const supports = segments.map((segment) => ({ segment, groundingChunkIndices: [1] }));
+  return grounded(texts, { groundingChunks: CHUNKS, groundingSupports: supports })?.citations;
 }
 
 test('V055: queries and sources are read; a source without a title is called by its address', () => {
   const metadata = { webSearchQueries: ['q'], groundingChunks: CHUNKS };
-  expect(readGrounding(metadata, { text: '', partStarts: [] })).toEqual({
+  expect(grounded(['a'], metadata)).toEqual({
     queries: ['q'],
     sources: [
       { url: 'https://a', title: 'A' },
@@ -39,7 +54,7 @@ test('an absent start is the beginning', () => {
 });
 
 test('offsets count inside their part', () => {
-  expect(cite('onetwo', { partIndex: 1, startIndex: 1, endIndex: 3 }, [0, 3])).toMatchObject([
+  expect(citeParts(['one', 'two'], { partIndex: 1, startIndex: 1, endIndex: 3 })).toMatchObject([
     { startIndex: 4, endIndex: 6, text: 'wo' },
   ]);
 });
@@ -57,21 +72,21 @@ test('chunks that are no addresses leave the numbering of the others right', () 
     groundingChunks: [{ image: {} }, { retrievedContext: { uri: 'u', title: 'T' } }],
     groundingSupports: [{ segment: { endIndex: 1 }, groundingChunkIndices: [0, 1, 9] }],
   };
-  expect(readGrounding(metadata, { text: 'ab', partStarts: [0] })).toMatchObject({
+  expect(grounded(['ab'], metadata)).toMatchObject({
     sources: [{ url: 'u', title: 'T' }],
     citations: [{ sources: [0] }],
   });
 });
 
 test('metadata without searches and sources is none', () => {
-  expect(readGrounding({ searchEntryPoint: {} }, { text: 'a', partStarts: [] })).toBeUndefined();
+  expect(grounded(['a'], { searchEntryPoint: {} })).toBeUndefined();
 });
 
 test('later frames add to earlier ones', () => {
-  const early = mergeGrounding(undefined, { webSearchQueries: ['q'] });
-  expect(mergeGrounding(early, { groundingChunks: CHUNKS, webSearchQueries: [] })).toEqual({
-    webSearchQueries: ['q'],
-    groundingChunks: CHUNKS,
+  const later = { groundingChunks: CHUNKS, webSearchQueries: [] };
+  expect(grounded(['a'], { webSearchQueries: ['q'] }, later)).toMatchObject({
+    queries: ['q'],
+    sources: [{ url: 'https://a' }, { url: 'https://b' }],
   });
 });
 
@@ -100,19 +115,18 @@ test('places are those of the bytes, in any order they are asked for', () => {
     .map((characters) => characters.join('').repeat(60));
   fc.assert(
     fc.property(text, fc.array(fc.nat(8000), { maxLength: 20 }), (given, places) => {
-      const ruler = new ByteRuler(given);
-      for (const units of places) {
-        const before = given.slice(0, units).replace(/[\ud800-\udbff]$/u, '');
-        expect(ruler.unitsIn(Buffer.byteLength(before))).toBe(before.length);
-      }
+      const before = places
+        .map((units) => given.slice(0, units).replace(/[\ud800-\udbff]$/u, ''))
+        .filter((said) => said !== '');
+      const ends = before.map((said) => ({ endIndex: Buffer.byteLength(said) }));
+      const found = cite(given, ...ends)?.map(({ endIndex }) => endIndex);
+      expect(found).toEqual(before.map(({ length }) => length));
     }),
     { numRuns: 50 },
   );
 });
 
 test('a character that is cut counts, and nothing is behind the end', () => {
-  const ruler = new ByteRuler('a日😀');
-  expect([0, 1, 2, 3, 4, 5, 8, 9, -1].map((bytes) => ruler.unitsIn(bytes))).toEqual([
-    0, 1, 2, 2, 2, 4, 4, 4, 0,
-  ]);
+  const ends = [1, 2, 3, 4, 5, 8, 9].map((endIndex) => ({ endIndex }));
+  expect(cite('a日😀', ...ends)?.map(({ endIndex }) => endIndex)).toEqual([1, 2, 2, 2, 4, 4, 4]);
 });

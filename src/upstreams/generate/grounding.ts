@@ -60,7 +60,7 @@ export function gatherSources(choice: GroundedChoice, candidate: JsonObject): vo
 }
 
 /** Metadata known so far with what a later frame adds: a list it repeats replaces the former. */
-export function mergeGrounding(known: JsonObject | undefined, added: JsonObject): JsonObject {
+function mergeGrounding(known: JsonObject | undefined, added: JsonObject): JsonObject {
   const merged: JsonObject = { ...known };
   for (const key of LISTS) {
     const list = added[key];
@@ -74,7 +74,7 @@ export function mergeGrounding(known: JsonObject | undefined, added: JsonObject)
  * nowhere are left out.
  * Source: ai.google.dev, "Grounding with Google Search"; API reference, `GroundingSupport`.
  */
-export function readGrounding(metadata: JsonObject, grounded: GroundedText): Grounding | undefined {
+function readGrounding(metadata: JsonObject, grounded: GroundedText): Grounding | undefined {
   const queries = queriesIn(metadata.webSearchQueries);
   const { sources, sourceOfChunk } = readSources(itemsOf(metadata.groundingChunks));
   const places = createPlaces(grounded);
@@ -253,7 +253,7 @@ interface Mark {
 const BETWEEN_MARKS = 1024;
 
 /** Long answers cite often: marks are left on the way, so that the text is walked once. */
-export class ByteRuler {
+class ByteRuler {
   readonly #text: string;
   readonly #marks: Mark[] = [{ bytes: 0, units: 0 }];
 
