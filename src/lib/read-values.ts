@@ -28,12 +28,6 @@ export function limitOf(value: JsonValue | undefined): number | undefined {
   return limit !== undefined && Number.isSafeInteger(limit) && limit > 0 ? limit : undefined;
 }
 
-/** The `index` of an object; absent for the first, the JSON form of zero. One that is no place below `most` is no index. */
-export function indexOf({ index }: JsonObject, most: number): number {
-  const number = readNumber(index) ?? 0;
-  return Number.isInteger(number) && number >= 0 && number < most ? number : 0;
-}
-
 export function objectOf(value: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }

@@ -7,7 +7,7 @@ import type { ModelCapabilities } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { FreeformTool, Part } from '../canonical/request.ts';
 import { mendText, writeCodeText } from '../canonical/text-forms.ts';
-import type { JsonObject } from '../lib/json.ts';
+import { type JsonObject, readNumber } from '../lib/json.ts';
 import { cutLongTexts, writeParts } from '../lib/json-parts.ts';
 import { told } from '../lib/localized-message.ts';
 import { remember } from '../lib/once.ts';
@@ -194,6 +194,15 @@ export function encodeServiceTier(
 }
 
 // What the decoders of all wires keep of one answer.
+
+/** The most a request of Chat Completions may ask for; those of others ask for fewer. */
+const MAX_CHOICES = 128;
+
+/** The `index` of a choice; absent for the first, the JSON form of zero. One that no choice can have is none. */
+export function choiceNumber({ index }: JsonObject): number {
+  const number = readNumber(index) ?? 0;
+  return Number.isInteger(number) && number >= 0 && number < MAX_CHOICES ? number : 0;
+}
 
 /** What all choices of one answer share. */
 export interface AnswerState {

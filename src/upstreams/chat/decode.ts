@@ -24,7 +24,7 @@ import {
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { KeptText } from '../../lib/long-text.ts';
-import { indexOf, itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
 import {
@@ -38,7 +38,13 @@ import {
 import { answerFault, endedRefusal, graverFault, pathFault, secretsIn } from '../errors.ts';
 import type { TextEvent } from '../transport/repeated-texts.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
-import { type AnswerState, CALL_BYTES, takeCallId, withUnread } from '../wire-parts.ts';
+import {
+  type AnswerState,
+  CALL_BYTES,
+  choiceNumber,
+  takeCallId,
+  withUnread,
+} from '../wire-parts.ts';
 import { classifyErrorFrame } from './errors.ts';
 import {
   plainField,
@@ -58,9 +64,6 @@ interface DecoderOptions {
   /** False where streams may end without a finish reason. */
   readonly namesEnds: boolean;
 }
-
-/** The most a request may ask for. */
-const MAX_CHOICES = 128;
 
 /**
  * Chunks may hold anything: unknown fields are passed over. The ending is given out by `end()` only, because usage may
@@ -134,7 +137,7 @@ export class ChatDecoder implements Decoder {
     }
     const events: CanonicalEvent[] = [];
     const kind = plainField(delta) === undefined ? 'text' : 'thinking';
-    this.#choiceAt(indexOf(choice, MAX_CHOICES)).say(kind, said, events);
+    this.#choiceAt(choiceNumber(choice)).say(kind, said, events);
     return events;
   }
 
@@ -167,7 +170,7 @@ export class ChatDecoder implements Decoder {
   }
 
   #readChoice(value: JsonObject, events: CanonicalEvent[]): void {
-    const choice = this.#choiceAt(indexOf(value, MAX_CHOICES));
+    const choice = this.#choiceAt(choiceNumber(value));
     const [piece, whole] = [objectOf(value.delta), objectOf(value.message)];
     // Perplexity has both: beside the piece all that was said so far, beside the whole an empty piece.
     const isStreamed = this.#context.stream === true;

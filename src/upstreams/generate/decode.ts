@@ -5,21 +5,18 @@ import { type CanonicalEvent, type ChoiceEnd, MAX_CITED_LENGTH } from '../../can
 import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { indexOf, objectOf, textOf } from '../../lib/read-values.ts';
+import { objectOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
 import { answerFault, endedRefusal, graverFault, pathFault } from '../errors.ts';
 import type { TextEvent } from '../transport/repeated-texts.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
-import type { AnswerState } from '../wire-parts.ts';
+import { type AnswerState, choiceNumber } from '../wire-parts.ts';
 import { ChoiceDecoder } from './decode-blocks.ts';
 import { addLogprobs, readAnswerCount, readEnding, readUsage } from './endings.ts';
 import { classifyErrorFrame } from './errors.ts';
 import { addGrounding, addSearches, gatherSources } from './grounding.ts';
 import { secretsOf } from './requests.ts';
-
-/** Of Chat Completions; the others ask for fewer. */
-const MAX_CHOICES = 128;
 
 /** Where the text of a frame that says nothing else goes. */
 interface PlainText {
@@ -158,7 +155,7 @@ export class GenerateDecoder implements Decoder {
     const { content } = candidate;
     const part = isJsonObject(content) ? onlyObject(content.parts, PLAIN_PART) : undefined;
     if (part === undefined || typeof part.text !== 'string') return undefined;
-    const choice = this.#choiceAt(indexOf(candidate, MAX_CHOICES));
+    const choice = this.#choiceAt(choiceNumber(candidate));
     return { choice, kind: part.thought === true ? 'thinking' : 'text' };
   }
 
@@ -176,7 +173,7 @@ export class GenerateDecoder implements Decoder {
   }
 
   #readCandidate(candidate: JsonObject, events: CanonicalEvent[]): void {
-    const choice = this.#choiceAt(indexOf(candidate, MAX_CHOICES));
+    const choice = this.#choiceAt(choiceNumber(candidate));
     const { content, groundingMetadata, urlContextMetadata } = candidate;
     const mayTellSearches = this.#isSearching || groundingMetadata !== undefined;
     if (mayTellSearches && this.#shared.mostCited > 0 && !choice.hasContent) {
@@ -319,5 +316,5 @@ function isReadable(candidates: JsonValue): boolean {
 
 function byNumber(candidates: readonly JsonValue[]): readonly JsonValue[] {
   const readable = candidates.filter(isJsonObject);
-  return readable.sort((left, right) => indexOf(left, MAX_CHOICES) - indexOf(right, MAX_CHOICES));
+  return readable.sort((left, right) => choiceNumber(left) - choiceNumber(right));
 }
