@@ -37,5 +37,5 @@ const COMPARE: Readonly<Record<Exclude<KeyOrder, 'made'>, (left: Key, right: Key
 };
 
 function usedAt({ lastUsedAt }: Key): number {
-  return lastUsedAt === undefined || lastUsedAt === null ? 0 : readTime(lastUsedAt);
+  return lastUsedAt === undefined ? 0 : readTime(lastUsedAt);
 }

@@ -40,7 +40,7 @@ export function KeyRow({ row, budgets, actions }: KeyRowProps) {
   const { t } = useTranslation();
   const format = useFormat();
   const { lastUsedAt } = row;
-  const isUsed = lastUsedAt !== undefined && lastUsedAt !== null;
+  const isUsed = lastUsedAt !== undefined;
   const limits = listLimits(row, t, format);
   const lacking = [
     ...(limits.length + budgets.length === 0 ? [t('keys.unlimited')] : []),
@@ -141,7 +141,7 @@ function KeyState({ row, budgets, lacking }: KeyStateProps) {
     <>
       <StatusMark tone={TONES[condition]}>{t(`keys.${condition}`)}</StatusMark>
       <span className="key-lacking">{lacking.map((words) => ` · ${words}`).join('')}</span>
-      {expiresAt !== undefined && expiresAt !== null && condition !== 'expired' && (
+      {expiresAt !== undefined && condition !== 'expired' && (
         <span className="sub-line" title={format.absolute(expiresAt)}>
           {t('keys.expires', { time: format.relative(expiresAt, now) })}
         </span>
@@ -153,8 +153,8 @@ function KeyState({ row, budgets, lacking }: KeyStateProps) {
 function conditionOf(row: Key, budgets: readonly Budget[], now: number): Condition {
   const { expiresAt, curfew } = row;
   if (!row.enabled) return 'disabled';
-  if (expiresAt !== undefined && expiresAt !== null && readTime(expiresAt) <= now) return 'expired';
-  if (curfew !== undefined && curfew !== null && isInCurfew(curfew, now)) return 'resting';
+  if (expiresAt !== undefined && readTime(expiresAt) <= now) return 'expired';
+  if (curfew !== undefined && isInCurfew(curfew, now)) return 'resting';
   const isSpent = budgets.some(({ isHard, level }) => isHard && level === 'spent');
   return isSpent ? 'atLimit' : 'active';
 }

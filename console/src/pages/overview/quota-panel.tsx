@@ -51,7 +51,7 @@ function Family({ family }: { readonly family: Overview['quota'][number] }) {
       </div>
       <Meter percent={percent} label={`${name}: ${left}`} />
       <div className="family-reset">
-        {resetsAt !== undefined && resetsAt !== null && <ResetCountdown at={resetsAt} />}
+        {resetsAt !== undefined && <ResetCountdown at={resetsAt} />}
       </div>
     </li>
   );
