@@ -11,7 +11,8 @@ export const ACCOUNT_KINDS = ['oauth', 'api-key', 'service-account'] as const;
 type AccountKind = (typeof ACCOUNT_KINDS)[number];
 
 /** Only stored accounts can be changed and outlive the process. */
-export type AccountOrigin = 'stored' | 'environment' | 'settings' | 'sandbox';
+export const ACCOUNT_ORIGINS = ['stored', 'environment', 'settings', 'sandbox'] as const;
+export type AccountOrigin = (typeof ACCOUNT_ORIGINS)[number];
 
 /** What a person or a sign-in says of an account; secrets are elsewhere. */
 export interface AccountRecord {

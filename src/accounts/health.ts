@@ -28,7 +28,8 @@ export interface ModelHealth {
   readonly figure?: number | undefined;
 }
 
-export type CoolingCause = 'none' | 'quota' | 'rate' | 'refused' | 'missing';
+const CAUSES = ['none', 'quota', 'rate', 'refused', 'missing'] as const;
+export type CoolingCause = (typeof CAUSES)[number];
 
 const FRESH_MODEL: ModelHealth = {
   coolUntil: 0,
@@ -173,7 +174,8 @@ export type AccountStatus =
 type OutStatus = Exclude<AccountStatus, { readonly kind: 'active' }>;
 
 /** `standing-by`: an account of the sandbox that rests while there are real ones. */
-type DisabledReason = 'invalid-grant' | 'invalid-key' | 'forbidden' | 'manual' | 'standing-by';
+const REASONS = ['invalid-grant', 'invalid-key', 'forbidden', 'manual', 'standing-by'] as const;
+type DisabledReason = (typeof REASONS)[number];
 
 export interface AccountHealth {
   readonly status: AccountStatus;
@@ -572,15 +574,6 @@ export class AccountTrials {
     this.#last.delete(accountId);
   }
 }
-
-const REASONS: readonly DisabledReason[] = [
-  'invalid-grant',
-  'invalid-key',
-  'forbidden',
-  'manual',
-  'standing-by',
-];
-const CAUSES: readonly CoolingCause[] = ['none', 'quota', 'rate', 'refused', 'missing'];
 
 const NUMBERS = [
   ...(['outUntil', 'revocations', 'revokedAt', 'refusals', 'refusedSince', 'refusedAt'] as const),

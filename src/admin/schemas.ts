@@ -1,6 +1,6 @@
 // Schemas that several routes of the admin API share; a `title` names them in the OpenAPI description.
 
-import { ACCOUNT_KINDS, TIERS } from '../accounts/account.ts';
+import { ACCOUNT_KINDS, ACCOUNT_ORIGINS, TIERS } from '../accounts/account.ts';
 import { MESSAGE_SCHEMA, messageSchema, type Sentence, told } from '../lib/localized-message.ts';
 import { list, named, object, optional, VISIBLE_LINE } from '../lib/object-schema.ts';
 import { BILLINGS } from '../pricing/charges.ts';
@@ -142,7 +142,7 @@ export const ACCOUNT_SCHEMA = named('Account', {
   notes: OPTIONAL_TEXT,
   hasProxy: { type: 'boolean' },
   origin: {
-    enum: ['stored', 'environment', 'settings', 'sandbox'],
+    enum: ACCOUNT_ORIGINS,
     description: 'Only stored accounts can be changed or removed.',
   },
   status: STATUS_SCHEMA,

@@ -42,17 +42,18 @@ export interface CallRecord {
   stoppedBy?: string | undefined;
 }
 
+/** `busy`: no call came free in time; `limited` and `overloaded` pass; `unusable`: disabled or refused. */
+const NO_ACCOUNT_REASONS = [
+  ...(['no-accounts', 'not-offered', 'limited', 'overloaded'] as const),
+  ...(['busy', 'unusable', 'all-tried'] as const),
+] as const;
+
+/** Why no account is left. */
+export type NoAccountReason = (typeof NO_ACCOUNT_REASONS)[number];
+
 /** Why a target is left for the next one. */
 export const FALLBACK_REASONS = [
-  ...([
-    'no-accounts',
-    'not-offered',
-    'limited',
-    'overloaded',
-    'busy',
-    'unusable',
-    'all-tried',
-  ] as const),
+  ...NO_ACCOUNT_REASONS,
   ...(['fails-more', 'no-answer', 'prompt-too-long'] as const),
 ] as const;
 

@@ -3,28 +3,32 @@
 import type { JsonObject } from '../lib/json.ts';
 import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 
-export type ErrorKind =
-  | 'invalid-request'
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'not-found'
-  | 'method-not-allowed'
-  | 'too-large'
-  | 'headers-too-large'
-  | 'unsupported-media-type'
+/** Each kind, and its HTTP status. Trouble with our own accounts is never 401 or 403: command-line clients would log their user out. */
+const ERROR_STATUS = {
+  'invalid-request': 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  'too-large': 413,
+  'headers-too-large': 431,
+  'unsupported-media-type': 415,
   /** A WebSocket was asked for where only HTTP is spoken. */
-  | 'upgrade-refused'
+  'upgrade-refused': 426,
   /** A part of HTTP that is not spoken here, such as a compressed transfer coding. */
-  | 'not-implemented'
-  | 'rate-limited'
-  | 'quota-exhausted'
-  | 'upstream-auth'
-  | 'upstream-unavailable'
-  | 'upstream-rejected'
-  | 'overloaded'
-  | 'timeout'
-  | 'client-gone'
-  | 'internal';
+  'not-implemented': 501,
+  'rate-limited': 429,
+  'quota-exhausted': 429,
+  'upstream-auth': 503,
+  'upstream-unavailable': 502,
+  'upstream-rejected': 400,
+  overloaded: 503,
+  timeout: 504,
+  'client-gone': 499,
+  internal: 500,
+} as const;
+
+export type ErrorKind = keyof typeof ERROR_STATUS;
 
 /** What exactly is wrong, where a protocol has a word of its own for it. */
 export type ErrorReason =
@@ -215,29 +219,6 @@ export function asGatewayError(error: unknown): GatewayError {
     'The gateway failed on this request. The log entry with this request id says why.';
   return gatewayError('internal', message, { cause: error });
 }
-
-/** Trouble with our own accounts is never 401 or 403: command-line clients would log their user out. */
-const ERROR_STATUS: Readonly<Record<ErrorKind, number>> = {
-  'invalid-request': 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  'not-found': 404,
-  'method-not-allowed': 405,
-  'too-large': 413,
-  'headers-too-large': 431,
-  'unsupported-media-type': 415,
-  'upgrade-refused': 426,
-  'not-implemented': 501,
-  'rate-limited': 429,
-  'quota-exhausted': 429,
-  'upstream-auth': 503,
-  'upstream-unavailable': 502,
-  'upstream-rejected': 400,
-  overloaded: 503,
-  timeout: 504,
-  'client-gone': 499,
-  internal: 500,
-};
 
 /** A client that is too slow is told so; every other time limit is the upstream's or ours. */
 export function errorStatus({ kind, source }: Pick<GatewayError, 'kind' | 'source'>): number {

@@ -4,7 +4,8 @@ import { type Sentence, told } from '../lib/localized-message.ts';
 import { isShared, SharedMemo } from '../lib/shared-json.ts';
 import { changed, GatewayError } from './error.ts';
 
-export type ReceiptAction = 'dropped' | 'approximated' | 'repaired' | 'capped';
+export const RECEIPT_ACTIONS = ['dropped', 'approximated', 'repaired', 'capped'] as const;
+export type ReceiptAction = (typeof RECEIPT_ACTIONS)[number];
 
 export interface ReceiptEntry {
   /** Path of the field in the client's own request, such as `tools[2].input_schema`. */

@@ -17,7 +17,8 @@ import type {
 } from './request.ts';
 
 const PREFIX = 'gw1';
-const PARTS = ['thinking', 'text', 'tool-call', 'media'] as const;
+/** The kinds of parts that carry signatures. */
+export const SIGNED_PARTS = ['thinking', 'text', 'tool-call', 'media'] as const;
 
 /** The documented stand-in for calls that never had a signature (ai.google.dev, "Thought signatures"). */
 export const SIGNATURE_SENTINEL = 'skip_thought_signature_validator';
@@ -77,7 +78,7 @@ export function readCarrier(text: string | undefined | null): Signature | undefi
   return {
     value,
     family: family === '' ? undefined : family,
-    on: PARTS.find((part) => part === on),
+    on: SIGNED_PARTS.find((part) => part === on),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { type CallRecord, FALLBACK_REASONS } from '../canonical/call-record.ts';
 import type { FinishReason } from '../canonical/event.ts';
-import type { ReceiptEntry } from '../canonical/receipt.ts';
+import { RECEIPT_ACTIONS, type ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import type { IndexedListItem } from '../lib/collections.ts';
@@ -197,7 +197,7 @@ export const REQUEST_DETAILS_FIELDS = {
   receiptEntries: list(
     object({
       path: TEXT,
-      action: { enum: ['dropped', 'approximated', 'repaired', 'capped'] },
+      action: { enum: RECEIPT_ACTIONS },
       reason: MESSAGE_SCHEMA,
     }),
   ),

@@ -2,7 +2,7 @@
 
 import type { Account, Tier, TokenSource } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
-import type { SelectionLogEntry } from '../canonical/call-record.ts';
+import type { NoAccountReason, SelectionLogEntry } from '../canonical/call-record.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
 import type { CallNeeds } from '../canonical/needs.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -124,16 +124,6 @@ export type LeaseResult =
       readonly retryAfterMs?: number | undefined;
       readonly selectionLog: readonly SelectionLogEntry[];
     };
-
-/** `busy`: no call came free in time; `limited` and `overloaded` pass; `unusable`: disabled or refused. */
-type NoAccountReason =
-  | 'no-accounts'
-  | 'not-offered'
-  | 'limited'
-  | 'overloaded'
-  | 'unusable'
-  | 'busy'
-  | 'all-tried';
 
 export interface Lease {
   readonly account: AccountView;

@@ -28,16 +28,8 @@ import type { HealthBand, SuccessShares } from './success-shares.ts';
 
 export interface Choice {
   readonly candidate: Candidate;
-  readonly by: ChosenBy;
+  readonly by: keyof typeof CHOSEN;
 }
-
-type ChosenBy =
-  | 'fixed-account'
-  | 'preferred-account'
-  | 'session'
-  | 'preferred-tier'
-  | 'most-room'
-  | 'trial';
 
 /** What one account is to one request. The choice, the refusal and the selection log all go by it. */
 export type Verdict =
@@ -59,14 +51,14 @@ const ALL_TIERS = [...TIERS_BY_ROOM.keys()];
 /** Differences below this are noise: quota readings are minutes old, and every call changes them a little. */
 const EQUAL_WITHIN = 0.05;
 
-const CHOSEN: Readonly<Record<ChosenBy, string>> = {
+const CHOSEN = {
   'fixed-account': 'chosen (the fixed account)',
   'preferred-account': 'chosen (the preferred account)',
   session: 'chosen (the account of the session)',
   'preferred-tier': 'chosen (of the requested tier)',
   'most-room': 'chosen',
   trial: 'chosen (to see whether it serves again)',
-};
+} as const;
 const LOWERED = 'fails more than others';
 /** Of one that would lose more of the request than the chosen one. */
 const LOSING: Readonly<Record<Need, string>> = {

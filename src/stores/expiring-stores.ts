@@ -1,6 +1,7 @@
 // What later turns need for a time: stored responses, signatures, histories of server tools, sessions.
 
 import { sql } from 'kysely';
+import { SIGNED_PARTS } from '../canonical/signatures.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import type { ExpiringStore, StoreBounds, StoredText } from '../lib/expiring-store.ts';
 import { SealError, type Vault } from '../sealing/seal.ts';
@@ -37,7 +38,7 @@ export function createSignatureStore(database: Database): SignatureStore {
         return latest.toReversed().map(
           ({ sequence: _, part, ...row }): StoredSignature => ({
             ...row,
-            on: PARTS.find((known) => known === part),
+            on: SIGNED_PARTS.find((known) => known === part),
           }),
         );
       }),
@@ -57,8 +58,6 @@ export function createSignatureStore(database: Database): SignatureStore {
       }),
   };
 }
-
-const PARTS = ['thinking', 'text', 'tool-call', 'media'] as const;
 
 interface SealedTable {
   readonly table: 'call_traces' | 'session_bindings';

@@ -25,15 +25,7 @@ import type { OwnedUpstream, WireOptions } from './wire-parts.ts';
 
 /** As the operator describes it; what a profile has no use for is left alone. */
 export interface UpstreamSettings extends Optional<GenericProfileOptions>, VertexProfileOptions {
-  readonly profile:
-    | 'sandbox'
-    | 'generic'
-    | 'gemini-api'
-    | 'vertex'
-    | 'anthropic'
-    | 'messages'
-    | 'openai'
-    | 'openai-compatible';
+  readonly profile: GenerateProfileName | 'anthropic' | 'messages' | 'openai' | 'openai-compatible';
   /** The header that carries a key where `auth` is `header`. */
   readonly keyHeader?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
