@@ -134,6 +134,9 @@ const FAMILIES_SCHEMA = section(
     opus: PREFERRED,
     sonnet: PREFERRED,
     haiku: PREFERRED,
+    gpt: PREFERRED,
+    mini: PREFERRED,
+    nano: PREFERRED,
   },
 );
 

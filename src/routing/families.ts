@@ -43,6 +43,9 @@ const LINE_OF_WORDS: ReadonlyMap<string, Line> = new Map([
   ['claude sonnet thinking', 'sonnet-thinking'],
   ['claude haiku', 'haiku'],
   ['claude haiku thinking', 'haiku-thinking'],
+  ['gpt', 'gpt'],
+  ['gpt mini', 'mini'],
+  ['gpt nano', 'nano'],
 ]);
 
 const WORDS: ReadonlySet<string> = new Set(
@@ -58,7 +61,7 @@ export function respelt(name: string): string {
 
 const FAMILIES: readonly ModelFamily[] = [
   ...(['pro', 'flash', 'flash-lite', 'image', 'embedding'] as const),
-  ...(['opus', 'sonnet', 'haiku'] as const),
+  ...(['opus', 'sonnet', 'haiku', 'gpt', 'mini', 'nano'] as const),
 ];
 
 function familyOfLine(line: Line | undefined): ModelFamily | undefined {

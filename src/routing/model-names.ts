@@ -34,8 +34,8 @@ const GENERATIONS = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 const PATTERN_ALIASES: readonly (readonly [
   pattern: string,
   target: string,
-  /** Its newest model goes before the target where an account offers one. */
-  family?: ModelFamily,
+  /** The newest model of the first of them that an account offers goes before the target. */
+  ...families: ModelFamily[],
 ])[] = [
   ['text-embedding-*', 'alpha-embedding-001', 'embedding'],
   ['dall-e*', 'alpha-3-pro-image'],
@@ -46,17 +46,18 @@ const PATTERN_ALIASES: readonly (readonly [
   ['*nano-banana*', 'alpha-3-pro-image'],
   ['whisper*', 'alpha-3-flash'],
   ['gpt-*transcribe*', 'alpha-3-flash'],
-  ['gpt-*-mini*', 'alpha-3-flash'],
-  ['gpt-*-nano*', 'alpha-3-flash'],
-  ['gpt-3.5*', 'alpha-3-flash'],
-  ['gpt-*', 'alpha-3-pro-high'],
-  ['chatgpt-*', 'alpha-3-pro-high'],
-  ['codex-*mini*', 'alpha-3-flash'],
-  ['codex-*', 'alpha-3-pro-high'],
-  ...GENERATIONS.map((digit) => [`o${digit}-mini*`, 'alpha-3-pro-low'] as const),
+  ['gpt-*-tts*', 'alpha-3-flash'],
+  ['gpt-*-mini*', 'alpha-3-flash', 'mini'],
+  ['gpt-*-nano*', 'alpha-3-flash', 'nano', 'mini'],
+  ['gpt-3.5*', 'alpha-3-flash', 'mini'],
+  ['gpt-*', 'alpha-3-pro-high', 'gpt'],
+  ['chatgpt-*', 'alpha-3-pro-high', 'gpt'],
+  ['codex-*mini*', 'alpha-3-flash', 'mini'],
+  ['codex-*', 'alpha-3-pro-high', 'gpt'],
+  ...GENERATIONS.map((digit) => [`o${digit}-mini*`, 'alpha-3-pro-low', 'mini'] as const),
   ...GENERATIONS.flatMap((digit) => [
-    [`o${digit}`, 'alpha-3-pro-high'] as const,
-    [`o${digit}-*`, 'alpha-3-pro-high'] as const,
+    [`o${digit}`, 'alpha-3-pro-high', 'gpt'] as const,
+    [`o${digit}-*`, 'alpha-3-pro-high', 'gpt'] as const,
   ]),
   ['claude-*opus*', 'beta-opus-4-6-thinking'],
   ['beta-*opus*', 'beta-opus-4-6-thinking'],
@@ -72,23 +73,23 @@ const PATTERN_ALIASES: readonly (readonly [
   ['alpha-*pro*', 'alpha-3-pro-high'],
 ];
 
-const COMPILED = PATTERN_ALIASES.map(([pattern, target, family]) => ({
+const COMPILED = PATTERN_ALIASES.map(([pattern, target, ...families]) => ({
   wildcard: createWildcard(pattern),
   target,
-  family,
+  families,
 }));
 
 interface AliasHit {
   /** The name or pattern that matched. */
   readonly alias: string;
   readonly target: string;
-  readonly family: ModelFamily | undefined;
+  readonly families: readonly ModelFamily[];
 }
 
 function findPatternAlias(name: string): AliasHit | undefined {
   const folded = foldCase(name);
   const hit = COMPILED.find(({ wildcard }) => wildcard.matches(folded));
-  return hit && { alias: hit.wildcard.pattern, target: hit.target, family: hit.family };
+  return hit && { alias: hit.wildcard.pattern, target: hit.target, families: hit.families };
 }
 
 export interface NamedModel {
@@ -221,14 +222,16 @@ export function findNewest(
   name: string,
   { offered, families }: NewestSources,
 ): NamedModel | undefined {
-  const { family, target = '', alias = '' } = findPatternAlias(name) ?? {};
+  const { families: own = [], target = '', alias = '' } = findPatternAlias(name) ?? {};
+  const [family] = own;
   if (family === undefined) return undefined;
+  const served = (): string[] => [...offered].filter((id) => offered.servedAs(id) !== undefined);
   const newest =
     family === 'embedding'
       ? newestEmbedding(target, { offered, families })
-      : families.newestOf(
-          family,
-          [...offered].filter((id) => offered.servedAs(id) !== undefined),
+      : own.reduce<string | undefined>(
+          (found, one) => found ?? families.newestOf(one, served()),
+          undefined,
         );
   return newest === undefined
     ? undefined

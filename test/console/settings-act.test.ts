@@ -236,6 +236,9 @@ const ACTS: Readonly<Record<string, Act>> = {
   'proxy.families.opus': preferring('opus', 'claude-opus-9', 'beta-opus-4-6-thinking'),
   'proxy.families.sonnet': preferring('sonnet', 'claude-sonnet-9', 'beta-sonnet-4-6'),
   'proxy.families.haiku': preferring('haiku', 'claude-haiku-9', 'alpha-3-flash'),
+  'proxy.families.gpt': preferring('gpt', 'gpt-9', 'alpha-3-pro-high'),
+  'proxy.families.mini': preferring('mini', 'gpt-9-mini', 'alpha-3-flash'),
+  'proxy.families.nano': preferring('nano', 'gpt-9-nano', 'alpha-3-flash'),
   'proxy.quota.protection.models': {
     section: 'quota',
     given: { quota: { protection: { enabled: true, threshold_percent: 100 } } },

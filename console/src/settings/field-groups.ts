@@ -235,6 +235,9 @@ const FAMILY_FIELDS = inSection('families', [
   { kind: 'list', id: 'familyOpus', path: ['opus'], offers: 'models' },
   { kind: 'list', id: 'familySonnet', path: ['sonnet'], offers: 'models' },
   { kind: 'list', id: 'familyHaiku', path: ['haiku'], offers: 'models' },
+  { kind: 'list', id: 'familyGpt', path: ['gpt'], offers: 'models' },
+  { kind: 'list', id: 'familyMini', path: ['mini'], offers: 'models' },
+  { kind: 'list', id: 'familyNano', path: ['nano'], offers: 'models' },
 ]);
 
 const MONITOR_FIELDS = inSection('monitor', [

@@ -233,6 +233,9 @@ export const settings = {
     familyOpus: { name: 'Opus', hint: 'Falls back to Pro if no account offers it.' },
     familySonnet: { name: 'Sonnet', hint: 'Falls back to Pro if no account offers it.' },
     familyHaiku: { name: 'Haiku', hint: 'Falls back to Flash if no account offers it.' },
+    familyGpt: { name: 'GPT', hint: 'Falls back to Pro if no account offers it.' },
+    familyMini: { name: 'Mini', hint: 'Falls back to Flash if no account offers it.' },
+    familyNano: { name: 'Nano', hint: 'Falls back to Mini, then Flash, if no account offers it.' },
     thinkingMode: {
       name: 'Thinking mode',
       hint: 'Auto adjusts the requested budget to the model, Passthrough sends it unchanged, Fixed budget replaces it, Adaptive leaves it to the model.',

@@ -225,6 +225,12 @@ export const settings: PartlyTranslated<typeof english> = {
       name: 'Haiku',
       hint: '提供するアカウントがない場合は Flash を使用します。',
     },
+    familyGpt: { name: 'GPT', hint: '提供するアカウントがない場合は Pro を使用します。' },
+    familyMini: { name: 'Mini', hint: '提供するアカウントがない場合は Flash を使用します。' },
+    familyNano: {
+      name: 'Nano',
+      hint: '提供するアカウントがない場合は Mini、次に Flash を使用します。',
+    },
     thinkingMode: {
       name: '思考モード',
       hint: '自動は要求された予算をモデルに合わせ、パススルーはそのまま送信し、固定予算は置き換え、適応はモデルに任せます。',

@@ -193,6 +193,9 @@ export const settings: Translated<typeof english> = {
     familyOpus: { name: 'Opus', hint: '没有账号提供时使用 Pro。' },
     familySonnet: { name: 'Sonnet', hint: '没有账号提供时使用 Pro。' },
     familyHaiku: { name: 'Haiku', hint: '没有账号提供时使用 Flash。' },
+    familyGpt: { name: 'GPT', hint: '没有账号提供时使用 Pro。' },
+    familyMini: { name: 'Mini', hint: '没有账号提供时使用 Flash。' },
+    familyNano: { name: 'Nano', hint: '没有账号提供时使用 Mini，其次 Flash。' },
     thinkingMode: {
       name: '思考模式',
       hint: '自动：按模型调整所要求的预算。原样传递：不作更改。固定预算：以其替换。自适应：由模型决定。',
