@@ -96,7 +96,7 @@ export class TextLimit extends AnswerCutter<LimitedChoice> {
   }
 
   protected override endOfCut(end: Omit<ChoiceEnd, 'reason'>): ChoiceEnd {
-    return { ...end, reason: 'max-tokens' };
+    return { ...end, reason: 'max-tokens', stopSequence: undefined };
   }
 
   /** Sets the rate for the text of this frame. Gives the count that it was set by, if there is one. */

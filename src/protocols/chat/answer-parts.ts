@@ -75,13 +75,6 @@ export function writeFinishReason(
   }
 }
 
-/** vLLM's field, which the next gateway and clients of vLLM read: the protocol's own words tell no stop from an end. */
-export function writeStop({ reason, stopSequence }: ChoiceEnd): { stop_reason?: string } {
-  return reason === 'stop-sequence' && stopSequence !== undefined
-    ? { stop_reason: stopSequence }
-    : {};
-}
-
 /** `{google: {thought_signature}}`, or the same under the neutral word. */
 export function writeExtraContent(signature: Signature, key: ChatExtensionKey): JsonObject {
   return { [key]: { thought_signature: writeCarrier(signature) } };

@@ -30,7 +30,6 @@ import {
   writeImage,
   writeLogprobs,
   writeMarkdown,
-  writeStop,
   writeUsage,
 } from './answer-parts.ts';
 import { writeErrorBody } from './errors.ts';
@@ -206,7 +205,8 @@ export class ChatWriter implements StreamWriter {
       const delta = annotations.length > 0 ? JSON.stringify({ annotations }) : '{}';
       const reason = writeFinishReason(end, choice.calls > 0, this.#options.callForm);
       const logprobs = end.logprobs ? JSON.stringify(writeLogprobs(end)) : 'null';
-      const { stop_reason: stop } = writeStop(end);
+      const { stopSequence: stop } = end;
+      // vLLM's field, which the next gateway reads: the protocol's own words tell no stop from an end.
       const stopped = stop === undefined ? '' : `,"stop_reason":${JSON.stringify(stop)}`;
       text += `${choice.head}${delta},"logprobs":${logprobs},"finish_reason":"${reason}"${stopped}}]}${FRAME_END}`;
     }

@@ -14,7 +14,6 @@ import {
   writeImage,
   writeLogprobs,
   writeMarkdown,
-  writeStop,
   writeUsage,
 } from './answer-parts.ts';
 
@@ -36,12 +35,13 @@ export function writeReply(
 
 function writeChoice(choice: ReplyChoice, options: AnswerOptions): ChatChoice {
   const hasCalls = choice.blocks.some((block) => block.kind === 'tool-call');
+  const { stopSequence: stop } = choice.end;
   return {
     index: choice.end.choice,
     message: writeMessage(choice, options),
     logprobs: writeLogprobs(choice.end),
     finish_reason: writeFinishReason(choice.end, hasCalls, options.callForm),
-    ...writeStop(choice.end),
+    ...(stop === undefined ? {} : { stop_reason: stop }),
   };
 }
 
