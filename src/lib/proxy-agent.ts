@@ -181,7 +181,7 @@ function mend(socket: Socket): void {
   };
   // undici begins to write so where there is a body.
   socket.cork = () => {
-    if (socket.bytesWritten === answered && socket.writableLength > 0) {
+    if (socket.writableLength > 0 && socket.bytesWritten === answered) {
       const left = new Error('The connection still sends a request that was answered.');
       socket.destroy(Object.assign(left, { code: 'ECONNRESET' }));
     }
