@@ -75,7 +75,7 @@ const addLaunch = localCommand<GivenFlags>({
     ['launch codex -- exec "Say hello."', 'With arguments of its own.'],
   ],
   load: async () => {
-    const { prepareLaunch, start } = await import('./connect-client.ts');
+    const { prepareLaunch, start } = await import('./launch-client.ts');
     const { withKey } = await import('./client-gateway.ts');
     return async (context, id, flags, args) => {
       const client = contextOf(context, flags);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { createFakeTerminal } from '../fake-terminal.test-support.ts';
 import { createTestHome, type TestHome } from './clients.test-support.ts';
-import { prepareLaunch } from './connect-client.ts';
+import { prepareLaunch } from './launch-client.ts';
 
 let at: TestHome;
 beforeEach(async () => {
