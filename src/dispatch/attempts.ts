@@ -156,18 +156,17 @@ export class AttemptRun {
     const search = this.#search;
     const { signal, record } = this.#request.context;
     const tools = this.#dependencies;
-    const later = this.#routes[this.#place + 1];
     if (this.#pause === 'jitter' && this.#hasOther()) {
       await sleepBetween([100, 400], tools, signal);
     }
     this.#pause = 'none';
-    if (later !== undefined && search.tried === undefined && this.#isOutdone()) {
+    if (!this.#isLast && search.tried === undefined && this.#isOutdone()) {
       this.#askAgainLater();
       this.#fallBack('fails-more');
       return this.#nextLease();
     }
     let result = await leaseInTurn(search, tools, signal);
-    if (result.kind === 'none' && later !== undefined) {
+    if (result.kind === 'none' && !this.#isLast) {
       this.#nothing = moreHopeful(this.#nothing, this.#hopeOf(result));
       const tried = [...(search.tried?.values() ?? [])];
       if (tried.includes('faulted')) this.#askAgainLater();
@@ -189,6 +188,10 @@ export class AttemptRun {
     const isUnknown =
       nothing.reason === 'all-tried' && this.#lastError?.failure?.kind === 'model-not-found';
     return isUnknown ? { ...nothing, reason: 'not-offered' } : nothing;
+  }
+
+  get #isLast(): boolean {
+    return this.#place + 1 >= this.#routes.length;
   }
 
   /** True for a route that is tried a second time. */
@@ -287,8 +290,7 @@ export class AttemptRun {
     }
     const isOfRequest = this.#settle(lease, failure);
     if (isOfRequest || step.kind === 'stop') {
-      const later = this.#routes[this.#place + 1];
-      const reason = later && whyFallBack(error, failure);
+      const reason = this.#isLast ? undefined : whyFallBack(error, failure);
       if (reason !== undefined) {
         this.#remember(error, failure);
         this.#fallBack(reason);

@@ -368,11 +368,9 @@ export class Selection {
   }
 
   #isBetter(a: Candidate, b: Candidate): boolean {
-    if (a.account.quotas.size > 0 && b.account.quotas.size > 0) {
-      const [leftA, leftB] = [remainingOf(a, this.now), remainingOf(b, this.now)];
-      const isKnown = leftA !== undefined && leftB !== undefined;
-      if (isKnown && Math.abs(leftA - leftB) > EQUAL_WITHIN) return leftA > leftB;
-    }
+    const [leftA, leftB] = [remainingOf(a, this.now), remainingOf(b, this.now)];
+    const isKnown = leftA !== undefined && leftB !== undefined;
+    if (isKnown && Math.abs(leftA - leftB) > EQUAL_WITHIN) return leftA > leftB;
     if (a.load.inFlight !== b.load.inFlight) return a.load.inFlight < b.load.inFlight;
     return a.load.lastUse < b.load.lastUse;
   }
@@ -456,7 +454,8 @@ function memberAt(ranks: readonly Rank[], place: number): Candidate | undefined 
 
 /** What is known to be left of the model's quota, 0 to 1. */
 function remainingOf({ account, modelId }: Candidate, now: number): number | undefined {
-  return modelId === undefined ? undefined : knownShare(account, modelId, now);
+  if (modelId === undefined || account.quotas.size === 0) return undefined;
+  return knownShare(account, modelId, now);
 }
 
 function logGroups(

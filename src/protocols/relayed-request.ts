@@ -4,6 +4,7 @@
 import { GatewayError } from '../canonical/error.ts';
 import { createReceipt, type Receipt, type ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
+import { once } from '../lib/once.ts';
 import type { CountTokensCall, GenerateCall } from './protocol.ts';
 
 export type LateReading = () => {
@@ -13,14 +14,10 @@ export type LateReading = () => {
 };
 
 export function readLate(read: (receipt: Receipt) => CanonicalRequest): LateReading {
-  let reading: ReturnType<LateReading> | undefined;
-  return () => {
-    if (reading === undefined) {
-      const receipt = createReceipt();
-      reading = { request: read(receipt), losses: receipt.entries };
-    }
-    return reading;
-  };
+  return once(() => {
+    const receipt = createReceipt();
+    return { request: read(receipt), losses: receipt.entries };
+  });
 }
 
 /** Undefined where the body is not understood here, which a relay need not mind. @throws where there is none */

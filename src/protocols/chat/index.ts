@@ -2,15 +2,11 @@
 
 import { createReceipt } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { once } from '../../lib/once.ts';
 import type { ClientProtocol, GenerateCall, ProtocolRoute, RouteInput } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import { writeModel, writeModels } from './models.ts';
-import {
-  type ChatRequest,
-  readBodySession,
-  readChatHead,
-  readChatRequest,
-} from './read-request.ts';
+import { readBodySession, readChatHead, readChatRequest } from './read-request.ts';
 import { createRelayCall } from './relay.ts';
 import {
   RESPONSES_WEB_SOCKET,
@@ -69,11 +65,7 @@ const ROUTES: readonly ProtocolRoute[] = [
 function readChatCall({ body, headers, receipt: told }: RouteInput): GenerateCall {
   const isOlder = isInOlderForm(body);
   const receipt = isOlder ? told : createReceipt();
-  let known: ChatRequest | undefined;
-  const read = (): ChatRequest => {
-    known ??= readChatRequest(body, receipt);
-    return known;
-  };
+  const read = once(() => readChatRequest(body, receipt));
   const { model, stream } = (isOlder ? undefined : readChatHead(body)) ?? read();
   return {
     protocol: 'chat',

@@ -36,7 +36,7 @@ import {
   wrongType,
 } from './schema.ts';
 
-export interface ChatRequest {
+interface ChatRequest {
   readonly model: string;
   readonly stream: boolean;
   readonly canonical: CanonicalRequest;
