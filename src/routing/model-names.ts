@@ -223,16 +223,11 @@ export function findNewest(
   { offered, families }: NewestSources,
 ): NamedModel | undefined {
   const { families: own = [], target = '', alias = '' } = findPatternAlias(name) ?? {};
-  const [family] = own;
-  if (family === undefined) return undefined;
+  if (own.length === 0) return undefined;
   const served = (): string[] => [...offered].filter((id) => offered.servedAs(id) !== undefined);
-  const newest =
-    family === 'embedding'
-      ? newestEmbedding(target, { offered, families })
-      : own.reduce<string | undefined>(
-          (found, one) => found ?? families.newestOf(one, served()),
-          undefined,
-        );
+  const newest = own.includes('embedding')
+    ? newestEmbedding(target, { offered, families })
+    : own.map((family) => families.newestOf(family, served())).find((id) => id !== undefined);
   return newest === undefined
     ? undefined
     : offeredModel({ kind: 'alias', name, target: newest, detail: alias });
