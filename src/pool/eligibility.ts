@@ -31,6 +31,8 @@ interface Waiting {
   readonly until: number | undefined;
   /** Where no account is left, one request in this time tries it all the same. */
   readonly triedEveryMs?: number | undefined;
+  /** The first of them not before then, in milliseconds since the epoch; at once when absent. */
+  readonly triedFrom?: number | undefined;
 }
 
 /** `limited` by refusals; `exhausted` and `protected` by figures; `refused` credential or model. */
@@ -63,12 +65,11 @@ export function checkEligibility(input: EligibilityInput): Eligibility {
     if (model.cause === 'missing') {
       return { kind: 'not-offered', verdict: NOT_KNOWN, until: model.coolUntil };
     }
-    const triedEveryMs = model.cause === 'refused' ? REFUSED_TRIAL_MS : limitTrialMs(model);
     waits.push({
       kind: 'waiting',
       ...COOLING[model.cause],
       until: model.coolUntil,
-      ...(triedEveryMs === undefined ? {} : { triedEveryMs }),
+      ...trialsOf(model),
     });
   }
   const quotaWait = waitForQuota(input, modelId);
@@ -82,9 +83,11 @@ export function checkEligibility(input: EligibilityInput): Eligibility {
 const REFUSED_TRIAL_MS = 1_000;
 const GUESSED_LIMIT_TRIAL_MS = 60_000;
 
-/** How long a quota is used up is our own guess where the upstream gave no hint. */
-function limitTrialMs({ cause, isGuess }: ModelHealth): number | undefined {
-  return cause === 'quota' && isGuess ? GUESSED_LIMIT_TRIAL_MS : undefined;
+/** How long a quota is used up is our own guess where the upstream gave no hint: the refusal is as good as a trial. */
+function trialsOf({ cause, isGuess, since }: ModelHealth): Partial<Waiting> {
+  if (cause === 'refused') return { triedEveryMs: REFUSED_TRIAL_MS };
+  if (cause !== 'quota' || !isGuess) return {};
+  return { triedEveryMs: GUESSED_LIMIT_TRIAL_MS, triedFrom: since + GUESSED_LIMIT_TRIAL_MS };
 }
 
 const NOT_KNOWN = 'reported the model as unknown';

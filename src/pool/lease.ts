@@ -55,12 +55,15 @@ interface BoundSession {
   readonly accountIds: readonly string[];
 }
 
-/** An account whose refusal is no limit, and how often such ones are tried all the same. */
+/** An account that is tried all the same: its refusal is no limit, or how long it is limited a guess. */
 interface RefusedCandidate {
   readonly candidate: Candidate;
   /** Those of one name are tried in turn. */
   readonly name: string;
-  readonly everyMs: number;
+  /** Until the next of these trials. */
+  readonly waitMs: number;
+  /** True where this request tried it before. */
+  readonly isTried: boolean;
 }
 
 interface Lent {
@@ -175,8 +178,8 @@ export class Leasing {
   /** With no account left, each key tries a refused one once a second, or a minute if its limit is a guess. */
   #tryRefused(selection: Selection): LeaseResult | undefined {
     const { now, request } = selection;
-    for (const { candidate, name, everyMs } of this.#refusedCandidates(selection)) {
-      if (this.#trials.waitMs(name, { now, everyMs }) > 0) continue;
+    for (const { candidate, name, waitMs, isTried } of this.#refusedCandidates(selection)) {
+      if (isTried || waitMs > 0) continue;
       if (selection.overloadMs(candidate) > 0) continue;
       if (request.isDryRun !== true) this.#trials.note(name, now);
       return this.#lend({ candidate, by: 'trial' }, selection);
@@ -184,7 +187,7 @@ export class Leasing {
     return undefined;
   }
 
-  #refusedCandidates({ request, index }: Selection): readonly RefusedCandidate[] {
+  #refusedCandidates({ request, index, now }: Selection): readonly RefusedCandidate[] {
     const { onlyAccount, clientKeyId, exclude } = request;
     const model = placeOf(request);
     const only =
@@ -197,10 +200,13 @@ export class Leasing {
       const isTogether = everyMs <= HEALTH_TRIAL_MS;
       for (const id of accountIds) {
         const candidate = index.candidates.get(id);
-        const isOther = only?.includes(id) === false || exclude?.has(id) === true;
+        const isTried = exclude?.has(id) === true;
+        const isOther = only?.includes(id) === false || (isTogether && isTried);
         if (candidate === undefined || isOther) continue;
         const name = `${clientKeyId}\n${model}${isTogether ? '' : `\n${id}`}`;
-        found.push({ candidate, name, everyMs });
+        const passMs = this.#trials.waitMs(name, { now, everyMs });
+        const firstMs = Math.min(triedFromOf(candidate) - now, everyMs);
+        found.push({ candidate, name, waitMs: Math.max(passMs, firstMs), isTried });
         if (isTogether) break;
       }
     }
@@ -360,9 +366,7 @@ export class Leasing {
     const { onlyAccount } = request;
     if (onlyAccount !== undefined) return this.#onlyLeft(selection, onlyAccount);
     const verdicts: Verdict[] = Array.from(index.unusable.values(), (group) => group.eligibility);
-    const waits: number[] = this.#refusedCandidates(selection).map(({ name, everyMs }) =>
-      this.#trials.waitMs(name, { now, everyMs }),
-    );
+    const waits: number[] = this.#refusedCandidates(selection).map(({ waitMs }) => waitMs);
     const end = index.soonestEnd();
     if (end !== undefined) waits.push(end - now);
     let soonestMs = soonestOf(waits);
@@ -389,6 +393,10 @@ export class Leasing {
     const selectionLog = selection.logEach(asked, undefined);
     return noAccountReason({ verdicts, soonestMs: soonestOf(waits), selectionLog });
   }
+}
+
+function triedFromOf({ eligibility }: Candidate): number {
+  return (eligibility.kind === 'waiting' ? eligibility.triedFrom : undefined) ?? 0;
 }
 
 function soonestOf(waits: readonly number[]): number | undefined {

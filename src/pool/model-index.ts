@@ -29,7 +29,7 @@ export class ModelIndex {
   /** In the order of the accounts, each as it was last looked at. */
   readonly candidates = new Map<string, Candidate>();
   readonly groups: CandidateGroup[] = [];
-  /** By their verdict. */
+  /** By their verdict, those that are tried all the same apart. */
   readonly unusable = new Map<string, UnusableGroup>();
   eligibleCount = 0;
   readonly #look: (account: Account, now: number) => Candidate;
@@ -57,9 +57,10 @@ export class ModelIndex {
       if (modelId !== undefined) this.#rank(candidate, modelId);
       return candidate;
     }
-    const group = this.unusable.get(eligibility.verdict);
+    const name = groupOf(eligibility);
+    const group = this.unusable.get(name);
     if (group !== undefined) group.accountIds.add(id);
-    else this.unusable.set(eligibility.verdict, { eligibility, accountIds: new Set([id]) });
+    else this.unusable.set(name, { eligibility, accountIds: new Set([id]) });
     this.#expire(candidate);
     return candidate;
   }
@@ -96,9 +97,10 @@ export class ModelIndex {
     if (known === undefined) return;
     const { eligibility, place } = known;
     if (eligibility.kind !== 'eligible') {
-      const group = this.unusable.get(eligibility.verdict);
+      const name = groupOf(eligibility);
+      const group = this.unusable.get(name);
       group?.accountIds.delete(accountId);
-      if (group?.accountIds.size === 0) this.unusable.delete(eligibility.verdict);
+      if (group?.accountIds.size === 0) this.unusable.delete(name);
       return;
     }
     if (place === undefined) return;
@@ -138,6 +140,11 @@ export class ModelIndex {
     this.expiries = new ExpiryHeap();
     for (const [id, known] of this.candidates) this.expiries.add(id, endOf(known));
   }
+}
+
+function groupOf(eligibility: UnusableGroup['eligibility']): string {
+  const isTried = eligibility.kind === 'waiting' && eligibility.triedEveryMs !== undefined;
+  return isTried ? `${eligibility.verdict}, tried` : eligibility.verdict;
 }
 
 function endOf({ eligibility }: Candidate): number | undefined {

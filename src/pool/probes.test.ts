@@ -82,3 +82,47 @@ test('A7, A8: refusals of one account leave every request one to try, once a sec
     expect(bench.use()).toBe('a');
   }
 });
+
+const QUOTA = { kind: 'quota-exhausted', status: 429 } as const;
+
+test('A7: a quota that is used up until nobody knows when is tried once a minute, and not at once', async () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }] });
+  bench.use({}, QUOTA);
+  await bench.clock.advance(MINUTE);
+  bench.use({}, QUOTA);
+  for (let nth = 0; nth < 3; nth += 1) {
+    expect(bench.ask()).toMatchObject({ reason: 'limited', retryAfterMs: MINUTE });
+    // The request that was refused itself is told the same.
+    expect(bench.ask({ exclude: new Set(['a']) })).toMatchObject({ retryAfterMs: MINUTE });
+    await bench.clock.advance(MINUTE - 1);
+    expect(bench.ask()).toMatchObject({ reason: 'limited', retryAfterMs: 1 });
+    await bench.clock.advance(1);
+    expect(bench.use({}, QUOTA)).toBe('a');
+  }
+});
+
+test.each([
+  { first: 'known', second: 'unknown' },
+  { first: 'unknown', second: 'known' },
+])(
+  'A7: beside an account that did not say how long it is limited one that did is left alone: $first first',
+  async ({ first, second }) => {
+    const bench = createPoolBench({ accounts: [{ id: 'known' }, { id: 'unknown' }] });
+    const refuse = (id: string): void => {
+      const others = new Set(['known', 'unknown'].filter((one) => one !== id));
+      const retryAfterMs = id === 'known' ? 60 * MINUTE : undefined;
+      bench.use({ exclude: others }, { ...QUOTA, retryAfterMs });
+    };
+    refuse('unknown');
+    await bench.clock.advance(MINUTE);
+    refuse(first);
+    refuse(second);
+    const tried: string[] = [];
+    for (let minute = 0; minute < 4; minute += 1) {
+      await bench.clock.advance(MINUTE);
+      const result = bench.ask();
+      if (result.kind === 'lease') tried.push(result.lease.account.id);
+    }
+    expect(tried).toEqual(['unknown', 'unknown', 'unknown', 'unknown']);
+  },
+);
