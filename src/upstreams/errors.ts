@@ -314,7 +314,7 @@ function lengthMessage({ tokens, limit }: LengthComplaint): string {
 const NAMES_MONEY =
   /^[^"'`:{]{0,120}\b(?:balance|credits?|spending (?:limit|cap)|usage limits?|key limit|free tier)\b/i;
 const IS_GONE =
-  /\b(?:insufficient|exhausted|depleted|used all|exceeded|reach(?:ed|ing)|overdue|(?:not|n't) have any)\b/i;
+  /\b(?:insufficient|too low|exhausted|depleted|used all|exceeded|reach(?:ed|ing)|overdue|(?:not|n't) have any)\b/i;
 
 /**
  * True where a refusal begins with money or an allowance that is gone: services have all of 400, 403, 412 and 429 for it,
@@ -356,6 +356,8 @@ interface Said {
 
 /** "litellm.AuthenticationError: AnthropicException - …": a service behind it said no. */
 const OF_SERVICE = /^litellm\.\w+(?:Error|Exception)\b/;
+/** "litellm.BadRequestError: AnthropicException - {…"Your credit balance is too low to access the Anthropic API. …"}" */
+const SPENT_AT_SERVICE = /^[^{]*\{.{0,200}"Your credit balance is too low\b/;
 
 /** Undefined where the words are not LiteLLM's, or mean what they mean elsewhere. */
 export function litellmFailure({ status, message, type }: Said): UpstreamFailureKind | undefined {
@@ -364,6 +366,7 @@ export function litellmFailure({ status, message, type }: Said): UpstreamFailure
   if (!OF_SERVICE.test(message)) return undefined;
   // The key it has for that model is refused, not the one it was asked with.
   if (status === 401 || status === 403) return 'model-forbidden';
+  if (SPENT_AT_SERVICE.test(message)) return 'quota-exhausted';
   return status >= 500 && /overloaded_error/.test(message) ? 'overloaded' : undefined;
 }
 

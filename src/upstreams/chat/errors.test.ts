@@ -250,6 +250,15 @@ test.each<[string, number, JsonValue, UpstreamFailureKind]>([
     'quota-exhausted',
   ],
   ['OpenRouter', 403, error('Key limit exceeded (total limit). Manage it …'), 'quota-exhausted'],
+  ['Messages', 400, error('Your credit balance is too low to access the API.'), 'quota-exhausted'],
+  [
+    'LiteLLM',
+    400,
+    error(
+      'litellm.BadRequestError: AnthropicException - b\'{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}\'',
+    ),
+    'quota-exhausted',
+  ],
   ['xAI of a key', 400, { error: 'Incorrect API key provided: xa***.' }, 'unauthenticated'],
   ['Kimi', 429, error('Try again later', 'engine_overloaded_error'), 'overloaded'],
   ['words of the client', 400, error('Invalid value: "my credits are exhausted"'), 'rejected'],

@@ -120,6 +120,7 @@ test.each<[string, number, JsonValue | string, string]>([
     { details: [errorInfo('X', { validation_url: 'https://accounts.example/verify' })] },
     'verification-required',
   ],
+  ['a low balance', 400, { message: 'Your credit balance is too low.' }, 'quota-exhausted'],
   ['a missing payment', 402, { message: 'Insufficient balance' }, 'quota-exhausted'],
   ['a bare 403 of a firewall', 403, '', 'path'],
   ['a text 403 of a firewall', 403, 'error code: 1020', 'path'],

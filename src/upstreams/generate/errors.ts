@@ -149,11 +149,16 @@ function failureKind(facts: Facts): UpstreamFailureKind {
       if (!facts.isStructured) return 'path';
       return BLAMES_NAMED_RESOURCE.test(facts.message) ? 'rejected' : 'model-not-found';
     case 400:
-      if (MISSES_SIGNATURE.test(facts.message)) return 'missing-signature';
-      return BLAMES_SIGNATURE.test(facts.message) ? 'bad-signature' : 'rejected';
+      return rejectedKind(facts.message);
     default:
       return kindOfOther(status);
   }
+}
+
+function rejectedKind(message: string): UpstreamFailureKind {
+  if (saysUsedUp(message)) return 'quota-exhausted';
+  if (MISSES_SIGNATURE.test(message)) return 'missing-signature';
+  return BLAMES_SIGNATURE.test(message) ? 'bad-signature' : 'rejected';
 }
 
 /** Reasons of the public API's ErrorInfo that come with status 400 as well (google.api `ErrorReason`). */
