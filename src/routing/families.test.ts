@@ -56,6 +56,11 @@ test.each([
     'gemini-4-flash-preview-09-2025',
   ],
   [
+    'ids behind the name of their maker',
+    ['google/gemini-3-flash-preview', 'google/gemini-3.8-flash', 'google/gemini-3.9-flash:free'],
+    'google/gemini-3.8-flash',
+  ],
+  [
     'a number before a name for the latest',
     ['gemini-flash-latest', 'gemini-4-flash'],
     'gemini-4-flash',

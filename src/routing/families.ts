@@ -249,9 +249,12 @@ const MAX_REMEMBERED = 2000;
 
 type ReadRelease = (id: string) => Release;
 
-/** Numbers before the stage are the version, unless of three, four or eight digits; those after it a date. */
+/**
+ * Numbers before the stage are the version, unless of three, four or eight digits; those after it a date. Who stands in
+ * front, as in `anthropic/claude-sonnet-4.5`, is not looked at.
+ */
 function parseRelease(id: string): Release {
-  const name = realModelName(foldCase(id).replace(/^models\//, ''));
+  const name = realModelName(foldCase(id).replace(/^.*\//, ''));
   const words: string[] = [];
   const version: number[] = [];
   const dates: string[] = [];

@@ -6,7 +6,7 @@ import type { ModelVariant } from '../canonical/model.ts';
 import type { ImageOptions } from '../canonical/request.ts';
 import type { ModelFamily } from '../config/settings.ts';
 import { told } from '../lib/localized-message.ts';
-import { createWildcard, foldCase } from '../lib/names.ts';
+import { compareCodePoints, createWildcard, foldCase } from '../lib/names.ts';
 import { neutralModelName, realModelName } from '../wire/vocabulary.ts';
 import { CATALOG, findCatalogModel, type ImpliedReasoning } from './catalog.ts';
 import type { Families } from './families.ts';
@@ -134,7 +134,10 @@ function respellings(name: string): readonly string[] {
   return [bare, dashed, dotted].filter((spelling) => spelling !== name);
 }
 
-/** What accounts offer under the name, its twin, or either with a date or without its own; else the catalogue's models. */
+/**
+ * What accounts offer under the name, its twin, or either with a date or without its own, or behind its maker's; else the
+ * catalogue's models.
+ */
 function findSpelled(name: string, offer: Offer): NamedModel | undefined {
   const { offered } = offer;
   const lower = name.toLowerCase();
@@ -145,7 +148,8 @@ function findSpelled(name: string, offer: Offer): NamedModel | undefined {
     const kind = spelling.toLowerCase() === lower ? 'offered' : 'offered-twin';
     return offeredModel({ kind, name, target: spelling });
   }
-  const target = findDated(spellings, offer) ?? findUndated(spellings, offer);
+  const target =
+    findDated(spellings, offer) ?? findUndated(spellings, offer) ?? findBehind(spellings, offer);
   if (target === undefined) return findOwn(lower);
   const model = offeredModel({ kind: 'offered-twin', name, target });
   return { ...model, implies: impliedBy(lower) };
@@ -155,9 +159,9 @@ const DATED = /^(.+)[-@](\d{4}-?\d\d-?\d\d)$/;
 
 /** Services list models with their date, and take the name without it, too. Of several dates the latest. */
 function findDated(names: ReadonlySet<string>, offer: Offer): string | undefined {
-  const known = datedIdsOf(offer.offered);
+  const { dated } = indexOf(offer.offered);
   return [...names]
-    .flatMap((name) => known.get(name) ?? [])
+    .flatMap((name) => dated.get(name) ?? [])
     .filter(({ id }) => isServed(id, offer))
     .reduce<DatedId | undefined>((a, b) => (a === undefined || b.date > a.date ? b : a), undefined)
     ?.id;
@@ -165,9 +169,22 @@ function findDated(names: ReadonlySet<string>, offer: Offer): string | undefined
 
 /** A service that lists a model without the date that the client names is nearer than another model. */
 function findUndated(names: ReadonlySet<string>, offer: Offer): string | undefined {
-  return [...names]
-    .flatMap((name) => DATED.exec(name)?.[1] ?? [])
-    .find((name) => offer.offered.has(name) && isServed(name, offer));
+  return undatedOf(names).find((name) => offer.offered.has(name) && isServed(name, offer));
+}
+
+function undatedOf(names: ReadonlySet<string>): readonly string[] {
+  return [...names].flatMap((name) => DATED.exec(name)?.[1] ?? []);
+}
+
+/** Services with the models of several makers list them as `openai/gpt-4o`. Of several that end alike the shortest. */
+function findBehind(names: ReadonlySet<string>, offer: Offer): string | undefined {
+  const { behind } = indexOf(offer.offered);
+  for (const name of [...names, ...undatedOf(names)]) {
+    const served = behind.get(name)?.filter((id) => isServed(id, offer)) ?? [];
+    const [best] = served.toSorted((a, b) => a.length - b.length || compareCodePoints(a, b));
+    if (best !== undefined) return best;
+  }
+  return undefined;
 }
 
 function isServed(id: string, { offered, within }: Offer): boolean {
@@ -180,29 +197,39 @@ interface DatedId {
   readonly date: string;
 }
 
-/** Those of one revision of what is offered, by the name without the date, in lower case. */
-interface DatedIds {
-  readonly revision: number;
-  readonly byName: ReadonlyMap<string, readonly DatedId[]>;
+/** The ids of one revision of what is offered, by parts of them in lower case. */
+interface OfferedIndex {
+  readonly revision: number | undefined;
+  /** By the name without the date. */
+  readonly dated: ReadonlyMap<string, readonly DatedId[]>;
+  /** By what stands behind the last slash. */
+  readonly behind: ReadonlyMap<string, readonly string[]>;
 }
 
-const datedIds = new WeakMap<Offer['offered'], DatedIds>();
+const indexes = new WeakMap<Offer['offered'], OfferedIndex>();
 
-function datedIdsOf(offered: Offer['offered']): DatedIds['byName'] {
+function indexOf(offered: Offer['offered']): OfferedIndex {
   const { revision } = offered;
-  const latest = datedIds.get(offered);
-  if (latest !== undefined && latest.revision === revision) return latest.byName;
-  const byName = new Map<string, DatedId[]>();
+  const latest = indexes.get(offered);
+  if (latest !== undefined && latest.revision === revision) return latest;
+  const dated = new Map<string, DatedId[]>();
+  const behind = new Map<string, string[]>();
   for (const id of offered) {
     const [, name, digits = ''] = DATED.exec(id) ?? [];
-    if (name === undefined) continue;
-    const dated = { id, date: digits.replaceAll('-', '') };
-    const others = byName.get(name.toLowerCase());
-    if (others === undefined) byName.set(name.toLowerCase(), [dated]);
-    else others.push(dated);
+    if (name !== undefined) add(dated, name, { id, date: digits.replaceAll('-', '') });
+    const slash = id.lastIndexOf('/');
+    if (slash !== -1) add(behind, id.slice(slash + 1), id);
   }
-  if (revision !== undefined) datedIds.set(offered, { revision, byName });
-  return byName;
+  const index = { revision, dated, behind };
+  if (revision !== undefined) indexes.set(offered, index);
+  return index;
+}
+
+function add<Value>(lists: Map<string, Value[]>, name: string, value: Value): void {
+  const key = name.toLowerCase();
+  const known = lists.get(key);
+  if (known === undefined) lists.set(key, [value]);
+  else known.push(value);
 }
 
 function findOwn(name: string): NamedModel | undefined {

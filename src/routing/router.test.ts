@@ -594,6 +594,29 @@ test('a name with a provider is looked up whole first, and in the mapping withou
   expect(router.route('openai/gpt-4o').target).toBe('alpha-3-pro-high');
 });
 
+test.each([
+  ['gpt-4o', 'openai/gpt-4o'],
+  ['GPT-4o-2024-08-06', 'openai/gpt-4o'],
+  ['gpt-4o-mini', 'openai/gpt-4o-mini'],
+  ['claude-sonnet-4-5', 'anthropic/claude-sonnet-4.5'],
+  ['claude-sonnet-4-5-20250929', 'anthropic/claude-sonnet-4.5'],
+  ['beta-sonnet-4.5', 'anthropic/claude-sonnet-4.5'],
+  ['deepseek-chat', 'DeepSeek/DeepSeek-Chat'],
+  // What somebody offers under the very name goes before it.
+  ['o3', 'o3'],
+  // Newest of the family, where nobody has the model itself.
+  ['gpt-4.1', 'openai/gpt-5.2'],
+  ['claude-3-5-haiku-latest', 'anthropic/claude-haiku-4.5'],
+])('%s is the model that a service offers behind the name of its maker, %s', (name, id) => {
+  const offered = [
+    ...['azure/openai/gpt-4o', 'openai/gpt-4o', 'openai/gpt-4o-mini', 'openai/gpt-5.2', 'o3'],
+    ...['anthropic/claude-sonnet-4.5', 'anthropic/claude-haiku-4.5', 'DeepSeek/DeepSeek-Chat'],
+    ...['openai/o3', 'openai/gpt-oss-120b', 'openai/gpt-5.2-pro'],
+  ];
+  expect(route(name, {}, offered).target).toBe(id);
+  expect(route(`${name}-low`, {}, offered)).toMatchObject({ target: id, effort: 'low' });
+});
+
 test('a remembered route is found anew once the mapping or the offers change', () => {
   let mapping: Readonly<Record<string, string>> = {};
   const offered = Object.assign(new Set(['m-one', 'm-two']), {
