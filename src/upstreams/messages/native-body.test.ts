@@ -411,6 +411,40 @@ test('the name of the model asks for no thinking where the client has begun the 
   expect(receipt).toEqual(['approximated thinking']);
 });
 
+test.each([
+  [{ thinking: 'on' }, 500, 24_576, 25_076],
+  [{ effort: 'low' }, 500, 8192, 8692],
+  [{ effort: 'high' }, 30_000, 24_576, 30_000],
+  [{ effort: 'max' }, 60_000, 47_616, 60_000],
+] as const)(
+  'the limit of the answer is raised over the thinking that the name asks for: %j',
+  (asked, limit, budget, raised) => {
+    const variant = { webSearch: false, ...asked };
+    const { body, receipt } = patched({ max_tokens: limit }, MANUAL, { variant });
+    expect(body).toMatchObject({ max_tokens: raised, thinking: { budget_tokens: budget } });
+    expect(receipt).toEqual(raised === limit ? [] : ['approximated max_tokens']);
+  },
+);
+
+test('that a model does not think as its name asks is told', () => {
+  for (const asked of [{ thinking: 'on' }, { effort: 'low' }] as const) {
+    const variant = { webSearch: false, ...asked };
+    const { body, receipt } = patched({}, 'claude-3-5-haiku', { variant });
+    expect(body).not.toHaveProperty('thinking');
+    expect(receipt).toEqual(['dropped thinking']);
+  }
+});
+
+test("the operator's amount wins over that of the name, too", () => {
+  const variant = { webSearch: false, effort: 'high' } as const;
+  const custom = { kind: 'custom', tokens: 3000 } as const;
+  const { body, receipt } = patched({}, MANUAL, { variant, thinkingMode: custom });
+  expect(body.thinking).toMatchObject({ budget_tokens: 3000 });
+  expect(receipt).toEqual(['approximated thinking']);
+  const adaptive = patched({}, ADAPTIVE, { variant, thinkingMode: { kind: 'adaptive' } }).body;
+  expect(adaptive).not.toHaveProperty('output_config');
+});
+
 test("the operator's amount wins", () => {
   const thinkingMode = { kind: 'custom', tokens: 3000 } as const;
   const change = { thinking: { type: 'enabled', budget_tokens: 2000 } };

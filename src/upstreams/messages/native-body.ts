@@ -23,6 +23,7 @@ import {
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { withoutBillingLine } from '../../transforms/instructions.ts';
+import { fitOutputLimit } from '../../transforms/limit-output.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { OpenResults } from '../wire-parts.ts';
@@ -177,7 +178,7 @@ function patchThinking(body: JsonObject, target: PatchTarget): void {
   if (said === undefined && effort === undefined) addVariant(body, variant, room);
   if (said === undefined || said.kind === 'off') return;
   if (capabilities.thinking.kind === 'none') {
-    receipt.add('dropped', 'thinking', told`This model does not think.`);
+    receipt.add('dropped', 'thinking', NO_THINKING);
     delete body.thinking;
   } else fitAmount(body, { said, effort }, room);
 }
@@ -324,26 +325,36 @@ function amountIn({ thinking: given }: JsonObject): ReasoningAmount | undefined 
   }
 }
 
+const NO_THINKING = told`This model does not think.`;
 const TOO_LARGE = told`The output limit does not hold the thinking budget; an effort takes its place.`;
 const NO_ROOM = told`Off: this request leaves no room for thinking.`;
 
 /** What the name of the model asks for, where the body says nothing and its answer has not begun. */
 function addVariant(body: JsonObject, variant: PatchTarget['variant'], room: Room): void {
-  const amount: ReasoningAmount | undefined =
+  const named: ReasoningAmount | undefined =
     variant.effort === undefined
       ? variant.thinking && { kind: 'adaptive' }
       : { kind: 'effort', effort: variant.effort };
-  if (amount === undefined) return;
+  if (named === undefined) return;
   const { limit, isForced, target } = room;
-  if (objectsOf(body.messages).at(-1)?.role === 'assistant') {
-    target.receipt.add('approximated', 'thinking', NO_ROOM);
+  const { capabilities, receipt, thinkingMode: mode } = target;
+  if (capabilities.thinking.kind === 'none') {
+    receipt.add('dropped', 'thinking', NO_THINKING);
     return;
   }
-  const space = { limit: roomFor(limit), isForced };
+  const note = (reason: Sentence): void => receipt.add('approximated', 'thinking', reason);
+  if (objectsOf(body.messages).at(-1)?.role === 'assistant') {
+    note(NO_ROOM);
+    return;
+  }
+  const amount = applyThinkingMode(named, { mode, thinking: capabilities.thinking, note });
+  // The limit of the answer follows the thinking, as the client knows of none.
+  const space = { limit: Number.POSITIVE_INFINITY, isForced };
   const { thinking, effort } = encodeThinking({ amount, showThoughts: true }, space, target);
   if (thinking !== undefined) {
     body.thinking = thinking;
-    dropBesideThinking(body, target.receipt);
+    body.max_tokens = fitOutputLimit(limit, readNumber(thinking.budget_tokens) ?? 0, target);
+    dropBesideThinking(body, receipt);
   }
   if (effort !== undefined) setEffort(body, effort);
 }
