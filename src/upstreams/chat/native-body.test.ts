@@ -51,6 +51,10 @@ test('V118 V133 what the name of the model asks for beside it goes where it is t
 });
 
 test('what the name asks for and the upstream does not have is told', () => {
+  for (const variant of [{ thinking: 'on' }, { effort: 'high' }] as const) {
+    const { body, notes } = patched({}, { variant });
+    expect([body.reasoning_effort, notes]).toEqual([undefined, ['dropped reasoning_effort']]);
+  }
   for (const variant of [{ webSearch: true }, { image: { size: '4K' } }] as const) {
     const { body, notes } = patched({}, { variant });
     expect([Object.keys(body).sort(), notes]).toEqual([['messages', 'model'], ['dropped model']]);

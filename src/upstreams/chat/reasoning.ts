@@ -179,12 +179,13 @@ export function encodeEffort(
   const { target, profile, isRelayed } = context;
   const path = isRelayed ? 'reasoning_effort' : 'thinking';
   const wanted = wantedWord(amount);
-  if (wanted === undefined) return amount.kind === 'adaptive' ? switchedOn(context) : UNSAID;
-  const isUnasked = amount.kind === 'off' && amount.isUnasked === true;
+  if (amount.kind === 'unset') return UNSAID;
   if (efforts.length === 0 || target.capabilities.thinking.kind === 'none') {
     if (wanted !== 'none') target.receipt.add('dropped', path, told`This model does not think.`);
     return UNSAID;
   }
+  if (wanted === undefined) return switchedOn(context);
+  const isUnasked = amount.kind === 'off' && amount.isUnasked === true;
   // Nobody asked, and nobody knows whether the model would think.
   if (isUnasked && reasons !== true) return UNSAID;
   if (profile.quirks.effort === 'object' && amount.kind === 'budget') {
@@ -260,8 +261,7 @@ function fieldsOf(word: EffortWord, { effort }: ChatQuirks): JsonObject {
 }
 
 /** Thinking as much as the model does by itself, where there is a word for that; else it thinks without one, or not. */
-function switchedOn({ target, profile }: FitContext): SaidEffort {
-  if (target.capabilities.thinking.kind === 'none') return UNSAID;
+function switchedOn({ profile }: FitContext): SaidEffort {
   switch (profile.quirks.effort) {
     case 'object':
       return { fields: { reasoning: { enabled: true } }, word: undefined };
