@@ -13,7 +13,7 @@ export const EFFORTS: readonly Effort[] = ['minimal', 'low', 'medium', 'high', '
 export const EFFORT_TOKENS = { minimal: 1024, low: 8192, medium: 16_384, high: 24_576 } as const;
 
 /** Tokens for "let the model decide" where no such mode is known. */
-const ADAPTIVE_TOKENS = 24_576;
+export const ADAPTIVE_TOKENS = 24_576;
 
 /** What the operator does with the amounts clients ask for. */
 export type ThinkingMode =

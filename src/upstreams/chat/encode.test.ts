@@ -439,6 +439,10 @@ test.each<[string, Amount, string | undefined]>([
   ['o3', { kind: 'effort', effort: 'minimal' }, 'low'],
   ['gpt-7', { kind: 'off' }, 'low'],
   ['gpt-5', { kind: 'adaptive' }, undefined],
+  // They think only if they are told to.
+  ['gpt-5.1', { kind: 'adaptive' }, 'high'],
+  ['openai/gpt-5.4-mini', { kind: 'adaptive' }, 'high'],
+  ['gpt-6-astra', { kind: 'adaptive' }, undefined],
   ['gpt-4o', { kind: 'effort', effort: 'high' }, undefined],
   ['gpt-5-chat-latest', { kind: 'effort', effort: 'high' }, undefined],
 ])('%s is asked for %j with %s', (modelId, amount, word) => {

@@ -24,7 +24,13 @@ import { closeObjects, encodeTools, freeTextTools, toAnswerSchema } from './enco
 import { fitBody } from './fit.ts';
 import { type FitContext, traitsOf } from './models.ts';
 import type { ChatProfile, ChatQuirks } from './profiles.ts';
-import { fieldFor, type Reasoning, readReasoning, reasoningFields } from './reasoning.ts';
+import {
+  amountBesideFunctions,
+  fieldFor,
+  type Reasoning,
+  readReasoning,
+  reasoningFields,
+} from './reasoning.ts';
 
 /**
  * The body without `stream`, which is said when it is sent. Expects what the transforms establish
@@ -101,18 +107,9 @@ function cacheKeyOf(key: string | undefined, { cacheKeyField: field }: ChatQuirk
   return field === 'session_id' && key.length > MAX_SESSION ? {} : { [field]: key };
 }
 
-/** Some models think beside functions only at an endpoint that is not of this wire. */
 function fitAmount({ reasoning, tools }: CanonicalRequest, context: FitContext): ReasoningAmount {
-  const { amount } = reasoning;
-  const { refusesEffortWithTools, efforts } = traitsOf(
-    context.profile.quirks,
-    context.target.modelId,
-  );
   const hasFunctions = tools.some(({ kind }) => kind === 'function' || kind === 'freeform');
-  if (!refusesEffortWithTools || !hasFunctions || amount.kind === 'off') return amount;
-  const reason = told`With functions this model takes no effort at Chat Completions.`;
-  if (amount.kind !== 'unset') context.target.receipt.add('dropped', 'thinking', reason);
-  return efforts.includes('none') ? { kind: 'off', isUnasked: true } : { kind: 'unset' };
+  return hasFunctions ? amountBesideFunctions(reasoning.amount, context) : reasoning.amount;
 }
 
 /** A name the wire takes; the schemas of other protocols have none. */

@@ -27,6 +27,8 @@ export interface ModelTraits {
    * gpt-5.4 in /v1/chat/completions").
    */
   readonly refusesEffortWithTools: boolean;
+  /** True where no effort stands for none ("gpt-5.1 defaults to none", platform.openai.com, "Using GPT-5.1"). */
+  readonly thinksIfTold: boolean;
   /** True for models that may search the web; their ids say so. */
   readonly searches: boolean;
   /** By rising amount; empty where the amount cannot be said. */
@@ -52,13 +54,13 @@ export function capabilitiesOf(
 ): ModelCapabilities {
   const { quirks } = profile;
   const media = profile.findMediaModel(modelId);
-  const { reasons, searches, takesParallelToolCalls } = traitsOf(quirks, modelId);
+  const { reasons, searches, takesParallelToolCalls, thinksIfTold } = traitsOf(quirks, modelId);
   const thinks = quirks.effort !== undefined && (listed?.supportsThinking ?? reasons ?? true);
   const inputTokenLimit = listed?.inputTokenLimit ?? UNKNOWN_LIMIT;
   const answering: ModelCapabilities = {
     inputTokenLimit,
     outputTokenLimit: listed?.outputTokenLimit ?? inputTokenLimit,
-    thinking: thinks ? (quirks.effort === 'field' ? LEVELS : SWITCHED) : { kind: 'none' },
+    thinking: thinks ? levelsOf(quirks, thinksIfTold) : { kind: 'none' },
     unsignedCalls: 'accepted',
     signatureFamily: familyOf(profile.id, modelId),
     callsFunctions: listed?.callsFunctions ?? true,
@@ -117,8 +119,14 @@ const LEVELS: ModelCapabilities['thinking'] = {
   kind: 'level',
   levels: ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'],
 };
+const TOLD: ModelCapabilities['thinking'] = { ...LEVELS, isAdaptive: true };
 /** Where thinking can be switched on, some models think only then. */
-const SWITCHED: ModelCapabilities['thinking'] = { ...LEVELS, isAdaptive: true, isOptIn: true };
+const SWITCHED: ModelCapabilities['thinking'] = { ...TOLD, isOptIn: true };
+
+function levelsOf({ effort }: ChatQuirks, thinksIfTold: boolean): ModelCapabilities['thinking'] {
+  if (effort !== 'field') return SWITCHED;
+  return thinksIfTold ? TOLD : LEVELS;
+}
 
 /** Thoughts mean nothing to another vendor's models, nor to the same ones reached in another way. */
 function familyOf(profileId: string, modelId: string): string {
@@ -140,6 +148,7 @@ export function traitsOf(quirks: ChatQuirks, modelId: string): ModelTraits {
       takesParallelToolCalls,
       takesFreeText: false,
       refusesEffortWithTools: false,
+      thinksIfTold: false,
       searches,
       efforts: takesEfforts,
     };
@@ -156,6 +165,7 @@ export function traitsOf(quirks: ChatQuirks, modelId: string): ModelTraits {
       publicIds === 'all' &&
       generation.version >= FIRST_WITHOUT_TOOL_EFFORT &&
       generation.family === 'gpt',
+    thinksIfTold: known.includes('none'),
     searches,
     efforts: takesEfforts.filter((word) => known.includes(word)),
   };

@@ -50,6 +50,25 @@ test('V118 V133 what the name of the model asks for beside it goes where it is t
   });
 });
 
+test('thinking that the name asks for is said where a model thinks only then, and left out beside functions', () => {
+  const said = (modelId: string, effort: 'high' | undefined, more: JsonObject = {}) => {
+    const variant = effort === undefined ? ({ thinking: 'on' } as const) : { effort };
+    const { body, notes } = patched(more, { modelId, variant });
+    return [body.reasoning_effort, notes];
+  };
+  expect(said('gpt-5', undefined)).toEqual([undefined, []]);
+  expect(said('gpt-5.2', undefined)).toEqual(['high', []]);
+  const tools = [{ type: 'function', function: { name: 'f' } }];
+  expect(said('gpt-5.2', undefined, { tools })).toEqual(['high', []]);
+  for (const effort of ['high', undefined] as const) {
+    expect(said('gpt-5.6', effort)).toEqual(['high', []]);
+    expect(said('gpt-5.6', effort, { tools })).toEqual(['none', ['dropped reasoning_effort']]);
+  }
+  expect(said('gpt-6-astra', 'high', { tools })).toEqual([undefined, ['dropped reasoning_effort']]);
+  // What a client says itself is between it and the service.
+  expect(said('gpt-5.6', 'high', { tools, reasoning_effort: 'low' })).toEqual(['low', []]);
+});
+
 test('what the name asks for and the upstream does not have is told', () => {
   for (const variant of [{ thinking: 'on' }, { effort: 'high' }] as const) {
     const { body, notes } = patched({}, { variant });

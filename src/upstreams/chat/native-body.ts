@@ -24,7 +24,13 @@ import {
   type ReasoningField,
   SERVICE_FIELDS,
 } from './profiles.ts';
-import { fieldFor, type Reasoning, reasoningFields, takeAmount } from './reasoning.ts';
+import {
+  amountBesideFunctions,
+  fieldFor,
+  type Reasoning,
+  reasoningFields,
+  takeAmount,
+} from './reasoning.ts';
 
 /** Words of this gateway and of other upstreams. */
 const FOREIGN_FIELDS: ReadonlySet<string> = new Set([
@@ -64,7 +70,7 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
   patchSearch(patched, target);
   patchDrawing(patched, target);
   const said = takeAmount(patched, quirks);
-  fitBody(patched, amountOf(said, target), context);
+  fitBody(patched, amountOf(said, patched, { ...context, target }), context);
   return patched;
 }
 
@@ -107,15 +113,21 @@ function patchDrawing(body: JsonObject, target: PatchTarget): void {
 
 function amountOf(
   said: ReasoningAmount,
-  { variant, thinkingMode, capabilities, receipt }: PatchTarget,
-) {
-  const named = amountInName(variant) ?? said;
-  return applyThinkingMode(said.kind === 'unset' ? named : said, {
-    mode: thinkingMode,
+  body: JsonObject,
+  context: FitContext & { readonly target: PatchTarget },
+): ReasoningAmount {
+  const { variant, thinkingMode: mode, capabilities, receipt } = context.target;
+  const named = said.kind === 'unset' ? amountInName(variant) : undefined;
+  const amount = applyThinkingMode(named ?? said, {
+    mode,
     thinking: capabilities.thinking,
     note: (reason) => receipt.add('approximated', 'reasoning_effort', reason),
   });
+  const hasFunctions = objectsOf(body.tools).some(({ type }) => FUNCTIONS.includes(type));
+  return named !== undefined && hasFunctions ? amountBesideFunctions(amount, context) : amount;
 }
+
+const FUNCTIONS: readonly unknown[] = ['function', 'custom'];
 
 function amountInName({ effort, thinking }: PatchTarget['variant']): ReasoningAmount | undefined {
   if (effort !== undefined) return { kind: 'effort', effort };

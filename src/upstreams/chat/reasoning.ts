@@ -1,6 +1,7 @@
 // Thoughts on this wire: three fields for them in an answer, one in which they go back, and how much is to be thought.
 
 import {
+  ADAPTIVE_TOKENS,
   amountOfBudget,
   amountOfWord,
   BUDGET_KEYS,
@@ -24,7 +25,7 @@ import {
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { objectsOf, textOf, usedKey } from '../../lib/read-values.ts';
-import type { FitContext, ModelTraits } from './models.ts';
+import { type FitContext, type ModelTraits, traitsOf } from './models.ts';
 import type { ChatQuirks, EffortWord, ReasoningField } from './profiles.ts';
 
 /**
@@ -173,7 +174,7 @@ const RISING: readonly EffortWord[] = ['none', ...EFFORTS];
 /** The fields that say an amount, with what is lost in the receipt. */
 export function encodeEffort(
   amount: ReasoningAmount,
-  { efforts, reasons }: ModelTraits,
+  { efforts, reasons, thinksIfTold }: ModelTraits,
   context: FitContext,
 ): SaidEffort {
   const { target, profile, isRelayed } = context;
@@ -184,7 +185,7 @@ export function encodeEffort(
     if (wanted !== 'none') target.receipt.add('dropped', path, told`This model does not think.`);
     return UNSAID;
   }
-  if (wanted === undefined) return switchedOn(context);
+  if (wanted === undefined) return switchedOn(context, thinksIfTold);
   const isUnasked = amount.kind === 'off' && amount.isUnasked === true;
   // Nobody asked, and nobody knows whether the model would think.
   if (isUnasked && reasons !== true) return UNSAID;
@@ -261,7 +262,7 @@ function fieldsOf(word: EffortWord, { effort }: ChatQuirks): JsonObject {
 }
 
 /** Thinking as much as the model does by itself, where there is a word for that; else it thinks without one, or not. */
-function switchedOn({ profile }: FitContext): SaidEffort {
+function switchedOn({ profile }: FitContext, thinksIfTold: boolean): SaidEffort {
   switch (profile.quirks.effort) {
     case 'object':
       return { fields: { reasoning: { enabled: true } }, word: undefined };
@@ -270,8 +271,23 @@ function switchedOn({ profile }: FitContext): SaidEffort {
     case 'template':
       return { fields: { chat_template_kwargs: { enable_thinking: true } }, word: undefined };
     default:
-      return UNSAID;
+      return thinksIfTold ? { fields: { reasoning_effort: ADAPTIVE }, word: ADAPTIVE } : UNSAID;
   }
+}
+
+const ADAPTIVE = effortOfTokens(ADAPTIVE_TOKENS);
+
+/** Some models think beside functions only at an endpoint that is not of this wire. */
+export function amountBesideFunctions(
+  amount: ReasoningAmount,
+  { target, profile, isRelayed }: FitContext,
+): ReasoningAmount {
+  const { refusesEffortWithTools, efforts } = traitsOf(profile.quirks, target.modelId);
+  if (!refusesEffortWithTools || amount.kind === 'off') return amount;
+  const reason = told`With functions this model takes no effort at Chat Completions.`;
+  const path = isRelayed ? 'reasoning_effort' : 'thinking';
+  if (amount.kind !== 'unset') target.receipt.add('dropped', path, reason);
+  return efforts.includes('none') ? { kind: 'off', isUnasked: true } : { kind: 'unset' };
 }
 
 /** The fields in which clients of this wire say it, in any dialect. */
