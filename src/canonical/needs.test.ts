@@ -88,6 +88,7 @@ test.each<readonly [Need, Partial<ModelCapabilities>]>([
   ['speech', { refusesSpeech: true }],
   ['drawing', { drawsImages: false }],
   ['serial-calls', { takesSerialCalls: undefined }],
+  ['token-count', { countsNoTokens: true }],
 ])('a model may lack %s, and has what nobody knows of it', (need, change) => {
   const known = { drawsImages: true, takesSerialCalls: true } as const;
   const lacking = (one: Partial<ModelCapabilities>): number =>

@@ -29,6 +29,8 @@ const NEEDS = [
   'speech',
   'drawing',
   'forced-call',
+  /** Of calls that ask for nothing else: without it the count is an estimate. */
+  'token-count',
   /** What only an upstream of the client's own wire can be sent at all. */
   'own-wire',
 ] as const;
@@ -101,6 +103,7 @@ export function lackingOf({ wire, capabilities }: Offer, ownWire: string | undef
     speech: capabilities.refusesSpeech !== true,
     drawing: capabilities.drawsImages,
     'forced-call': callsFunctions,
+    'token-count': capabilities.countsNoTokens !== true,
     'own-wire': isRelayed,
   };
   return ALL & ~needSet(...NEEDS.filter((need) => has[need]));

@@ -82,15 +82,15 @@ export type RoutedCall = readonly [RouteChoice, ...RouteChoice[]];
 export async function routeCall(
   call: AskedCall,
   context: CallContext,
-  routing: Routing & { readonly session?: string | undefined },
+  routing: Routing & { readonly session?: string | undefined; readonly alsoNeeds?: NeedSet },
 ): Promise<RoutedCall> {
-  const { pool, session } = routing;
+  const { pool, session, alsoNeeds = 0 } = routing;
   const lists = pool.ensureModels(call.model);
   if (lists !== undefined) await lists;
   if (context.isLarge === true) await nextTurn();
   const wire = call.relay?.wire;
   let read: NeedSet | undefined;
-  const needs = { wire, read: () => (read ??= readNeeds(call)) };
+  const needs = { wire, read: () => (read ??= readNeeds(call) | alsoNeeds) };
   const named = { model: call.model, session, needs };
   let routes: RoutedCall;
   try {

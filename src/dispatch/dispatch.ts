@@ -3,6 +3,7 @@
 import { recordedSession } from '../canonical/call-record.ts';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { changed, GatewayError } from '../canonical/error.ts';
+import { needSet } from '../canonical/needs.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import { mendText } from '../canonical/text-forms.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -147,7 +148,8 @@ class Dispatch implements Dispatcher {
     const session = headerSession(context);
     const { estimator } = this.#attempts;
     try {
-      const routes = await routeCall(call, context, { ...this.#options, session });
+      const routing = { ...this.#options, session, alsoNeeds: TOKEN_COUNT };
+      const routes = await routeCall(call, context, routing);
       const bodies = new CallBodies(call, context, { ...this.#options, mayBePiece: true });
       const setup = { routes, bodies, estimator, dependencies: this.#dependencies };
       return await countTokens(call, context, setup);
@@ -175,6 +177,8 @@ class Dispatch implements Dispatcher {
     return changed(error, { message: withSuggestion(error.sentence, meant) });
   }
 }
+
+const TOKEN_COUNT = needSet('token-count');
 
 /** The body with what is mended in its text when it is sent. */
 function asSent(body: JsonObject, receipt: Receipt): JsonObject {

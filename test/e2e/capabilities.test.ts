@@ -78,6 +78,22 @@ test('a picture goes to the upstream that sees it, and text to the one that goes
   expect(chat.calls).toHaveLength(1);
 });
 
+test('tokens are counted by the upstream that can, and estimated where no such one is left', async () => {
+  const count = () =>
+    fetch(`${gateway.url}/v1/messages/count_tokens`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': GATEWAY_KEY },
+      body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'How many?' }] }),
+    });
+  const totalTokens = 4711;
+  generate.script({ model: () => ({ kind: 'status', status: 200, body: { totalTokens } }) });
+  const counted = await count();
+  expect(counted.headers.get('x-isthmus-estimate')).toBeNull();
+  expect(await counted.json()).toEqual({ input_tokens: totalTokens });
+  generate.script({ model: () => LIMITED });
+  expect((await count()).headers.get('x-isthmus-estimate')).toBe('tokens');
+});
+
 test('while that one is at its limit the other one answers, and the receipt says what it was not shown', async () => {
   generate.script({ model: () => LIMITED });
   const { data, response } = await ask([WORDS, PICTURE]);

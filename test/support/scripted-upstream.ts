@@ -93,7 +93,7 @@ export async function startScriptedUpstream(
     void readText(request).then((text) => {
       const path = request.url ?? '';
       if (path === '/token') return send(response, answerToken(new URLSearchParams(text)), false);
-      const match = /\/models\/([^:?]+):(stream)?generateContent/i.exec(path);
+      const match = /\/models\/([^:?]+):(?:(stream)?generateContent|countTokens)/i.exec(path);
       if (match === null && path.includes('/models')) {
         lists += 1;
         return send(response, { kind: 'status', status: 200, body: listOf(models) }, false);

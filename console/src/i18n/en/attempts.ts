@@ -84,6 +84,7 @@ export const attempts = {
     speech: 'does not generate speech',
     drawing: 'does not generate images',
     forcedCall: 'does not support forced calls',
+    tokenCount: 'does not count tokens',
     ownWire: 'cannot be sent the request as it came',
     verification: 'waits for verification',
     credential: 'was refused its credential',
