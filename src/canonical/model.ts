@@ -52,6 +52,8 @@ export interface ModelCapabilities {
   readonly refusesSchemas?: true | undefined;
   /** True for a model that does not go on from its own words. */
   readonly refusesPrefill?: true | undefined;
+  /** True for a model that gives no log-probabilities: asked for them, it does without or refuses the request. */
+  readonly refusesLogprobs?: true | undefined;
   /** True where its upstream has no call that counts tokens. */
   readonly countsNoTokens?: true | undefined;
   /** True for a model that never answers aloud. */

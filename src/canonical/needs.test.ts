@@ -65,6 +65,7 @@ test.each<readonly [string, Partial<CanonicalRequest>, readonly Need[]]>([
   ['a drawing', { outputModalities: ['text', 'image'] }, ['drawing']],
   ['a drawing that is demanded', { mustDraw: true }, ['drawing']],
   ['speech', { outputModalities: ['audio'] }, ['speech']],
+  ['log-probabilities', { sampling: { logprobs: { alternatives: 0 } } }, ['logprobs']],
 ])('%s needs just that', (_, change, needs) => {
   expect(needsOf(requestOf(change))).toBe(needSet(...needs));
 });
@@ -89,6 +90,7 @@ test.each<readonly [Need, Partial<ModelCapabilities>]>([
   ['drawing', { drawsImages: false }],
   ['serial-calls', { takesSerialCalls: undefined }],
   ['token-count', { countsNoTokens: true }],
+  ['logprobs', { refusesLogprobs: true }],
 ])('a model may lack %s, and has what nobody knows of it', (need, change) => {
   const known = { drawsImages: true, takesSerialCalls: true } as const;
   const lacking = (one: Partial<ModelCapabilities>): number =>

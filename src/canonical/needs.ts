@@ -29,6 +29,7 @@ const NEEDS = [
   'speech',
   'drawing',
   'forced-call',
+  'logprobs',
   /** Of calls that ask for nothing else: without it the count is an estimate. */
   'token-count',
   /** What only an upstream of the client's own wire can be sent at all. */
@@ -103,6 +104,7 @@ export function lackingOf({ wire, capabilities }: Offer, ownWire: string | undef
     speech: capabilities.refusesSpeech !== true,
     drawing: capabilities.drawsImages,
     'forced-call': callsFunctions,
+    logprobs: capabilities.refusesLogprobs !== true,
     'token-count': capabilities.countsNoTokens !== true,
     'own-wire': isRelayed,
   };
@@ -166,7 +168,7 @@ function toolNeeds({ tools, toolChoice, parallelToolCalls }: CanonicalRequest): 
 }
 
 function answerNeeds(request: CanonicalRequest): NeedSet {
-  const { outputFormat, tools, outputModalities = [], image, mustDraw } = request;
+  const { outputFormat, tools, outputModalities = [], image, mustDraw, sampling } = request;
   let needs = 0;
   if (outputFormat.kind !== 'text') {
     needs |= bitOf(tools.length > 0 ? 'format-with-tools' : 'format');
@@ -176,5 +178,6 @@ function answerNeeds(request: CanonicalRequest): NeedSet {
     needs |= bitOf('drawing');
   }
   if (outputModalities.includes('audio')) needs |= bitOf('speech');
+  if (sampling.logprobs !== undefined) needs |= bitOf('logprobs');
   return needs;
 }

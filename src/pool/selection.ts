@@ -83,6 +83,7 @@ const LOSING: Readonly<Record<Need, string>> = {
   speech: 'does not generate speech',
   drawing: 'does not generate images',
   'forced-call': 'does not support forced calls',
+  logprobs: 'does not give log-probabilities',
   'token-count': 'does not count tokens',
   'own-wire': 'cannot be sent the request as it came',
 };

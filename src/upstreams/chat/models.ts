@@ -78,6 +78,7 @@ export function capabilitiesOf(
     refusesMedia: [...new Set([...mediaRefusedBy(quirks), ...(listed?.refusesMedia ?? [])])],
     serverTools: searches ? ['web-search'] : [],
     refusesSchemas: quirks.responseFormat === 'json-object' ? true : undefined,
+    refusesLogprobs: quirks.takesLogprobs && reasons !== true ? undefined : true,
     countsNoTokens: true,
   };
   return media === undefined ? answering : { ...answering, ...capabilitiesOfMedia(media) };

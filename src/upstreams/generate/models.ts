@@ -19,6 +19,7 @@ export function capabilitiesOf(
     outputTokenLimit: listed?.outputTokenLimit ?? row.capabilities.outputTokenLimit,
     thinking: thinkingOf(row, listed),
     signatureFamily: familyOf(modelId),
+    refusesLogprobs: row.traits.givesLogprobs ? undefined : true,
     ...profile.capabilityOverrides,
   };
 }

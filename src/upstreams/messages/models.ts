@@ -37,6 +37,7 @@ export function capabilitiesOf(
     refusesMedia: ['audio', 'video', ...(listed?.refusesMedia ?? [])],
     refusesPrefill: traits.takesPrefill ? undefined : true,
     refusesSpeech: true,
+    refusesLogprobs: true,
     ...capabilityOverrides,
   };
 }

@@ -84,6 +84,7 @@ export const attempts = {
     speech: 'does not generate speech',
     drawing: 'does not generate images',
     forcedCall: 'does not support forced calls',
+    logprobs: 'does not give log-probabilities',
     tokenCount: 'does not count tokens',
     ownWire: 'cannot be sent the request as it came',
     verification: 'waits for verification',

@@ -381,6 +381,7 @@ export const attempts: PartlyTranslated<typeof englishAttempts> = {
     speech: '音声合成に対応していない',
     drawing: '画像生成に対応していない',
     forcedCall: '関数呼び出しを強制できない',
+    logprobs: '対数確率に対応していない',
     tokenCount: 'トークン数を数えられない',
     ownWire: 'リクエストをそのまま送信できない',
     verification: '確認待ち',

@@ -87,6 +87,7 @@ export const attempts: Translated<typeof english> = {
     speech: '不能生成语音',
     drawing: '不能生成图片',
     forcedCall: '不支持强制调用函数',
+    logprobs: '不提供对数概率',
     tokenCount: '不支持 token 计数',
     ownWire: '无法接收原样的请求',
     verification: '等待验证',
