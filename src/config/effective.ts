@@ -87,7 +87,7 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
     upstreamSeeds,
     telemetry: readTelemetrySettings(environment),
     secretKey: environment.secretKey,
-    drainDelayMs: environment.drainDelayMs ?? 0,
+    drainDelayMs: 1000 * (environment.drainDelay ?? 0),
     /** What was set but does nothing, for the log and the overview. */
     warnings: [
       ...(environment.strays ?? []),

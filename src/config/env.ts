@@ -104,6 +104,9 @@ export type RestartReason = 'socket' | 'path' | 'process';
 
 export const DEFAULT_DIST_PATH = 'dist';
 
+/** Longer than any balancer takes to notice. */
+const MAX_DRAIN_DELAY_SECONDS = 600;
+
 const PROXY = PROXY_SCHEMA.properties;
 
 /** Every variable, by its name in the code. Each may also be given as `NAME_FILE`: a file that holds the value. */
@@ -269,7 +272,7 @@ export const VARIABLES = {
     flag: '--data-dir',
     restart: 'path',
   }),
-  drainDelayMs: variable('ISTHMUS_DRAIN_DELAY', readDrainDelay, {
+  drainDelay: variable('ISTHMUS_DRAIN_DELAY', wholeNumber(0, MAX_DRAIN_DELAY_SECONDS), {
     summary:
       'Seconds for which the gateway still accepts requests after a signal to stop, while `/readyz` returns 503.',
     fallback: code(0),
@@ -374,13 +377,6 @@ function readerOf(row: SettingSchema): readonly [forms: string, read: (text: str
   if (type === 'boolean') return [': `true` or `false`', readSwitch];
   if (type === 'integer') return ['', wholeNumber(least, most)];
   return ['', check];
-}
-
-/** Longer than any balancer takes to notice. */
-const MAX_DRAIN_DELAY_SECONDS = 600;
-
-function readDrainDelay(text: string): number {
-  return wholeNumber(0, MAX_DRAIN_DELAY_SECONDS)(text) * 1000;
 }
 
 function oneOf<const Word extends string>(words: readonly Word[]): (text: string) => Word {

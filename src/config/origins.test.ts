@@ -53,6 +53,22 @@ test('no secret is told, only whether there is one, and of servers only the host
   });
 });
 
+test('amounts are told in the unit of their variable', () => {
+  const amounts = {
+    ABV_MAX_BODY_SIZE: '5000000',
+    DATABASE_POOL_SIZE: '7',
+    DATABASE_CONNECT_TIMEOUT: '3',
+    DATABASE_STATEMENT_TIMEOUT: '20',
+    ISTHMUS_DRAIN_DELAY: '15',
+    OTEL_TRACES_SAMPLER_ARG: '0.25',
+    WORKERS: '2',
+  };
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+  const { variables } = read({ ...amounts, ...endpoint });
+  const told = Object.keys(amounts).map((name) => [name, named(variables, name)?.value]);
+  expect(Object.fromEntries(told)).toEqual(amounts);
+});
+
 test('a flag wins over the environment, that over the file, that over the default', () => {
   const origin = (...given: Parameters<typeof read>) => named(read(...given).variables, 'PORT');
   const file = { proxy: { port: 3 } };
