@@ -33,6 +33,8 @@ export async function serve(flags: Flags) {
   outliveOutput();
   const environment = readEnvironment();
   const channel = channelToParent();
+  // It means the parent, which replaces its workers; one process has nothing to reload. A terminal that closes means the end.
+  if (channel !== undefined || process.stdout.isTTY !== true) process.on('SIGHUP', () => undefined);
   shareMemory(countWorkers(environment.workers ?? 1));
   let updates: UpdateCheck | undefined;
   const { app, config, log, newKeyFile, close } = await openGateway({
@@ -41,8 +43,6 @@ export async function serve(flags: Flags) {
     joinParent:
       channel &&
       ((name, log) => {
-        // It means the parent, which replaces its workers then.
-        process.on('SIGHUP', () => undefined);
         const siblings = joinSiblings(channel, { name, clock: createSystemClock(), log });
         return { siblings, incoming: takeFromParent() };
       }),

@@ -45,6 +45,7 @@ test.runIf(hasSystemd)('systemd finds nothing wrong with the unit, and little ex
 test('the unit starts what there is, waits for responses, and leaves V8 its compiler', () => {
   const settingOf = (key: string): string => new RegExp(`^${key}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
   expect(settingOf('ExecStart')).toBe(`${PROGRAM} serve`);
+  expect(settingOf('ExecReload')).toBe('/bin/kill -HUP $MAINPID');
   expect(Number(settingOf('TimeoutStopSec'))).toBeGreaterThanOrEqual(GRACE_SECONDS);
   expect(settingOf('Environment')).toContain(`${VARIABLES.dataDir.name}=%S/isthmus`);
   expect(settingOf('StateDirectory')).toBe('isthmus');

@@ -34,3 +34,11 @@ test('a told gateway serves on for the drain delay, and is gone after it', async
   await expect(statusOf('/livez')).rejects.toThrow();
   await gateway.stop();
 });
+
+test('a hangup ends no gateway whose output is no terminal: a service that is told to reload, or nohup', async () => {
+  const gateway = await startGateway({});
+  gateway.signal('SIGHUP');
+  const answer = await fetch(`${gateway.url}/livez`, { headers: { connection: 'close' } });
+  expect(answer.status).toBe(200);
+  expect(await gateway.stop()).toBe(0);
+});
