@@ -46,6 +46,8 @@ test('the unit starts what there is, waits for responses, and leaves V8 its comp
   const settingOf = (key: string): string => new RegExp(`^${key}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
   expect(settingOf('ExecStart')).toBe(`${PROGRAM} serve`);
   expect(settingOf('ExecReload')).toBe('/bin/kill -HUP $MAINPID');
+  // A core has every token of the process in it.
+  expect(settingOf('LimitCORE')).toBe('0');
   expect(Number(settingOf('TimeoutStopSec'))).toBeGreaterThanOrEqual(GRACE_SECONDS);
   expect(settingOf('Environment')).toContain(`${VARIABLES.dataDir.name}=%S/isthmus`);
   expect(settingOf('StateDirectory')).toBe('isthmus');
