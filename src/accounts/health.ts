@@ -202,6 +202,12 @@ export function isStandingBy({ health: { status } }: { readonly health: AccountH
   return status.kind === 'disabled' && status.reason === 'standing-by';
 }
 
+/** True for what somebody disabled, and for made-up accounts that rest: nothing is wrong with them. */
+export function isDisabledOnPurpose(account: { readonly health: AccountHealth }): boolean {
+  const { status } = account.health;
+  return isStandingBy(account) || (status.kind === 'disabled' && status.reason === 'manual');
+}
+
 /** `startedAt` is when the attempt began, now when absent: what began before a cooldown does not change it. */
 export type HealthEvent =
   | {

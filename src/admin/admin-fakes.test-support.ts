@@ -145,6 +145,7 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
       lastUsedAt: () => undefined,
       conditionOf: () => fakes.condition,
       nameOf: () => undefined,
+      unservedModels: () => [],
       overloads: fakes.overloads,
       sessions: {
         sessions: () => fakes.sessions,

@@ -34,7 +34,10 @@ export interface AdminOptions {
   readonly book: AccountBook;
   readonly upstreams: UpstreamDirectory;
   readonly tokens: TokenSource;
-  readonly pool: Pick<Pool, 'overloads' | 'lastUsedAt' | 'conditionOf' | 'nameOf'> & {
+  readonly pool: Pick<
+    Pool,
+    'overloads' | 'lastUsedAt' | 'conditionOf' | 'nameOf' | 'unservedModels'
+  > & {
     readonly sessions: Pick<Pool['sessions'], 'sessions' | 'bound' | 'forget' | 'forgetAll'>;
   };
   readonly trials: Pick<AccountTrials, 'note' | 'last' | 'forget'>;

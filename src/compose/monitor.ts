@@ -259,13 +259,20 @@ function openAlerts(options: OpenAlertsOptions) {
     conditions: () =>
       readAttention(attention).map(({ about, ...condition }) => ({
         ...condition,
-        about: [about.account, about.upstream, about.family, about.quotaKind].join(' '),
+        about: subjectOf(about),
       })),
     post: createPost({ proxyFor, clock }),
     gateway: () => attention.facts().address,
     hide: (text) => redactorFor([]).text(text),
   });
   return { alerts, settings };
+}
+
+type AttentionFacts = ReturnType<typeof readAttention>[number]['about'];
+
+/** Models that an upstream cools down for come and go; without an upstream they are the subject. */
+function subjectOf({ account, upstream, models, family, quotaKind }: AttentionFacts): string {
+  return [account, upstream ?? models, family, quotaKind].join(' ');
 }
 
 function readAlertSettings({

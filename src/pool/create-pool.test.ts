@@ -319,6 +319,28 @@ test('an account’s list is read without regard to case, the exact id first', (
   expect(bench.ask()).toMatchObject({ kind: 'none', reason: 'not-offered' });
 });
 
+test('a model that no account can serve for a minute or more is told, unless that is meant', async () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }, { id: 'b' }] });
+  const list = (id: string, ...ids: readonly string[]) =>
+    bench.book.setModels(id, new Map(ids.map((model) => [model, { id: model }])));
+  const unserved = () => bench.pool.unservedModels(9);
+  list('a', 'm', 'n');
+  list('b', 'M');
+  expect(unserved()).toEqual([]);
+  bench.book.setQuotas('a', new Map(['m', 'n'].map((id) => [id, readingOf(bench, 0, 90_000)])));
+  expect(unserved()).toEqual(['n']);
+  await bench.clock.advance(31_000);
+  expect(unserved()).toEqual([]);
+  const suspended = { kind: 'failure', model: 'm', failure: { kind: 'forbidden' } } as const;
+  bench.book.apply('a', suspended);
+  expect(unserved()).toEqual(['n']);
+  bench.book.apply('b', suspended);
+  expect(unserved()).toEqual(['M', 'm', 'n']);
+  expect(bench.pool.unservedModels(2)).toEqual(['M', 'm']);
+  bench.book.apply('a', { kind: 'disable' });
+  expect(unserved()).toEqual(['M']);
+});
+
 test('an upstream that is only guessed to have the model comes behind those that list it', () => {
   const played = createFakeUpstream(() => ({ frames: [] }));
   const upstreams = ['known', 'mute'].map((id) => [id, { ...played, id }] as const);

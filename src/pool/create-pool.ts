@@ -74,6 +74,8 @@ export function createPool(options: PoolOptions) {
     lacking: (request: LeaseRequest) => leasing.lacking(request, clock.now()),
     /** How many accounts could serve it now, but for limits of the moment. */
     usableAccounts: (request: LeaseRequest) => indexes.of(request, clock.now()).eligibleCount,
+    /** The first models that accounts offer and none can serve for a minute or more, unless that is meant. */
+    unservedModels: (most: number) => indexes.unserved(most, clock.now()),
     /** Restores the sessions of the last run; to be called before the first lease. Never rejects. */
     loadSessions: () => sessions.load((accountId) => book.find(accountId) !== undefined),
     /** The throttled models of overloaded upstreams. */

@@ -2,7 +2,9 @@
 
 import type { Account } from '../accounts/account.ts';
 import type { BookChange } from '../accounts/account-book.ts';
+import { isDisabledOnPurpose } from '../accounts/health.ts';
 import { touchLru } from '../lib/collections.ts';
+import { compareCodePoints } from '../lib/names.ts';
 import { checkEligibility, type Eligibility, knownQuota, type OwnId } from './eligibility.ts';
 import {
   type AccountLoad,
@@ -171,6 +173,8 @@ type Asked = Pick<LeaseRequest, 'model' | 'upstreamId'>;
 
 /** Clients may name any model; the indexes of those not asked for lately are dropped. */
 const MAX_INDEXES = 32;
+/** Limits of a minute are over before anybody could act. */
+const LONG_WAIT_MS = 60_000;
 
 /** The indexes of the models asked for lately: built on first use, kept current with the account book. */
 export class ModelIndexes {
@@ -226,6 +230,34 @@ export class ModelIndexes {
   /** Milliseconds since the epoch; undefined when the account was not used since the start. */
   lastUsedAt(accountId: string): number | undefined {
     return this.#loads.get(accountId)?.lastUsedAt;
+  }
+
+  /** The first models that accounts offer and none can serve for a while. Those disabled on purpose offer nothing. */
+  unserved(most: number, now: number): readonly string[] {
+    const accounts = this.#options.book.list();
+    const offered = new Set<string>();
+    const served = new Set<string>();
+    for (const account of accounts) {
+      if (isDisabledOnPurpose(account)) continue;
+      for (const model of account.models?.keys() ?? []) {
+        if (!served.has(model) && this.#serves(account, model, now)) served.add(model);
+        offered.add(model);
+      }
+    }
+    const unserved: string[] = [];
+    for (const model of [...offered].sort(compareCodePoints)) {
+      if (unserved.length === most) break;
+      // Another version, or a list that is not known yet, may stand in.
+      if (served.has(model) || accounts.some((one) => this.#serves(one, model, now))) continue;
+      unserved.push(model);
+    }
+    return unserved;
+  }
+
+  #serves(account: Account, model: string, now: number): boolean {
+    const { eligibility } = this.#look(account, { model }, now);
+    if (eligibility.kind === 'eligible') return true;
+    return 'until' in eligibility && (eligibility.until ?? Infinity) - now < LONG_WAIT_MS;
   }
 
   #build(request: Asked, now: number): ModelIndex {

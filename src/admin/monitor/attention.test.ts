@@ -65,6 +65,7 @@ function sources(change: Partial<AttentionSources> = {}): AttentionSources {
     },
     accounts: [account('a', ACTIVE)],
     quota: [],
+    unserved: [],
     live: { requestsPerMinute: 0, errorsPerMinute: 0 },
     recent: { requests: 0, errors: 0 },
     records: { unsaved: 0, dropped: 0 },
@@ -185,6 +186,24 @@ test('an overloaded upstream is one entry, however many accounts rest with it', 
       about: { upstream: 'main', models: 'm, n' },
     },
   ]);
+});
+
+test('models that no account can serve are told by name, unless their quota or all accounts say it', () => {
+  const find = (change: Partial<AttentionSources>) =>
+    findAttention(sources(change)).map(({ kind, message }) => [kind, message]);
+  expect(find({ unserved: ['m', 'n'] })).toEqual([
+    ['model-unserved', 'No account is available for the models m, n.'],
+  ]);
+  expect(find({ unserved: ['m'] })).toEqual([
+    ['model-unserved', 'No account is available for the model m.'],
+  ]);
+  expect(find({ unserved: ['m', 'n', 'o', 'p', 'q', 'r'] })).toEqual([
+    ['model-unserved', 'No account is available for the models m, n, o, p, q and others.'],
+  ]);
+  const quota = [{ family: 'm', kind: 'text' as const, models: ['m'], percent: 0 }];
+  expect(find({ unserved: ['m'], quota }).map(([kind]) => kind)).toEqual(['quota-low']);
+  const accounts = [account('a', REVOKED)];
+  expect(find({ unserved: ['m'], accounts }).map(([kind]) => kind)).not.toContain('model-unserved');
 });
 
 test('a database that takes nothing is no time when all is well, also before a record is lost', () => {

@@ -22,6 +22,8 @@ interface AttentionSources {
   readonly facts: GatewayFacts;
   readonly accounts: readonly AccountJson[];
   readonly quota: OverviewJson['quota'];
+  /** The first models that no account can serve now. */
+  readonly unserved: readonly string[];
   /** The last minute: what fails altogether now failed there. */
   readonly live: Pick<OverviewJson['live'], 'requestsPerMinute' | 'errorsPerMinute'>;
   /** What the last minutes brought, enough of them to judge a gateway that is asked now and then. */
@@ -31,6 +33,9 @@ interface AttentionSources {
 }
 
 const MAX_ACCOUNTS = 5;
+const MAX_MODELS = 5;
+/** One more than is named shows that there are others. */
+export const UNSERVED_WANTED = MAX_MODELS + 1;
 const DAY_MS = 86_400_000;
 /** Certificates of 90 days are renewed a month before; what is left then is a renewal that fails. */
 const EXPIRES_SOON_DAYS = 14;
@@ -256,6 +261,12 @@ const CONDITIONS: readonly Condition[] = [
         ),
   },
   {
+    kind: 'model-unserved',
+    wayOut: 'See why each account is unavailable, or add another.',
+    link: '/accounts',
+    find: findUnserved,
+  },
+  {
     kind: 'quota-low',
     wayOut: 'Wait for its reset, map its models to others, or add an account.',
     link: '/routing',
@@ -470,6 +481,23 @@ function sayUsed({ state: { budget, used }, subjectName }: NamedBudget): Sentenc
   return budget.scope === 'team'
     ? told`team ${subjectName}, ${amount}: ${percent} %`
     : told`key ${subjectName}, ${amount}: ${percent} %`;
+}
+
+/** Said otherwise where no account serves anything, or where the quota of the models is used up. */
+function findUnserved({ accounts, quota, unserved }: AttentionSources): readonly Finding[] {
+  const usedUp = new Set(quota.flatMap(({ models, percent }) => (percent === 0 ? models : [])));
+  const models = unserved.filter((model) => !usedUp.has(model));
+  if (models.length === 0 || !accounts.some(isUsable)) return [];
+  const names = models.slice(0, MAX_MODELS).join(', ');
+  const problems = sayUnserved(names, models.length);
+  return [{ message: problems.text, about: { problems, models: names } }];
+}
+
+function sayUnserved(names: string, count: number): Sentence {
+  if (count === 1) return told`No account is available for the model ${names}.`;
+  return count > MAX_MODELS
+    ? told`No account is available for the models ${names} and others.`
+    : told`No account is available for the models ${names}.`;
 }
 
 /** One entry per upstream: its accounts cool down together. */

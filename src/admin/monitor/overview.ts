@@ -4,7 +4,7 @@ import { type AccountJson, writeAccount } from '../account-view.ts';
 import type { AccountFacts, MonitorRouteOptions } from '../options.ts';
 import { sumFamilies } from '../quota.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
-import { findAttention, RECENT_MINUTES } from './attention.ts';
+import { findAttention, RECENT_MINUTES, UNSERVED_WANTED } from './attention.ts';
 import { OVERVIEW_SCHEMA, type OverviewJson } from './schemas.ts';
 
 const RECENT_ERRORS = 10;
@@ -54,7 +54,7 @@ export type AttentionOptions = AccountFacts &
   Pick<MonitorRouteOptions, 'book' | 'clock' | 'facts' | 'isProtected' | 'monitor'>;
 
 function readSources(options: AttentionOptions) {
-  const { book, monitor, clock } = options;
+  const { book, monitor, clock, pool } = options;
   const accounts = book.list().map((account) => writeAccount(account, options));
   const { requests, tokens, errors } = monitor.figures.perMinute();
   const recent = { requests: 0, errors: 0 };
@@ -65,6 +65,7 @@ function readSources(options: AttentionOptions) {
   return {
     ...{ now: clock.now(), facts: options.facts(), accounts, recent, records: monitor },
     quota: readQuota(options),
+    unserved: pool.unservedModels(UNSERVED_WANTED),
     live: {
       requestsPerMinute: requests,
       tokensPerMinute: tokens,

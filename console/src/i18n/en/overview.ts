@@ -39,6 +39,10 @@ export const overview = {
       message: 'No account is available: requests cannot be served',
       wayOut: 'See why each account is unavailable, or add another.',
     },
+    'model-unserved': {
+      message: '{{problems}}',
+      wayOut: 'See why each account is unavailable, or add another.',
+    },
     'open-to-all': {
       message: 'Anyone who can reach this address can use your accounts without a key',
       wayOut: 'Require keys: choose Auto or Strict mode.',

@@ -27,6 +27,10 @@ export const faults: SentenceTexts = {
   'This upstream is at its concurrency limit. Try again shortly.':
     'このアップストリームの同時呼び出し数が上限に達しています。しばらくしてからもう一度お試しください。',
   'Ask whoever gave you the key.': 'キーの発行者に問い合わせてください。',
+  'No account is available for the model {}.': 'モデル {1} に利用できるアカウントがありません。',
+  'No account is available for the models {}.': 'モデル {1} に利用できるアカウントがありません。',
+  'No account is available for the models {} and others.':
+    'モデル {1} などに利用できるアカウントがありません。',
   'No account offers the model {}. GET /v1/models lists the names that work.':
     'モデル {1} を提供しているアカウントはありません。使える名前は GET /v1/models で確認できます。',
   '{} No account is known to offer the model {}. GET /v1/models lists the names that work.':

@@ -198,6 +198,10 @@ export const first: PartlyTranslated<typeof english> = {
         message: '利用できるアカウントがありません：リクエストを処理できません',
         wayOut: '各アカウントが利用できない理由を確認するか、アカウントを追加してください。',
       },
+      'model-unserved': {
+        message: '{{problems}}',
+        wayOut: '各アカウントが利用できない理由を確認するか、アカウントを追加してください。',
+      },
       'open-to-all': {
         message: 'このアドレスに到達できる誰もが、キーなしであなたのアカウントを使えます',
         wayOut: 'キーを必須にしてください：自動または厳格モードを選択します。',

@@ -27,6 +27,9 @@ export const faults: SentenceTexts = {
   'This upstream is at its concurrency limit. Try again shortly.':
     '此上游已达并发上限。请稍后重试。',
   'Ask whoever gave you the key.': '请询问给您密钥的人。',
+  'No account is available for the model {}.': '模型 {1} 没有可用的账号。',
+  'No account is available for the models {}.': '模型 {1} 没有可用的账号。',
+  'No account is available for the models {} and others.': '模型 {1} 等没有可用的账号。',
   'No account offers the model {}. GET /v1/models lists the names that work.':
     '没有账号提供模型 {1}。GET /v1/models 会列出可用的名称。',
   '{} No account is known to offer the model {}. GET /v1/models lists the names that work.':

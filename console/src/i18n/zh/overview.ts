@@ -36,6 +36,10 @@ export const overview: Translated<typeof english> = {
       message: '没有可用的账号，无法回答任何请求',
       wayOut: '请查看各账号不可用的原因，或添加账号。',
     },
+    'model-unserved': {
+      message: '{{problems}}',
+      wayOut: '请查看各账号不可用的原因，或添加账号。',
+    },
     'open-to-all': {
       message: '能访问此地址的任何人都可以不用密钥使用您的账号',
       wayOut: '请要求密钥：选择“自动”或“严格”模式。',
