@@ -11,21 +11,31 @@ import type { AccountFacts } from './options.ts';
 import type { ACCOUNT_SCHEMA, COOLDOWN_SCHEMA, QUOTA_SCHEMA, STATUS_SCHEMA } from './schemas.ts';
 
 export type AccountJson = XStatic<typeof ACCOUNT_SCHEMA>;
-export type QuotaJson = XStatic<typeof QUOTA_SCHEMA>;
+type QuotaJson = XStatic<typeof QUOTA_SCHEMA>;
 type CooldownJson = XStatic<typeof COOLDOWN_SCHEMA>;
 type StatusJson = XStatic<typeof STATUS_SCHEMA>;
+
+/** What tells whether an account needs attention: of many accounts that is asked every few seconds. */
+export type JudgedAccount = Pick<
+  AccountJson,
+  'id' | 'upstream' | 'kind' | 'name' | 'status' | 'condition' | 'cooldowns'
+>;
+
+export function judgeAccount(account: Account, facts: AccountFacts): JudgedAccount {
+  const { id, label, upstreamId: upstream, kind } = account.record;
+  const name = facts.pool.nameOf(id) ?? label;
+  const status = writeStatus(account, facts);
+  const cooldowns = writeCooldowns(account, facts);
+  const condition = toCondition(account, { status, cooldowns }, facts);
+  return { id, upstream, kind, name, status, condition, cooldowns };
+}
 
 export function writeAccount(account: Account, facts: AccountFacts): AccountJson {
   const { book, pool, isProtected } = facts;
   const { record, origin, models } = account;
-  const status = writeStatus(account, facts);
-  const cooldowns = writeCooldowns(account, facts);
   return {
-    id: record.id,
-    upstream: record.upstreamId,
-    kind: record.kind,
+    ...judgeAccount(account, facts),
     label: record.label,
-    name: pool.nameOf(record.id) ?? record.label,
     tier: record.tier ?? null,
     billing: record.billing ?? null,
     usualBilling: facts.usualBilling(record),
@@ -34,9 +44,6 @@ export function writeAccount(account: Account, facts: AccountFacts): AccountJson
     notes: record.notes ?? null,
     hasProxy: book.proxyUrl(record.id) !== undefined,
     origin,
-    status,
-    condition: toCondition(account, { status, cooldowns }, facts),
-    cooldowns,
     quotas: writeQuotas(account, isProtected),
     models: models?.size ?? null,
     createdAt: writeTime(record.createdAt),
@@ -107,7 +114,7 @@ export function writeTime(at: number): string {
 }
 
 /** Zero stands for a time that never was. */
-function writeOptionalTime(at: number | undefined): string | null {
+export function writeOptionalTime(at: number | undefined): string | null {
   return at === undefined || at === 0 ? null : writeTime(at);
 }
 

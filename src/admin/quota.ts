@@ -5,7 +5,8 @@ import { groupOfModel } from '../canonical/model.ts';
 import { MESSAGE_SCHEMA } from '../lib/localized-message.ts';
 import { compareCodePoints } from '../lib/names.ts';
 import { list, named, object, partial } from '../lib/object-schema.ts';
-import { inOrder, type QuotaJson, writeQuotas } from './account-view.ts';
+import { percentOf } from '../quota/protection.ts';
+import { inOrder, writeOptionalTime, writeQuotas } from './account-view.ts';
 import { findAccount } from './accounts.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
@@ -65,7 +66,11 @@ export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): r
       answers: { 200: { description: 'All known figures.', schema: QUOTAS_SCHEMA } },
       run: async () => {
         const facts = { book, isProtected };
-        return answerJson({ families: sumFamilies(facts), accounts: listQuotas(facts) });
+        const families = sumFamilies(facts).map(({ resetsAt, ...family }) => ({
+          ...family,
+          resetsAt: writeOptionalTime(resetsAt),
+        }));
+        return answerJson({ families, accounts: listQuotas(facts) });
       },
     }),
     defineRoute({
@@ -100,46 +105,71 @@ function listQuotas({ book, isProtected }: Pick<AdminOptions, 'book' | 'isProtec
   }));
 }
 
-interface FamilyReading extends QuotaJson, Pick<FamilyJson, 'family' | 'kind'> {
-  readonly id: string;
+interface QuotaFamily extends Omit<FamilyJson, 'resetsAt'> {
+  /** Milliseconds since the epoch. */
+  readonly resetsAt: number | undefined;
+}
+
+interface FamilySum extends Pick<FamilyJson, 'family' | 'kind'> {
+  readonly models: Set<string>;
+  readonly accounts: Set<string>;
+  readonly withRoom: Set<string>;
+  readings: number;
+  /** Of all readings together. */
+  percent: number;
+  resetsAt: number | undefined;
 }
 
 /** By model family, text and images apart. Rates are not quotas; disabled accounts do not count. */
 export function sumFamilies({
   book,
   isProtected,
-}: Pick<AdminOptions, 'book' | 'isProtected'>): FamilyJson[] {
-  const usable = book.list().filter(({ health }) => health.status.kind !== 'disabled');
-  const readings = usable.flatMap((account) =>
-    writeQuotas(account, isProtected)
-      .filter(({ source }) => source !== 'rate')
-      .map(
-        (quota): FamilyReading => ({
-          ...{ id: account.record.id, ...quota },
-          ...groupOfModel(quota.model),
-        }),
-      ),
-  );
-  const families = Map.groupBy(readings, ({ family, kind }) => `${family} ${kind}`);
-  return Array.from(families.values(), writeFamily).sort(
+}: Pick<AdminOptions, 'book' | 'isProtected'>): readonly QuotaFamily[] {
+  const families = new Map<string, FamilySum>();
+  const byModel = new Map<string, FamilySum>();
+  for (const account of book.list()) {
+    if (account.health.status.kind === 'disabled') continue;
+    for (const [model, reading] of account.quotas) {
+      if (reading.source === 'rate') continue;
+      const sum = byModel.get(model) ?? addModel(model, families);
+      byModel.set(model, sum);
+      const percent = percentOf(reading);
+      sum.readings += 1;
+      sum.percent += percent;
+      sum.accounts.add(account.record.id);
+      if (percent > 0 && !isProtected(account, { modelId: model, routedModel: model })) {
+        sum.withRoom.add(account.record.id);
+      }
+      // Zero stands for a time that never was.
+      const { resetsAt = 0 } = reading;
+      if (resetsAt > 0) sum.resetsAt = Math.min(sum.resetsAt ?? resetsAt, resetsAt);
+    }
+  }
+  return Array.from(families.values(), toFamily).sort(
     (left, right) =>
       compareCodePoints(left.family, right.family) || compareCodePoints(right.kind, left.kind),
   );
 }
 
-function writeFamily(readings: FamilyReading[]): FamilyJson {
-  const [{ family, kind } = groupOfModel('')] = readings;
-  const withRoom = readings.filter(({ percent, isProtected }) => percent > 0 && !isProtected);
-  const mean = readings.reduce((total, { percent }) => total + percent, 0) / readings.length;
-  const resets = readings.map(({ resetsAt }) => resetsAt).filter((at) => at !== null);
+function addModel(model: string, families: Map<string, FamilySum>): FamilySum {
+  const group = groupOfModel(model);
+  const key = `${group.family} ${group.kind}`;
+  const sum = families.get(key) ?? {
+    ...group,
+    ...{ models: new Set(), accounts: new Set(), withRoom: new Set() },
+    ...{ readings: 0, percent: 0, resetsAt: undefined },
+  };
+  families.set(key, sum);
+  sum.models.add(model);
+  return sum;
+}
+
+function toFamily({ models, accounts, withRoom, readings, percent, ...rest }: FamilySum) {
   return {
-    family,
-    kind,
-    models: [...new Set(readings.map(({ model }) => model))].sort(compareCodePoints),
-    accounts: new Set(readings.map(({ id }) => id)).size,
-    accountsWithRoom: new Set(withRoom.map(({ id }) => id)).size,
-    percent: Math.round(mean * 10) / 10,
-    // Times in UTC of one format sort as texts.
-    resetsAt: resets.sort()[0] ?? null,
+    ...rest,
+    models: [...models].sort(compareCodePoints),
+    accounts: accounts.size,
+    accountsWithRoom: withRoom.size,
+    percent: Math.round((percent / readings) * 10) / 10,
   };
 }

@@ -5,7 +5,7 @@ import type { AlertSettings, Alerts } from '../../alerts/alerts.ts';
 import { WEBHOOK_FORMATS } from '../../config/values.ts';
 import { listed, type Sentence, told } from '../../lib/localized-message.ts';
 import { COUNT, list, named, object, optional, TEXT } from '../../lib/object-schema.ts';
-import type { AccountJson } from '../account-view.ts';
+import type { JudgedAccount } from '../account-view.ts';
 import type { GatewayFacts } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
 import { TIME } from '../schemas.ts';
@@ -20,7 +20,7 @@ interface AttentionSources {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly facts: GatewayFacts;
-  readonly accounts: readonly AccountJson[];
+  readonly accounts: readonly JudgedAccount[];
   readonly quota: OverviewJson['quota'];
   /** The first models that no account can serve now. */
   readonly unserved: readonly string[];
@@ -377,7 +377,7 @@ function when(holds: boolean, message: string, found: Partial<Attention> = {}): 
   return holds ? [{ message, ...found }] : [];
 }
 
-function toFinding({ id, name, kind, status }: AccountJson, message: string): Finding {
+function toFinding({ id, name, kind, status }: JudgedAccount, message: string): Finding {
   return {
     message,
     ...(status.wayOut == null ? {} : { wayOut: status.wayOut }),
@@ -387,15 +387,15 @@ function toFinding({ id, name, kind, status }: AccountJson, message: string): Fi
 }
 
 /** Whether some request could go to it now. */
-function isUsable({ status, cooldowns }: AccountJson): boolean {
+function isUsable({ status, cooldowns }: JudgedAccount): boolean {
   return status.kind === 'active' && cooldowns.every(({ model }) => model !== null);
 }
 
-function isOut({ status: { kind, reason } }: AccountJson): boolean {
+function isOut({ status: { kind, reason } }: JudgedAccount): boolean {
   return kind !== 'active' && reason !== 'manual' && reason !== 'standing-by';
 }
 
-function isFailing({ condition, status }: AccountJson): boolean {
+function isFailing({ condition, status }: JudgedAccount): boolean {
   return condition.state === 'failing' || status.reason === 'invalid-key';
 }
 

@@ -1,6 +1,6 @@
 // `GET /api/overview`: live figures, accounts, quota, and the conditions that need attention.
 
-import { type AccountJson, writeAccount } from '../account-view.ts';
+import { type JudgedAccount, judgeAccount } from '../account-view.ts';
 import type { AccountFacts, MonitorRouteOptions } from '../options.ts';
 import { sumFamilies } from '../quota.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
@@ -55,7 +55,7 @@ export type AttentionOptions = AccountFacts &
 
 function readSources(options: AttentionOptions) {
   const { book, monitor, clock, pool } = options;
-  const accounts = book.list().map((account) => writeAccount(account, options));
+  const accounts = book.list().map((account) => judgeAccount(account, options));
   const { requests, tokens, errors } = monitor.figures.perMinute();
   const recent = { requests: 0, errors: 0 };
   for (const minute of monitor.figures.series().slice(-RECENT_MINUTES)) {
@@ -81,8 +81,8 @@ function statusOf(attention: OverviewJson['attention']): OverviewJson['status'] 
 }
 
 /** Each account counts once, as what it is for most models. */
-function countAccounts(accounts: readonly AccountJson[]): OverviewJson['accounts'] {
-  const count = (...states: AccountJson['condition']['state'][]): number =>
+function countAccounts(accounts: readonly JudgedAccount[]): OverviewJson['accounts'] {
+  const count = (...states: JudgedAccount['condition']['state'][]): number =>
     accounts.filter(({ condition }) => states.includes(condition.state)).length;
   return {
     total: accounts.length,
@@ -96,10 +96,7 @@ function countAccounts(accounts: readonly AccountJson[]): OverviewJson['accounts
 
 function readQuota(options: Pick<AttentionOptions, 'book' | 'isProtected'>): OverviewJson['quota'] {
   return sumFamilies(options).map(({ family, kind, models, percent, resetsAt }) => ({
-    family,
-    kind,
-    models,
-    percent,
-    ...(resetsAt === null ? {} : { resetsAt: Date.parse(resetsAt) }),
+    ...{ family, kind, models, percent },
+    ...(resetsAt === undefined ? {} : { resetsAt }),
   }));
 }
