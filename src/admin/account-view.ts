@@ -97,14 +97,31 @@ export function writeQuotas(
   account: Account,
   isProtected: AccountFacts['isProtected'],
 ): QuotaJson[] {
-  const readings = [...account.quotas].sort(([left], [right]) => compareCodePoints(left, right));
+  const { quotas } = account;
+  const written = writtenQuotas.get(quotas) ?? writeReadings(quotas);
+  writtenQuotas.set(quotas, written);
+  return written.map((reading) => {
+    const { model } = reading;
+    return {
+      ...reading,
+      isProtected: isProtected(account, { modelId: model, routedModel: model }),
+    };
+  });
+}
+
+type WrittenReading = Omit<QuotaJson, 'isProtected'>;
+
+/** Until they change: most of what a list of many accounts costs are the texts of their times. */
+const writtenQuotas = new WeakMap<Account['quotas'], readonly WrittenReading[]>();
+
+function writeReadings(quotas: Account['quotas']): readonly WrittenReading[] {
+  const readings = [...quotas].sort(([left], [right]) => compareCodePoints(left, right));
   return readings.map(([model, reading]) => ({
     model,
     percent: percentOf(reading),
     resetsAt: writeOptionalTime(reading.resetsAt),
     source: reading.source,
     fetchedAt: writeTime(reading.fetchedAt),
-    isProtected: isProtected(account, { modelId: model, routedModel: model }),
   }));
 }
 

@@ -3,6 +3,7 @@
 import { type Account, TIERS } from '../accounts/account.ts';
 import type { HealthEvent } from '../accounts/health.ts';
 import { clientError, gatewayError, invalidRequest, upstreamError } from '../canonical/error.ts';
+import { mapInSteps } from '../lib/chunked-json.ts';
 import { MESSAGE_SCHEMA, told } from '../lib/localized-message.ts';
 import { list, named, object, optional, partial } from '../lib/object-schema.ts';
 import { BILLINGS } from '../pricing/charges.ts';
@@ -88,7 +89,7 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
       access: 'viewer',
       title: 'lists the accounts, in their order of preference',
       answers: { 200: { description: 'All accounts.', schema: ACCOUNT_LIST_SCHEMA } },
-      run: async () => answerJson(listAccounts(options)),
+      run: async () => answerJson(await listAccounts(options)),
     }),
     defineRoute({
       at: 'POST /api/accounts',
@@ -181,9 +182,9 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
   ];
 }
 
-function listAccounts(options: AccountFacts) {
+async function listAccounts(options: AccountFacts) {
   const accounts = inOrder(options.book.list());
-  return { accounts: accounts.map((account) => writeAccount(account, options)) };
+  return { accounts: await mapInSteps(accounts, (account) => writeAccount(account, options)) };
 }
 
 /** @throws GatewayError not-found */
@@ -258,7 +259,7 @@ export function createOrderRoute(options: AccountFacts): ApiRoute {
     answers: { 200: { description: 'All accounts in their order.', schema: ORDERED_SCHEMA } },
     run: async ({ body }) => {
       const fixed = await orderAccounts(book, body.order);
-      return answerJson({ ...listAccounts(options), fixed });
+      return answerJson({ ...(await listAccounts(options)), fixed });
     },
   });
 }

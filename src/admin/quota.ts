@@ -2,6 +2,7 @@
 
 import type { XStatic } from 'typebox/schema';
 import { groupOfModel } from '../canonical/model.ts';
+import { mapInSteps } from '../lib/chunked-json.ts';
 import { MESSAGE_SCHEMA } from '../lib/localized-message.ts';
 import { compareCodePoints } from '../lib/names.ts';
 import { list, named, object, partial } from '../lib/object-schema.ts';
@@ -70,7 +71,7 @@ export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): r
           ...family,
           resetsAt: writeOptionalTime(resetsAt),
         }));
-        return answerJson({ families, accounts: listQuotas(facts) });
+        return answerJson({ families, accounts: await listQuotas(facts) });
       },
     }),
     defineRoute({
@@ -96,7 +97,7 @@ export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): r
 }
 
 function listQuotas({ book, isProtected }: Pick<AdminOptions, 'book' | 'isProtected'>) {
-  return inOrder(book.list()).map((account) => ({
+  return mapInSteps(inOrder(book.list()), (account) => ({
     id: account.record.id,
     label: account.record.label,
     upstream: account.record.upstreamId,

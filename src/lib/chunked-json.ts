@@ -212,8 +212,21 @@ function mayHoldText(item: JsonValue): boolean {
   return typeof item === 'string' || typeof item === 'object';
 }
 
-/** Of a long list, that are written in one turn. */
+/** Of a long list, that are made or written in one turn. */
 const TURN_ENTRIES = 2_000;
+
+/** As `map`, with a turn for others between the parts of a long list. */
+export async function mapInSteps<Item, Result>(
+  list: readonly Item[],
+  make: (item: Item) => Result,
+): Promise<readonly Result[]> {
+  const made: Result[] = [];
+  for (let from = 0; from < list.length; from += TURN_ENTRIES) {
+    if (from > 0) await nextTurn();
+    for (const item of list.slice(from, from + TURN_ENTRIES)) made.push(make(item));
+  }
+  return made;
+}
 
 /** As `JSON.stringify`, with a turn for others between the parts of a long list in a field. */
 export async function stringifyInSteps(value: JsonObject): Promise<string> {
