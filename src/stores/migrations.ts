@@ -9,8 +9,8 @@ interface Migration {
   /** 1, 2, 3, … in the order of the list. */
   readonly version: number;
   readonly name: string;
-  readonly sqlite: string;
-  /** Absent where PostgreSQL has nothing to change. */
+  /** Absent where SQLite has nothing to change; so is the next. */
+  readonly sqlite?: string;
   readonly postgres?: string;
 }
 
@@ -771,6 +771,23 @@ create table removed_requests (
 ) strict, without rowid;
 insert into removed_requests select 'all', max(at) from requests having count(*) > 0;
 `),
+  },
+  // Outcomes by time of one model, key or gateway are counted along its index alone, however many records it has.
+  {
+    version: 28,
+    name: 'outcomes-of-filters',
+    postgres: `
+drop index requests_by_model;
+drop index requests_by_upstream_model;
+drop index requests_by_key;
+drop index requests_by_key_name;
+drop index requests_by_replica;
+create index requests_by_model on requests (model, at, sequence) include (outcome);
+create index requests_by_upstream_model on requests (upstream_model, at, sequence) include (outcome, model, routed_model);
+create index requests_by_key on requests (key_id, at, sequence) include (outcome);
+create index requests_by_key_name on requests (key_name, at, sequence) include (outcome, key_id) where key_name is not null;
+create index requests_by_replica on requests (replica, at, sequence) include (outcome) where replica is not null;
+`,
   },
 ];
 

@@ -185,6 +185,8 @@ export interface Search {
   readonly matches: string | undefined;
   /** Whether any body is kept, to be looked through too. */
   readonly hasBodies: boolean;
+  /** Of the columns that hold a name only this one, without what those before it take; any of them when absent. */
+  readonly way?: Readonly<Record<'model' | 'key', number | undefined>> | undefined;
 }
 
 /** What a search needs to know before its first step. */
@@ -214,6 +216,30 @@ function isIndexed({ listing }: Dialect, filter: RequestFilter): boolean {
   return isOfFailures || [model, account, key, replica, owner, team].some(isName);
 }
 
+/**
+ * A model and a key are told by several columns. To count a name in each along its own index, and no record twice, reads
+ * the indexes alone; in any of them, all the records.
+ */
+export function waysOf(search: Search): readonly Search[] {
+  const { filter, dialect, step } = search;
+  const isApart = step === undefined && dialect.listing.hasFilterIndexes;
+  const columns = (name: string | undefined, all: readonly number[]) =>
+    isApart && name !== undefined && ONE_NAME.test(name) ? all : [undefined];
+  const keys = columns(filter.key, [0, 1]);
+  return columns(filter.model, [0, 1, 2]).flatMap((model) =>
+    keys.map((key) => ({ ...search, way: { model, key } })),
+  );
+}
+
+const ONE_NAME = /^[^*,]*[^*,\s][^*,]*$/;
+
+/** @param way of the conditions, without what those before it take; any of them when absent */
+function anyOf({ and, or }: Place, all: readonly Expression<SqlBool>[], way: number | undefined) {
+  if (way === undefined) return or(all);
+  const taken = all.slice(0, way).map((one) => sql<SqlBool>`(${one}) is not true`);
+  return and([...all.slice(way, way + 1), ...taken]);
+}
+
 /** Along the indexes of ids. */
 function* matchIds(search: string): Work<string | undefined> {
   const sequences = builder
@@ -239,7 +265,7 @@ type SearchedPlaces = Omit<Search, 'step'>;
 
 /** Everything of the filter but the time. */
 export function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Condition {
-  const { dialect } = found;
+  const { dialect, way } = found;
   const { status, protocol, surface, model, account, key, replica, search } = filter;
   const { session, client, error, searchesBodies = true } = filter;
   const { owner, team, tag, without } = filter;
@@ -249,11 +275,14 @@ export function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Conditi
   if (protocol !== undefined) all.push(eb('protocol', '=', protocol));
   if (surface !== undefined) all.push(eb('surface', '=', surface));
   if (model !== undefined) {
-    all.push(eb.or(namesIn(model).flatMap((name) => isOfModel(eb, dialect, name))));
+    const ofAny = namesIn(model).flatMap((name) => isOfModel(eb, dialect, name));
+    all.push(anyOf(eb, ofAny, way?.model));
   }
   if (account !== undefined) all.push(isNamed(eb, dialect, 'account', account));
-  if (key !== undefined)
-    all.push(eb.or([eb('keyId', '=', key), isNamed(eb, dialect, 'keyName', key)]));
+  if (key !== undefined) {
+    const ofAny = [eb('keyId', '=', key), isNamed(eb, dialect, 'keyName', key)];
+    all.push(anyOf(eb, ofAny, way?.key));
+  }
   if (replica !== undefined) all.push(isNamed(eb, dialect, 'replica', replica));
   if (session !== undefined) all.push(isNamed(eb, dialect, 'session', session));
   if (client !== undefined) all.push(isNamed(eb, dialect, 'clientAddress', client));
@@ -448,9 +477,16 @@ async function countAll(
   // Without a filter the index alone is counted, which needs no steps where nobody else writes it.
   const steps = isAll && !hasFilterIndexes ? { ...search, step: undefined } : search;
   function* count(from: PagePosition | undefined) {
-    const { query, next } = yield* openStep({ ...steps, from });
-    const counted = query.clearOrderBy().select(({ fn }) => fn.countAll<number>().as('count'));
-    return { next, count: (yield* firstOf(counted))?.count ?? 0 };
+    let next: PagePosition | undefined;
+    let all = 0;
+    for (const way of waysOf(steps)) {
+      const opened = yield* openStep({ ...way, from });
+      const { query } = opened;
+      const counted = query.clearOrderBy().select(({ fn }) => fn.countAll<number>().as('count'));
+      all += (yield* firstOf(counted))?.count ?? 0;
+      next = opened.next;
+    }
+    return { next, count: all };
   }
   let end = isWhole ? undefined : position;
   const way = { start: end, patienceMs, take: count };

@@ -8,6 +8,7 @@ import type {
   Histogram,
   NamedCount,
   OutcomeCounts,
+  PagePosition,
   RequestFigures,
   RequestFilter,
   SessionSum,
@@ -26,6 +27,7 @@ import {
   pause,
   planSearch,
   type Search,
+  waysOf,
 } from './monitor-store.ts';
 import { builder } from './schema.ts';
 import { sumSpans } from './usage-sums.ts';
@@ -213,32 +215,35 @@ async function countByStep(
   sources: ListSources,
   { search, cut, counts }: Counting,
 ): Promise<boolean> {
-  let isWhole = false;
-  const way = {
-    start: undefined,
-    patienceMs: FILTER_PATIENCE_MS,
-    *take(from: Parameters<typeof openStep>[0]['from']) {
-      const { query, next } = yield* openStep({ ...search, from });
-      const grouped = query
-        .clearOrderBy()
-        .select(beginningIn(cut).as('begin'))
-        .select(({ fn }) =>
-          OUTCOMES.map((outcome) =>
-            fn.countAll<number>().filterWhere('requests.outcome', '=', outcome).as(outcome),
-          ),
-        )
-        .groupBy('begin');
-      return { next, found: yield* rowsOf(grouped) };
-    },
-  };
-  for await (const { next, found } of inSteps(sources, way)) {
-    isWhole = next === undefined;
-    for (const { begin, ...sums } of found) {
-      const part = counts[Math.round((begin - cut.from) / cut.stepMs)];
-      if (part !== undefined) for (const outcome of OUTCOMES) part[outcome] += sums[outcome];
+  let isWhole = true;
+  for (const way of waysOf(search)) {
+    let rest: PagePosition | undefined;
+    const take = (from: PagePosition | undefined) => countStep({ ...way, from }, cut);
+    const along = { start: undefined, patienceMs: FILTER_PATIENCE_MS, take };
+    for await (const { next, found } of inSteps(sources, along)) {
+      rest = next;
+      for (const { begin, ...sums } of found) {
+        const part = counts[Math.round((begin - cut.from) / cut.stepMs)];
+        if (part !== undefined) for (const outcome of OUTCOMES) part[outcome] += sums[outcome];
+      }
     }
+    isWhole = isWhole && rest === undefined;
   }
   return isWhole;
+}
+
+function* countStep(step: Parameters<typeof openStep>[0], cut: Cut) {
+  const { query, next } = yield* openStep(step);
+  const grouped = query
+    .clearOrderBy()
+    .select(beginningIn(cut).as('begin'))
+    .select(({ fn }) =>
+      OUTCOMES.map((outcome) =>
+        fn.countAll<number>().filterWhere('requests.outcome', '=', outcome).as(outcome),
+      ),
+    )
+    .groupBy('begin');
+  return { next, found: yield* rowsOf(grouped) };
 }
 
 /** Texts that no rule makes alike may give any number of groups. */

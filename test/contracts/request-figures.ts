@@ -1,7 +1,13 @@
 // What every store of request records must say of all records of a filter.
 
+import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { RequestFigures, RequestStore } from '../../src/monitor/request-store.ts';
+import type {
+  RequestFigures,
+  RequestFilter,
+  RequestStore,
+} from '../../src/monitor/request-store.ts';
+import { matchesFilter } from '../support/matches-filter.ts';
 import { recordOf } from '../support/request-records.ts';
 import type { OpenedStore } from './account-store.ts';
 
@@ -12,6 +18,37 @@ interface Stores {
 
 const HOUR_MS = 3_600_000;
 const AT = 470_000 * HOUR_MS;
+
+/** Names that stand in several columns, so that a record may be told by more than one of them. */
+const NAME = fc.constantFrom('m', 'n', 'o');
+const MAYBE = fc.option(NAME, { nil: undefined });
+const RECORD = fc.record({
+  at: fc.integer({ min: AT, max: AT + 5 * HOUR_MS }),
+  outcome: fc.constantFrom('ok' as const, 'error' as const, 'cancelled' as const),
+  model: NAME,
+  upstreamModel: MAYBE,
+  routedModel: MAYBE,
+  account: MAYBE,
+  keyId: NAME,
+  keyName: MAYBE,
+  replica: MAYBE,
+  team: MAYBE,
+  protocol: fc.constantFrom('chat', 'messages'),
+  errorGroup: fc.option(fc.constantFrom('cut', 'late', 'odd'), { nil: undefined }),
+});
+const FILTER: fc.Arbitrary<RequestFilter> = fc.record(
+  {
+    from: fc.integer({ min: AT, max: AT + 2 * HOUR_MS }),
+    to: fc.integer({ min: AT + 3 * HOUR_MS, max: AT + 5 * HOUR_MS }),
+    model: fc.oneof(NAME, fc.constantFrom('m, n', 'N*', 'none', ' ')),
+    key: fc.oneof(NAME, fc.constantFrom('N*', 'none')),
+    replica: fc.oneof(NAME, fc.constant('*')),
+    ...{ account: NAME, team: NAME },
+    protocol: fc.constant('chat'),
+    status: fc.constant({ kind: 'outcome', outcome: 'error' } as const),
+  },
+  { requiredKeys: [] },
+);
 
 export function describeRequestFigures(
   name: string,
@@ -98,6 +135,54 @@ export function describeRequestFigures(
       // One that began before all that are left.
       await requests.save([recordOf({ id: 'late', at: AT + 1 })]);
       expect(await count()).toBe('1/0/0 0/0/0 0/0/0 0/0/0 0/0/0 1/1/1 2/1/1 1/2/1 1/1/2 2/1/1');
+    });
+
+    test('of any records the figures of a filter are those of the records that it takes', async () => {
+      const { requests, requestFigures } = await open();
+      const records = fc.sample(RECORD, { numRuns: 300, seed: 7 });
+      await requests.save(records.map((record, nth) => recordOf({ id: `r${nth}`, ...record })));
+      const filters = fc.sample(FILTER, { numRuns: 40, seed: 8 });
+      for (const filter of filters) {
+        const taken = records
+          .map((record) => recordOf(record))
+          .filter((record) => matchesFilter(record, filter));
+        const histogram = await requestFigures.histogram(filter, 10);
+        const parts = histogram?.parts.map(({ at, ...counts }) => {
+          const within = taken.filter(
+            ({ row }) => row.at >= at && row.at < at + (histogram?.stepMs ?? 0),
+          );
+          const count = (outcome: string) =>
+            within.filter(({ row }) => row.outcome === outcome).length;
+          const expected = {
+            ok: count('ok'),
+            error: count('error'),
+            cancelled: count('cancelled'),
+          };
+          expect({ filter, ...counts }).toEqual({ filter, ...expected });
+          return within.length;
+        });
+        expect(parts?.reduce((sum, count) => sum + count, 0)).toBe(taken.length);
+        const { total } = await requests.list(filter, { limit: 5 });
+        expect({ filter, total }).toEqual({ filter, total: taken.length });
+        const groups = await requestFigures.errorGroups(filter, 10);
+        const expected = Map.groupBy(
+          taken.filter(({ row }) => row.errorGroup !== undefined),
+          ({ row }) => row.errorGroup ?? '',
+        );
+        expect(
+          groups
+            .map(({ group, count, firstAt, lastAt }) => ({ group, count, firstAt, lastAt }))
+            .sort((one, other) => one.group.localeCompare(other.group)),
+        ).toEqual(
+          [...expected]
+            .map(([group, all]) => {
+              const times = all.map(({ row }) => row.at);
+              const [firstAt, lastAt] = [Math.min(...times), Math.max(...times)];
+              return { group, count: all.length, firstAt, lastAt };
+            })
+            .sort((one, other) => one.group.localeCompare(other.group)),
+        );
+      }
     });
 
     test('equal errors are one group, with where they came from', async () => {

@@ -94,7 +94,8 @@ async function openExisting(options: DatabaseOptions, open: OpenHandle) {
       const version = yield* readVersion(context);
       return { version, dataVault: yield* openDataKey({ name: path, vault }) };
     });
-    if (version < (MIGRATIONS.at(-1)?.version ?? 0)) await keepCopy(options, version);
+    const isOlder = MIGRATIONS.some((step) => step.version > version && step.sqlite !== undefined);
+    if (isOlder) await keepCopy(options, version);
     await connection.write('power-cut', () => migrate(context));
     removeUpgradeCopyInTime(path, clock);
     return { connection, dataVault, isLasting: true };
