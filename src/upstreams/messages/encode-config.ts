@@ -20,7 +20,7 @@ import {
   readNumber,
 } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { itemsOf, objectOf, objectsOf } from '../../lib/read-values.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { MIN_BUDGET, type ModelTraits, traitsOf } from './models.ts';
 import { toClosedSchema } from './schema.ts';
@@ -80,7 +80,7 @@ export function encodeThinking(
   const asked = tokensOfAmount(amount, thinking.maxTokens);
   if (asked === undefined || asked <= 0) return SILENT;
   if (isForced) {
-    receipt.add('approximated', 'thinking', told`Off: a forced call takes no thinking before it.`);
+    receipt.add('approximated', 'thinking', FORCED_CALL);
     return SILENT;
   }
   if (usesPlaceholders) {
@@ -98,6 +98,19 @@ export function encodeThinking(
     return SILENT;
   }
   return { thinking: { type: 'enabled', budget_tokens: budget } };
+}
+
+const FORCED_CALL = told`Off: a forced call takes no thinking before it.`;
+
+/** "Thinking may not be enabled when tool_choice forces tool use.": a manual budget, not the adaptive mode. */
+export function dropBeforeForcedCall(body: JsonObject, receipt: Receipt): void {
+  if (objectOf(body.thinking)?.type !== 'enabled' || !isForcedCall(body)) return;
+  receipt.add('approximated', 'thinking', FORCED_CALL);
+  delete body.thinking;
+}
+
+export function isForcedCall({ tool_choice: choice }: JsonObject): boolean {
+  return ['any', 'tool'].includes(textOf(objectOf(choice)?.type) ?? '');
 }
 
 /** Below the limit of the answer, which holds it; undefined where the wire knows no budget as small. */

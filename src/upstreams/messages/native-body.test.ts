@@ -575,3 +575,37 @@ test.each<[string, string, JsonObject, number | undefined]>([
     expect(patched(fitting, model).body).toMatchObject(fitting);
   },
 );
+
+test.each<[string, string, JsonObject, JsonObject, boolean]>([
+  ['a budget goes', MANUAL, { type: 'enabled', budget_tokens: 2048 }, { type: 'any' }, true],
+  [
+    'a budget of a model that has the adaptive mode goes',
+    'claude-opus-4-6',
+    { type: 'enabled', budget_tokens: 2048 },
+    { type: 'tool', name: 'f' },
+    true,
+  ],
+  ['the adaptive mode stays', ADAPTIVE, { type: 'adaptive' }, { type: 'any' }, false],
+  [
+    'a free choice is none',
+    MANUAL,
+    { type: 'enabled', budget_tokens: 2048 },
+    { type: 'auto' },
+    false,
+  ],
+  [
+    'another maker’s stays',
+    'glm-4.6',
+    { type: 'enabled', budget_tokens: 2048 },
+    { type: 'any' },
+    false,
+  ],
+])(
+  'manual thinking is off before a forced call, which the wire refuses beside it: %s',
+  (_name, model, thinking, tool_choice, isOff) => {
+    const { body, receipt } = patched({ tools: [TOOL], tool_choice, thinking }, model);
+    expect(body.tool_choice).toEqual(tool_choice);
+    expect(body.thinking).toEqual(isOff ? undefined : thinking);
+    expect(receipt).toEqual(isOff ? ['approximated thinking'] : []);
+  },
+);

@@ -28,9 +28,11 @@ import { SERVER_TOOLS } from '../../wire/messages.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { OpenResults } from '../wire-parts.ts';
 import {
+  dropBeforeForcedCall,
   dropBesideThinking,
   dropSecondSampling,
   encodeThinking,
+  isForcedCall,
   isThought,
   manualBudget,
   nearestEffort,
@@ -82,9 +84,11 @@ export function patch(
     delete patched.thinking;
   }
   const left = withoutLostThinking(patched, receipt);
+  // Models of other makers are left to say themselves what they refuse beside thinking.
+  if (traitsOf(modelId).version === undefined) return left;
+  dropBeforeForcedCall(left, receipt);
   const { type = 'disabled' } = objectOf(left.thinking) ?? {};
-  const isKnown = traitsOf(modelId).version !== undefined;
-  if (isKnown && type !== 'disabled') dropBesideThinking(left, receipt);
+  if (type !== 'disabled') dropBesideThinking(left, receipt);
   return left;
 }
 
@@ -173,8 +177,7 @@ function patchThinking(body: JsonObject, target: PatchTarget): void {
   const effort = effortIn(body);
   fitEffort(body, target);
   const limit = readNumber(body.max_tokens) ?? capabilities.outputTokenLimit;
-  const isForced = ['any', 'tool'].includes(textOf(objectOf(body.tool_choice)?.type) ?? '');
-  const room: Room = { limit, isForced, target };
+  const room: Room = { limit, isForced: isForcedCall(body), target };
   if (said === undefined && effort === undefined) addVariant(body, variant, room);
   if (said === undefined || said.kind === 'off') return;
   if (capabilities.thinking.kind === 'none') {
