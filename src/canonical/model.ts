@@ -40,6 +40,8 @@ export interface ModelCapabilities {
   readonly takesMasks?: true | undefined;
   /** True for a model with a request form of its own, to which no client's body is relayed. */
   readonly hasOwnForm?: true | undefined;
+  /** True where tools of free text are unknown: a client's body that has some is not relayed. */
+  readonly refusesFreeText?: true | undefined;
   /** True when a search can be given domains and a place; else the model is told. */
   readonly searchSettings?: true | undefined;
   /** True when names of tools may have letters, digits, `_` and `-` alone. */

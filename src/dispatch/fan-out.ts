@@ -12,6 +12,7 @@ import { AsyncBatchQueue } from '../stream/queue.ts';
 import { abortError } from './attempts.ts';
 import { choicesOf, lookForLease, type Routing, routeCall } from './call-setup.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
+import { isRelayed } from './prepare.ts';
 
 interface FanOutOptions {
   /** Answers one of the requests, with all attempts it takes. */
@@ -239,13 +240,10 @@ export async function askApart(
   if (leased.kind === 'none') return call;
   const { upstream, modelId, listedModel, release } = leased.lease;
   release({ kind: 'neutral' });
-  const { severalAnswers, relaysOneAnswer, hasOwnForm } = upstream.capabilities(
-    modelId,
-    listedModel,
-  );
-  if (severalAnswers) return call;
-  const isRelayed = call.relay?.wire === upstream.wire && hasOwnForm !== true;
-  if (isRelayed && relaysOneAnswer !== true) return call;
+  const capabilities = upstream.capabilities(modelId, listedModel);
+  if (capabilities.severalAnswers) return call;
+  const goesAsItIs = isRelayed(call.relay, upstream.wire, capabilities);
+  if (goesAsItIs && capabilities.relaysOneAnswer !== true) return call;
   if (choicesOf(call) > MAX_ANSWERS) {
     throw invalidRequest('n', told`n: at most ${MAX_ANSWERS} answers are possible.`);
   }

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { GatewayError } from '../canonical/error.ts';
+import type { ModelCapabilities } from '../canonical/model.ts';
 import {
   clientField,
   createReceipt,
@@ -122,9 +123,9 @@ export class CallBodies {
     fetcher: MediaFetcher,
     { upstream, modelId, listedModel }: Pick<Lease, 'upstream' | 'modelId' | 'listedModel'>,
   ): Promise<void> {
-    const { relay } = this.#call;
-    const hasOwnForm = upstream.capabilities(modelId, listedModel).hasOwnForm === true;
-    if (relay?.wire === upstream.wire && !hasOwnForm) return;
+    const capabilities = upstream.capabilities(modelId, listedModel);
+    if (isRelayed(this.#call.relay, upstream.wire, capabilities)) return;
+    const hasOwnForm = capabilities.hasOwnForm === true;
     const isReadable = (uri: string): boolean => !hasOwnForm && upstream.readsUri(uri);
     const { signal } = this.#context;
     this.#fetched ??= new Map();
@@ -192,13 +193,12 @@ export class CallBodies {
       mayBePiece,
     };
     const { relay } = this.#call;
-    const isRelayed =
-      relay !== undefined && relay.wire === upstream.wire && capabilities.hasOwnForm !== true;
-    if (!isRelayed) {
+    const goesAsItIs = isRelayed(relay, upstream.wire, capabilities);
+    if (!goesAsItIs) {
       for (const { action, path, reason } of relay?.reading?.().losses ?? [])
         noted.add(action, path, reason);
     }
-    return { route, upstream, target, noted, relay: isRelayed ? relay : undefined };
+    return { route, upstream, target, noted, relay: goesAsItIs ? relay : undefined };
   }
 
   #keep(draft: Draft, body: JsonObject): NotedBody {
@@ -215,6 +215,16 @@ export class CallBodies {
     this.#made.push(made);
     return made;
   }
+}
+
+/** Whether a client's own body goes to such a model as it is, but for what is patched in it. */
+export function isRelayed(
+  relay: RelayBody | undefined,
+  wire: string,
+  { hasOwnForm, refusesFreeText }: ModelCapabilities,
+): boolean {
+  if (relay?.wire !== wire || hasOwnForm === true) return false;
+  return refusesFreeText !== true || relay.hasFreeText?.() !== true;
 }
 
 function patchBody(

@@ -218,6 +218,8 @@ export interface RelayBody {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Reads it, at the first call, for what `request` of the call has no words for: lost where it is not relayed. */
   readonly reading?: (() => { readonly losses: readonly ReceiptEntry[] }) | undefined;
+  /** Whether it has tools of free text, or calls of such; absent where the wire has none. */
+  hasFreeText?(): boolean;
 }
 
 export interface RelayCall extends RelayBody {

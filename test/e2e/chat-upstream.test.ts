@@ -859,3 +859,50 @@ test.each([true, false])(
     expect(sentCall()).toEqual(signed);
   },
 );
+
+test.each([true, false])(
+  'a tool of free text is a function on a service without such, and its call one of free text again (stream=%s)',
+  async (stream) => {
+    const call = { name: 'patch', arguments: '{"input":"*** a\\n+b"}' };
+    const tool_calls = [{ id: 'call_f', type: 'function', function: call }];
+    upstream.answer((_body, nth) =>
+      nth === 1
+        ? { kind: 'message', message: { tool_calls }, finish: 'tool_calls' }
+        : { kind: 'message', message: { content: 'Done.' } },
+    );
+    const { completions } = openai(thinking).chat;
+    const question = { role: 'user' as const, content: 'Patch the file.' };
+    const body: OpenAI.ChatCompletionCreateParamsNonStreaming = {
+      model: THINKER,
+      messages: [question],
+      tools: [{ type: 'custom', custom: { name: 'patch', description: 'Patches files' } }],
+    };
+    const answer = stream
+      ? await completions.stream({ ...body, stream: true }).finalChatCompletion()
+      : await completions.create(body);
+    const free = {
+      id: 'call_f',
+      type: 'custom' as const,
+      custom: { name: 'patch', input: '*** a\n+b' },
+    };
+    expect(answer.choices[0]?.message.tool_calls).toMatchObject([free]);
+    const history = [
+      { role: 'assistant' as const, tool_calls: [free] },
+      { role: 'tool' as const, tool_call_id: 'call_f', content: 'ok' },
+    ];
+    await completions.create({ ...body, messages: [question, ...history] });
+    expect(upstream.calls.map(({ body: { tools } }) => tools)).toMatchObject(
+      [1, 2].map(() => [{ type: 'function', function: { name: 'patch' } }]),
+    );
+    const [, made] = messagesOf(upstream.calls[1]?.body);
+    expect(made).toMatchObject({ tool_calls: [{ type: 'function', id: 'call_f' }] });
+    expect(upstream.faults).toEqual([]);
+  },
+);
+
+test('a tool of free text stays one for a service of which nothing is known', async () => {
+  const tools = [{ type: 'custom' as const, custom: { name: 'patch' } }];
+  const messages = [{ role: 'user' as const, content: 'Patch the file.' }];
+  await openai(unnamed).chat.completions.create({ model: MODEL, messages, tools });
+  expect(upstream.calls[0]?.body.tools).toEqual(tools);
+});

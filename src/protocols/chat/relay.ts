@@ -33,6 +33,7 @@ export function createRelayCall(
       return forwardedHeaders(headers);
     },
     reading,
+    hasFreeText: () => hasFreeText(body),
     choices: readNumber(body.n),
     /** As of the canonical request: leading instructions, and the first long text of a user. */
     openingText() {
@@ -63,6 +64,12 @@ export function createRelayCall(
     },
     inOwnNames: (refusal) => withOwnLimit(refusal, body),
   };
+}
+
+function hasFreeText({ tools, messages }: JsonObject): boolean {
+  const isFree = ({ type }: JsonObject): boolean => type === 'custom';
+  if (objectsOf(tools).some(isFree)) return true;
+  return objectsOf(messages).some(({ tool_calls: calls }) => objectsOf(calls).some(isFree));
 }
 
 /** Two names of one field: an upstream is sent the one that it knows. */

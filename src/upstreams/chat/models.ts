@@ -80,6 +80,8 @@ export function capabilitiesOf(
     refusesSchemas: quirks.responseFormat === 'json-object' ? true : undefined,
     refusesLogprobs: quirks.takesLogprobs && reasons !== true ? undefined : true,
     countsNoTokens: true,
+    // A service of which nothing is known may pass a client's own tools on to one that takes them.
+    refusesFreeText: quirks.takesCustomTools || quirks.ownTools === undefined ? undefined : true,
   };
   return media === undefined ? answering : { ...answering, ...capabilitiesOfMedia(media) };
 }
