@@ -8,6 +8,7 @@ import type { Receipt } from '../canonical/receipt.ts';
 import { mendText } from '../canonical/text-forms.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
+import { told } from '../lib/localized-message.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
 import { understood } from '../protocols/relayed-request.ts';
@@ -76,7 +77,7 @@ class Dispatch implements Dispatcher {
         memory: new HeldMemory(answerRoom),
       });
     } catch (error) {
-      throw this.#withMeantModel(error, asked.model, context);
+      throw this.#withAdvice(error, asked, context);
     }
   }
 
@@ -154,7 +155,7 @@ class Dispatch implements Dispatcher {
       const setup = { routes, bodies, estimator, dependencies: this.#dependencies };
       return await countTokens(call, context, setup);
     } catch (error) {
-      throw this.#withMeantModel(error, call.model, context);
+      throw this.#withAdvice(error, call, context);
     }
   }
 
@@ -166,6 +167,22 @@ class Dispatch implements Dispatcher {
     } catch (error) {
       throw this.#withMeantModel(error, call.model, context);
     }
+  }
+
+  /** Who set up nothing but the external provider learns why clients of other protocols find no model. */
+  #withAdvice(
+    error: unknown,
+    { model, protocol }: Pick<GenerateCall, 'model' | 'protocol'>,
+    context: CallContext,
+  ): unknown {
+    const advised = this.#withMeantModel(error, model, context);
+    const provider = this.#options.provider?.();
+    const isBarred = provider !== undefined && provider.mode !== 'off' && protocol !== 'messages';
+    const isUnfound = error instanceof GatewayError && error.reason === 'model-not-found';
+    if (!isBarred || !isUnfound || error.source === 'upstream' || advised !== error) return advised;
+    return changed(error, {
+      message: told`${error.sentence} The external provider answers Messages requests (POST /v1/messages); others reach it by the name "${provider.upstreamId}/${model}".`,
+    });
   }
 
   /** A model that is not found is told with the name that may have been meant, of those that the client may use. */

@@ -251,6 +251,39 @@ test.each(['exclusive', 'pooled', 'fallback'])(
   },
 );
 
+test.each([
+  ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Hi' }] }],
+  ['/v1/responses', { input: 'Hi' }],
+  ['/v1beta/models/claude-opus-4-6:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] }],
+] as const)(
+  'a client of %s learns why the provider alone has no model for it',
+  async (path, body) => {
+    const provider = await startProvider();
+    const { url } = provider;
+    const extprov = { enabled: true, base_url: url, api_key: 'k', dispatch_mode: 'exclusive' };
+    const app = await startPoolApp({ environment: {}, file: { proxy: { extprov } } });
+    closers.push(() => app.close());
+    const send = async (model: string, to: string = path): Promise<string> => {
+      const response = await fetch(`${app.url}${to}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model, ...body }),
+      });
+      return `${response.status} ${await response.text()}`;
+    };
+    const refused = await send('claude-opus-4-6');
+    expect(refused).toMatch(
+      /^404 .*answers Messages requests .POST .v1.messages.*extprov.claude-opus-4-6/,
+    );
+    const named = await send(
+      'extprov/claude-opus-4-6',
+      path.replace('claude-opus', 'extprov%2Fclaude-opus'),
+    );
+    expect(named).toMatch(/^200 .*PROVIDER/);
+    expect(await send('claude-opus-4-6', '/v1/embeddings')).not.toContain('answers Messages');
+  },
+);
+
 /**
  * Two accounts and the provider on a clock that the test moves on. The provider has its turn at once, unless `random` is
  * told otherwise.

@@ -33,6 +33,8 @@ export const faults: SentenceTexts = {
     'モデル {1} などに利用できるアカウントがありません。',
   'No account offers the model {}. GET /v1/models lists the names that work.':
     'モデル {1} を提供しているアカウントはありません。使える名前は GET /v1/models で確認できます。',
+  '{} The external provider answers Messages requests (POST /v1/messages); others reach it by the name "{}/{}".':
+    '{1}外部プロバイダーが応答するのは Messages リクエスト（POST /v1/messages）です。ほかのプロトコルからは「{2}/{3}」という名前で使えます。',
   '{} No account is known to offer the model {}. GET /v1/models lists the names that work.':
     '{1}モデル {2} を提供すると分かっているアカウントはありません。使える名前は GET /v1/models で確認できます。',
   'No credential for the upstream is available right now.':

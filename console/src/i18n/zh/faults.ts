@@ -34,6 +34,8 @@ export const faults: SentenceTexts = {
     '没有账号提供模型 {1}。GET /v1/models 会列出可用的名称。',
   '{} No account is known to offer the model {}. GET /v1/models lists the names that work.':
     '{1}没有已知提供模型 {2} 的账号。GET /v1/models 会列出可用的名称。',
+  '{} The external provider answers Messages requests (POST /v1/messages); others reach it by the name "{}/{}".':
+    '{1}外部提供方只回答 Messages 请求（POST /v1/messages）；其他协议请用名称“{2}/{3}”。',
   'No credential for the upstream is available right now.': '暂时无法取得上游的凭据。',
   'No secure connection to the upstream could be made.': '无法与上游建立安全连接。',
   'No upstream account can be used right now. The log of the gateway says why.':
