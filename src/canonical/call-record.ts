@@ -7,6 +7,9 @@ import type { FinishReason } from './event.ts';
 import type { AnswerTranscript, KeptText } from './transcript.ts';
 import type { Usage } from './usage.ts';
 
+/** On an answer, how often upstreams were asked for it; absent where none was. */
+export const ATTEMPTS_HEADER = 'x-isthmus-attempts';
+
 /** What is known of one request, for headers, logs and the monitor. */
 export interface CallRecord {
   routedModel?: string | undefined;

@@ -98,6 +98,8 @@ export interface UpstreamFailure {
   readonly detail?: string | Sentence | undefined;
   /** The upstream's own word for how an answer ended that cannot be used; absent for words of a natural end. */
   readonly finishReason?: string | undefined;
+  /** True where a gateway like this one says it, which has asked its own upstreams and gave up: another try is vain there. */
+  readonly isTriedOut?: true | undefined;
   /** What a refusal taught of the quota behind it. */
   readonly quota?: QuotaLesson | undefined;
 }

@@ -302,7 +302,8 @@ export class AttemptRun {
     this.#takenFrom = step.mayRepeat ? budget : undefined;
     this.#takenFrom?.take(this.#client);
     this.#search.tried ??= new Map();
-    this.#search.tried.set(lease.account.id, step.mayRepeat ? 'faulted' : 'spent');
+    const mayRepeat = step.mayRepeat && failure.isTriedOut !== true;
+    this.#search.tried.set(lease.account.id, mayRepeat ? 'faulted' : 'spent');
     this.#remember(error, failure);
     this.#pause = step.pause;
     return false;

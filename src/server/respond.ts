@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { LimitState } from '../access/usage-window.ts';
+import { ATTEMPTS_HEADER } from '../canonical/call-record.ts';
 import {
   asGatewayError,
   type ErrorKind,
@@ -189,7 +190,7 @@ export function baseHeaders(exchange: Exchange): string[] {
   if (record.isEstimate) list.push('x-isthmus-estimate', 'tokens');
   const model = record.upstreamModel ?? record.routedModel;
   if (model !== undefined && SAFE_MODEL_NAME.test(model)) list.push('x-isthmus-model', model);
-  if (record.attempts.length > 0) list.push('x-isthmus-attempts', String(record.attempts.length));
+  if (record.attempts.length > 0) list.push(ATTEMPTS_HEADER, String(record.attempts.length));
   if (exchange.limits !== undefined) list.push(...limitHeaders(exchange));
   // Server Timing (W3C): durations in milliseconds.
   const { upstreamMs } = record.timings;

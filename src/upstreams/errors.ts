@@ -1,5 +1,6 @@
 // The errors an attempt at an upstream ends with: one failure kind for the retry table, one text for the client.
 
+import { ATTEMPTS_HEADER } from '../canonical/call-record.ts';
 import {
   type ErrorKind,
   GatewayError,
@@ -37,6 +38,8 @@ export interface RefusalFacts {
    * size of a body (413) is as true of the next attempt.
    */
   readonly isPage: boolean;
+  /** As `UpstreamFailure` has it. */
+  readonly isTriedOut?: true | undefined;
   /** What the log gets: the body without secrets. */
   readonly excerpt: string;
   readonly secrets: readonly string[];
@@ -47,7 +50,8 @@ export function factsOf({ status, headers, body, secrets = [] }: UpstreamRefusal
     /\bx?html\b/i.test(headerOf(headers, 'content-type') ?? '') ||
     /^\s*<(?:!doctype|html|head|body|\?xml)/i.test(body);
   const isPage = isHtml && status !== 413;
-  return { status, isPage, excerpt: scrubText(body, secrets), secrets };
+  const isTriedOut = headerOf(headers, ATTEMPTS_HEADER) === undefined ? undefined : true;
+  return { status, isPage, isTriedOut, excerpt: scrubText(body, secrets), secrets };
 }
 
 /** The same of an error inside a 200 answer, as if it had been the status. */
@@ -83,6 +87,7 @@ export function refusalError(refusal: ReadRefusal): GatewayError {
     kind,
     status,
     ...(reason === undefined ? {} : { reason }),
+    ...(refusal.isTriedOut && { isTriedOut: true }),
     retryAfterMs,
     detail: detailOf(refusal),
     ...(LIMITS.has(kind) && quota !== undefined ? { quota } : {}),

@@ -12,7 +12,9 @@ import { createUpstream } from '../../src/upstreams/index.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
 import { startChatUpstream } from '../support/chat-upstream.ts';
 import { startMessagesUpstream, thought } from '../support/messages-upstream.ts';
+import { createPassingClock } from '../support/passing-clock.ts';
 import { startScriptedUpstream } from '../support/scripted-upstream.ts';
+import { GATEWAY_KEY, startGatewayOver } from '../support/upstream-gateway.ts';
 import { startWireGateway, type WireGateway } from '../support/wire-gateway.ts';
 
 const WIRES = ['messages', 'chat', 'generate'] as const;
@@ -313,5 +315,27 @@ test.each([
       ? await client.messages.stream(body).finalMessage()
       : await client.messages.create(body);
     expect(answer).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'END' });
+  },
+);
+
+test.each(WIRES)(
+  'what a gateway has tried in vain is not tried there again by the one before it, over the %s wire',
+  async (wire) => {
+    const service = await startChatUpstream([MODELS.chat]);
+    const error = { message: 'Overloaded', type: 'server_error' };
+    service.answer(() => ({ kind: 'status', status: 503, body: { error } }));
+    const inner = await startGatewayOver(upstreamOf('chat', service.url), createPassingClock());
+    const url = wire === 'chat' ? `${inner.url}/v1` : inner.url;
+    const outer = await startGatewayOver(upstreamOf(wire, url), createPassingClock());
+    closers.push(service.close, inner.close, outer.close);
+    const asked = await fetch(`${outer.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${GATEWAY_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: MODELS.chat, messages: [{ role: 'user', content: 'Hi' }] }),
+    });
+    expect(asked.status).toBe(503);
+    // Each of the two accounts of each gateway, and those of the inner one up to four times in all.
+    expect(asked.headers.get('x-isthmus-attempts')).toBe('2');
+    expect(service.calls).toHaveLength(8);
   },
 );

@@ -54,7 +54,11 @@ export async function startGatewayOver(
     ...DEFAULT_EDGE_SETTINGS,
     port: 0,
     authMode: 'strict',
-    apiKeys: [{ id: 'main', key: GATEWAY_KEY }],
+    // Those of its own accounts too, so that one can stand before another.
+    apiKeys: [
+      { id: 'main', key: GATEWAY_KEY },
+      ...['a', 'b'].map((id) => ({ id, key: `key-${id}` })),
+    ],
   };
   const server = createServer({
     protocols: createProtocols(),
