@@ -104,6 +104,22 @@ export function summarizeReceipt(receipt: Receipt): string | undefined {
   return `dropped=${count('dropped')};approximated=${count('approximated', 'capped')};repaired=${count('repaired')}`;
 }
 
+/** On an answer, the summary of what was lost of its request. */
+export const RECEIPT_HEADER = 'x-isthmus-receipt';
+
+/** Tells what another gateway, to which the request was sent, says it lost: it alone knows the fields. */
+export function addSummary(receipt: Receipt, summary: string): void {
+  for (const action of RECEIPT_ACTIONS) {
+    const count = new RegExp(`\\b${action}=([1-9]\\d{0,5})\\b`).exec(summary)?.[1];
+    if (count === undefined) continue;
+    receipt.add(
+      action,
+      '',
+      told`The gateway at the upstream noted ${count} of these; its own record of the request names them.`,
+    );
+  }
+}
+
 /** The path of a member of the object at `parent`. */
 export function memberPath(parent: string, key: string): string {
   return parent === '' ? key : `${parent}.${key}`;

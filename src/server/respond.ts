@@ -9,7 +9,7 @@ import {
   errorStatus,
   type GatewayError,
 } from '../canonical/error.ts';
-import { summarizeReceipt } from '../canonical/receipt.ts';
+import { RECEIPT_HEADER, summarizeReceipt } from '../canonical/receipt.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { writeSentence } from '../lib/localized-message.ts';
@@ -185,7 +185,7 @@ export function baseHeaders(exchange: Exchange): string[] {
   list.push('x-content-type-options', 'nosniff');
   if (edge.activity.closesConnections) list.push('connection', 'close');
   const lost = receipt.entries.length === 0 ? undefined : summarizeReceipt(receipt);
-  if (lost !== undefined) list.push('x-isthmus-receipt', lost);
+  if (lost !== undefined) list.push(RECEIPT_HEADER, lost);
   if (record.isSandbox) list.push('x-isthmus-sandbox', '1');
   if (record.isEstimate) list.push('x-isthmus-estimate', 'tokens');
   const model = record.upstreamModel ?? record.routedModel;

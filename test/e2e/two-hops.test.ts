@@ -339,3 +339,26 @@ test.each(WIRES)(
     expect(service.calls).toHaveLength(8);
   },
 );
+
+test.each(['messages', 'generate'] as const)(
+  'what the second gateway loses is told in the receipt of the first, over the %s wire',
+  async (wire) => {
+    const service = await startChatUpstream([MODELS.chat]);
+    const inner = await startGatewayOver(upstreamOf('chat', service.url), createPassingClock());
+    const outer = await startGatewayOver(upstreamOf(wire, inner.url), createPassingClock());
+    closers.push(service.close, inner.close, outer.close);
+    const ask = (top_k?: number) =>
+      fetch(`${outer.url}/v1/messages`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${GATEWAY_KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          ...{ model: MODELS.chat, max_tokens: 100, top_k },
+          messages: [{ role: 'user', content: 'Hi' }],
+        }),
+      });
+    const whole = await ask();
+    expect([whole.status, whole.headers.get('x-isthmus-receipt')]).toEqual([200, null]);
+    const lost = await ask(5);
+    expect(lost.headers.get('x-isthmus-receipt')).toBe('dropped=1;approximated=0;repaired=0');
+  },
+);

@@ -1,6 +1,7 @@
 // One exchange with the upstream: response bytes in, batches of frames out, at the reader's own pace.
 
 import type { Dispatcher } from 'undici';
+import { addSummary, RECEIPT_HEADER, type Receipt } from '../../canonical/receipt.ts';
 import { type Clock, SilenceTimer } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
@@ -17,6 +18,8 @@ export interface AnswerRequest {
   readonly signal: AbortSignal;
   /** Secrets of the account, kept out of error texts. */
   readonly secrets: readonly string[];
+  /** Told what a gateway like this one lost of it; absent where nobody reads of that. */
+  readonly receipt?: Receipt | undefined;
   /** Its tools are named in what a refusal says of them. */
   readonly body?: JsonObject | undefined;
   /** True where frames are kept until the end, as an answer that is wanted whole is. */
@@ -192,6 +195,9 @@ export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.D
       return;
     }
     this.mayBeWhole = !STREAM_TYPE.test(type);
+    const lost = headers[RECEIPT_HEADER];
+    const { receipt } = this.#request;
+    if (lost !== undefined && receipt !== undefined) addSummary(receipt, String(lost));
     this.#silence.touch(this.#place.limits.firstFrameMs);
     this.#opening.resolve(this);
   }

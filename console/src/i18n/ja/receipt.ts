@@ -380,6 +380,8 @@ export const receipt: SentenceTexts = {
   'responseJsonSchema is given too and takes precedence.':
     'responseJsonSchema も指定されており、そちらが優先されます。',
   'more was changed than is listed here': 'ここに載っているほかにも変更があります',
+  'The gateway at the upstream noted {} of these; its own record of the request names them.':
+    '上流のゲートウェイでも {1} 件ありました。内容はそのゲートウェイのリクエスト記録にあります。',
   'said in the description of the function': '関数の説明に書きました',
   'said in the description': '説明に書きました',
   'said in the text': 'テキストに書きました',

@@ -307,6 +307,8 @@ export const receipt: SentenceTexts = {
   'responseJsonSchema is given too and takes precedence.':
     '同时给出了 responseJsonSchema，以它为准。',
   'more was changed than is listed here': '还有更多更改未在此列出',
+  'The gateway at the upstream noted {} of these; its own record of the request names them.':
+    '上游的网关也有 {1} 处；具体内容见该网关自己的请求记录。',
   'said in the description of the function': '已写入函数的描述',
   'said in the description': '已写入描述',
   'said in the text': '已写入文本',
