@@ -141,6 +141,30 @@ test('a file of text is the text it holds, behind its name', () => {
   ]);
 });
 
+test('the name of a medium stands before it, in a turn and in a result', () => {
+  const inlineData = { mimeType: 'image/png', data: 'AAAA', displayName: 'chart.png' };
+  const fileUri = 'https://a.example/a.pdf';
+  const fileData = { mimeType: 'application/pdf', fileUri, displayName: 'terms.pdf' };
+  const response = { chart: { $ref: 'chart.png' } };
+  const { turns } = read({
+    contents: [
+      { role: 'user', parts: [{ inlineData }, { fileData }] },
+      { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] },
+      {
+        role: 'user',
+        parts: [{ functionResponse: { name: 'f', response, parts: [{ inlineData }] } }],
+      },
+    ],
+  }).request;
+  expect(turns[0]?.parts).toMatchObject([
+    ...[{ text: 'chart.png' }, { modality: 'image' }],
+    ...[{ text: 'terms.pdf' }, { modality: 'document' }],
+  ]);
+  expect(turns[2]?.parts).toMatchObject([
+    { content: [{ kind: 'json' }, { text: 'chart.png' }, { modality: 'image' }] },
+  ]);
+});
+
 test.each([
   ['https://a.example/a.png', 'image/png', 'url'],
   ['https://a.example/a.pdf', 'application/pdf', 'url'],

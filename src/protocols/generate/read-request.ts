@@ -138,6 +138,7 @@ function readTurns({ contents = [] }: GenerateBody, receipt: Receipt): Turn[] {
       const position = `${turnIndex}_${partIndex}`;
       const read = readPart(part, { callIds, position, place: { path, receipt } });
       if (read === undefined) continue;
+      if (read.kind === 'media') parts.push(...labelOf(part));
       // A signature vouches for the text it stands on, as it is.
       const isSplit = read.kind === 'text' && read.signature === undefined;
       parts.push(...(isSplit ? splitInlineImages(read) : [read]));
@@ -325,6 +326,15 @@ function addressOf(
     : { kind: 'url', url: uri, path };
 }
 
+/** What the conversation calls the medium: other wires have no field for it, so it stands before the medium. */
+function labelOf({
+  inlineData: inline,
+  fileData: file,
+}: Pick<NativePart, 'inlineData' | 'fileData'>): readonly TextPart[] {
+  const { displayName: label = '' } = inline ?? file ?? {};
+  return label === '' ? [] : [{ kind: 'text', text: label }];
+}
+
 function readModality(mediaType: string): Modality {
   const [type] = mediaType.split('/');
   return type === 'image' || type === 'audio' || type === 'video' ? type : 'document';
@@ -338,7 +348,7 @@ function readResponse(native: ValueOf<typeof FUNCTION_RESPONSE>, context: PartCo
   const content: ToolResultContent[] = [said];
   for (const [index, part] of (native.parts ?? []).entries()) {
     const media = readMedia(part, { path: `${path}.parts[${index}]`, receipt });
-    if (media !== undefined) content.push(media);
+    if (media !== undefined) content.push(...labelOf(part), media);
   }
   const callId = context.callIds.result();
   return { kind: 'tool-result', callId, name, content, isError, path };
