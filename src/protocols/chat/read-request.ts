@@ -13,6 +13,7 @@ import type {
 } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { textOf } from '../../lib/read-values.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import { isEmptyValue, type ValueOf } from '../body-schema.ts';
 import type { AnswerOptions } from './answer-parts.ts';
@@ -241,11 +242,9 @@ export function readFormat(
       const schema = readSchema(holder.schema ?? undefined, `${path}${rest}.schema`);
       // Without one any JSON will do.
       if (schema === undefined) return { kind: 'json' };
-      // What the format is for belongs to its schema, unless that says it itself.
-      const isDescribed = typeof schema === 'boolean' || schema.description !== undefined;
       return {
         kind: 'json-schema',
-        schema: isDescribed || !description ? schema : { ...schema, description },
+        schema: typeof schema === 'boolean' ? schema : withPurpose(schema, description),
         name: name ?? undefined,
         strict: strict ?? undefined,
       };
@@ -253,6 +252,14 @@ export function readFormat(
     default:
       throw unknownWord(`${path}.type`, ['text', 'json_object', 'json_schema']);
   }
+}
+
+/** What the format is for belongs to its schema, which may say more of itself. */
+function withPurpose(schema: JsonObject, purpose: string | null | undefined): JsonObject {
+  if (!purpose) return schema;
+  const own = textOf(schema.description);
+  const isSaid = own === undefined || own === purpose;
+  return { ...schema, description: isSaid ? purpose : `${purpose}\n\n${own}` };
 }
 
 /** Undefined for plain text. @throws GatewayError 400, also for audio, which no answer can carry yet. */

@@ -419,6 +419,10 @@ test('what the answer is for belongs to its schema; what its format cannot say i
   const format = { type: 'json_schema', name: 's', description: 'A city.', schema: {}, max: 1 };
   const { canonical, notes } = read({ input: 'x', text: { format, tone: 'dry' } });
   expect(canonical.outputFormat).toMatchObject({ schema: { description: 'A city.' } });
+  const both = { ...format, schema: { description: 'Its name.' } };
+  expect(read({ input: 'x', text: { format: both } }).canonical.outputFormat).toMatchObject({
+    schema: { description: 'A city.\n\nIts name.' },
+  });
   expect(notes.map(({ action, path }) => [action, path])).toEqual([
     ['dropped', 'text.format.max'],
     ['dropped', 'text.tone'],
