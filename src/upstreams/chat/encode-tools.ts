@@ -14,7 +14,8 @@ import { isCallable } from '../../canonical/tool-names.ts';
 import { definedFields, isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
-import { isBound, mapSchemas, readTypeName, writeBound } from '../../schema/document.ts';
+import { mapSchemas } from '../../schema/document.ts';
+import { toDraft } from '../../schema/draft.ts';
 import { checkChosen, describeFreeform, FREEFORM_INPUT } from '../wire-parts.ts';
 import { type FitContext, traitsOf } from './models.ts';
 
@@ -142,14 +143,14 @@ function searchOptions({ userLocation }: Extract<Tool, { kind: 'web-search' }>):
 /** Arguments are an object, whatever a schema leaves open: the wire says so. */
 export function toParameters(schema: JsonObject | boolean): JsonObject {
   if (typeof schema === 'boolean') return { type: 'object', properties: {} };
-  const whole = toWireSchema(schema);
+  const whole = toDraft(schema, sayItems);
   if (whole.type === 'object' && whole.properties !== undefined) return whole;
   return { ...whole, type: 'object', properties: objectOf(whole.properties) ?? {} };
 }
 
 /** As that of arguments: an object says what it holds ("object schema missing properties"). */
 export function toAnswerSchema(schema: JsonObject): JsonObject {
-  const whole = toWireSchema(schema);
+  const whole = toDraft(schema, sayItems);
   const { type, properties, additionalProperties } = whole;
   const isOpen = properties === undefined && additionalProperties === undefined;
   return type === 'object' && isOpen ? { ...whole, properties: {} } : whole;
@@ -173,65 +174,11 @@ export function closeObjects({ propertyOrdering, ...schema }: JsonObject): JsonO
   return { ...schema, properties: Object.fromEntries(members), additionalProperties };
 }
 
-/**
- * A schema of another dialect in the words of this one: types in capitals, `nullable` and counts as texts are those of
- * OpenAPI, as generate-content clients send them; exclusive bounds as flags and a list of `items`, now `prefixItems`, are
- * those of older drafts; a type is none of another language; a list says what it holds ("array schema missing items"); and
- * one of no values says nothing ("[] should be non-empty"). The same object when there is nothing to change.
- */
-function toWireSchema(schema: JsonObject): JsonObject {
-  const changed: JsonObject = { ...schema };
-  if (Array.isArray(schema.items)) {
-    changed.prefixItems = schema.items;
-    changed.items = schema.additionalItems ?? {};
-    delete changed.additionalItems;
-  }
-  let hasForeignBounds = false;
-  for (const [key, value] of Object.entries(changed)) {
-    if (typeof value === 'object') changed[key] = mapSchemas(key, value, inWireWords);
-    hasForeignBounds ||= typeof value !== 'number' && isBound(key);
-  }
-  setType(changed);
-  if (Array.isArray(changed.enum) && changed.enum.length === 0) delete changed.enum;
-  if (hasForeignBounds) setBounds(changed);
-  const keys = Object.keys(changed);
-  const isSame = keys.length === Object.keys(schema).length;
-  return isSame && keys.every((key) => changed[key] === schema[key]) ? schema : changed;
-}
-
-function inWireWords(value: JsonValue): JsonValue {
-  return isJsonObject(value) ? toWireSchema(value) : value;
-}
-
-function setType(schema: JsonObject): void {
-  const { type, nullable, items, prefixItems } = schema;
-  if (type !== undefined && !isWireType(type)) {
-    const given = Array.isArray(type) ? type : [type];
-    const known = [...new Set(given.map(readTypeName))].filter((word) => word !== undefined);
-    const [only] = known;
-    if (only === undefined || known.includes('any')) delete schema.type;
-    else schema.type = Array.isArray(type) ? known : only;
-  }
-  if (typeof nullable === 'boolean') {
-    delete schema.nullable;
-    if (nullable && typeof schema.type === 'string') schema.type = [schema.type, 'null'];
-  }
-  if (items !== undefined || prefixItems !== undefined) return;
-  const { type: said } = schema;
-  if (said === 'array' || (Array.isArray(said) && said.includes('array'))) schema.items = {};
-}
-
-function isWireType(type: JsonValue): boolean {
-  return Array.isArray(type) ? type.every(isWireType) : readTypeName(type) === type;
-}
-
-function setBounds(schema: JsonObject): void {
-  const given = { ...schema };
-  for (const key of Object.keys(given).filter(isBound)) delete schema[key];
-  for (const [key, value] of Object.entries(given)) {
-    const [name, written] = isBound(key) ? (writeBound(key, value, given) ?? []) : [];
-    if (name !== undefined && written !== undefined) schema[name] = written;
-  }
+/** A list says what it holds ("array schema missing items"). */
+function sayItems(schema: JsonObject): JsonObject {
+  const { type, items } = schema;
+  const isList = type === 'array' || (Array.isArray(type) && type.includes('array'));
+  return isList && items === undefined ? { ...schema, items: {} } : schema;
 }
 
 const NOT_STRICT = [

@@ -290,6 +290,38 @@ test('schemas of other dialects are said in the words of this one', () => {
   expect(body.tools).toEqual([{ type: 'function', function: { name: 'f', parameters: said } }]);
 });
 
+test('keywords without a meaning are left out of a schema, which the upstream would refuse', () => {
+  const parameters: JsonObject = {
+    type: 'object',
+    properties: {
+      any: { type: 'any', description: null, pattern: 5 },
+      none: { type: 'object', properties: null, required: null },
+      one: { type: 'string', required: true, format: {}, minLength: -1 },
+      choice: { anyOf: [], allOf: [], oneOf: 'x' },
+      list: { type: 'array', items: null, additionalItems: false },
+      pair: { items: [{ type: 'string' }], additionalItems: false },
+      gone: null,
+    },
+    required: ['one', null, 'one'],
+    $defs: [],
+  };
+  const { body } = made(asked({ tools: [{ kind: 'function', name: 'f', parameters }] }));
+  const said = {
+    type: 'object',
+    properties: {
+      any: {},
+      none: { type: 'object' },
+      one: { type: 'string' },
+      choice: {},
+      list: { type: 'array', items: {}, additionalItems: false },
+      pair: { prefixItems: [{ type: 'string' }], items: false },
+      gone: {},
+    },
+    required: ['one'],
+  };
+  expect(body.tools).toEqual([{ type: 'function', function: { name: 'f', parameters: said } }]);
+});
+
 test('the object of an answer says what it holds, also where the client leaves it open', () => {
   const answer = (schema: JsonObject) =>
     made(asked({ outputFormat: { kind: 'json-schema', schema } })).body.response_format;

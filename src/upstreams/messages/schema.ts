@@ -1,20 +1,10 @@
 // The JSON Schema this wire takes: draft 2020-12, an object at the top of a tool's input, closed objects in strict forms.
 
 import type { Receipt } from '../../canonical/receipt.ts';
-import { unlessSame } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { objectOf } from '../../lib/read-values.ts';
-import {
-  isBound,
-  MAX_LEVEL,
-  mapSchemas,
-  NUMBER_BOUNDS,
-  readTypeName,
-  SCHEMA_LISTS,
-  SCHEMA_MAPS,
-  writeBound,
-} from '../../schema/document.ts';
+import { mapSchemas, NUMBER_BOUNDS } from '../../schema/document.ts';
+import { toDraft } from '../../schema/draft.ts';
 
 interface SchemaContext {
   readonly receipt: Receipt;
@@ -22,7 +12,6 @@ interface SchemaContext {
   readonly path: string;
 }
 
-const TEXTS = ['description', 'title', 'format', 'pattern', '$ref', '$schema'];
 const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf'] as const;
 
 /** The wire refuses other names of arguments. */
@@ -69,70 +58,13 @@ function flattenTop(node: JsonObject, { receipt, path }: SchemaContext): JsonObj
   return { ...rest, properties, description: description + words };
 }
 
-/**
- * The same schema in draft 2020-12: type words in lower case, bounds as numbers, tuples as `prefixItems`. What
- * has no meaning there is left out, as the upstream refuses it.
- */
+/** The schema in the draft of the wire; what has no meaning there is left out, as the upstream refuses it. */
 function normalizeSchema(schema: JsonObject, { path, receipt }: SchemaContext): JsonObject {
-  const normalized = normalize(schema, 0);
+  const normalized = toDraft(schema);
   if (normalized !== schema) {
     receipt.add('repaired', path, told`The schema was written in the draft the upstream takes.`);
   }
-  return objectOf(normalized) ?? {};
-}
-
-/** The same value where nothing changes. */
-function normalize(schema: JsonValue, level: number): JsonValue {
-  if (typeof schema === 'boolean') return schema;
-  if (!isJsonObject(schema) || level > MAX_LEVEL) return {};
-  const given = Object.entries(schema);
-  const fields = given.flatMap(([key, value]) => normalizeField(key, value, { schema, level }));
-  const isSame =
-    fields.length === given.length && fields.every(([name, value]) => schema[name] === value);
-  return isSame ? schema : Object.fromEntries(fields);
-}
-
-/** None for what is left out. */
-type Fields = readonly (readonly [name: string, value: JsonValue])[];
-
-function normalizeField(
-  key: string,
-  value: JsonValue,
-  { schema, level }: { readonly schema: JsonObject; readonly level: number },
-): Fields {
-  if (key === 'type') return normalizeType(value, schema.nullable === true);
-  if (isBound(key)) {
-    const bound = writeBound(key, value, schema);
-    return bound === undefined ? [] : [bound];
-  }
-  // Tuples were lists of `items` in earlier drafts.
-  const name = key === 'items' && Array.isArray(value) ? 'prefixItems' : key;
-  if (!isMeant(name, value)) return [];
-  if (name === 'required' && Array.isArray(value)) {
-    const names = value.filter((one) => typeof one === 'string');
-    return [[name, unlessSame<JsonValue>([...new Set(names)], value)]];
-  }
-  return [[name, mapSchemas(name, value, (inner) => normalize(inner, level + 1))]];
-}
-
-/** False for a keyword without a meaning, or with a value of another kind. */
-function isMeant(key: string, value: JsonValue): boolean {
-  if (TEXTS.includes(key)) return typeof value === 'string';
-  if (SCHEMA_MAPS.has(key)) return isJsonObject(value);
-  if (SCHEMA_LISTS.has(key)) return Array.isArray(value) && value.length > 0;
-  return key === 'required' || key === 'enum' ? Array.isArray(value) : key !== 'nullable';
-}
-
-function normalizeType(value: JsonValue, isNullable: boolean): Fields {
-  const words = Array.isArray(value) ? value : [value];
-  const types = words.map(readTypeName);
-  const known = new Set<JsonValue>(types.filter((type) => type !== undefined));
-  if (types.includes('any') || known.size === 0) return [];
-  if (isNullable) known.add('null');
-  const list = [...known];
-  if (Array.isArray(value)) return [['type', unlessSame(list, value)]];
-  const [only = null, ...others] = list;
-  return [['type', others.length === 0 ? only : list]];
+  return normalized;
 }
 
 /** What strict forms have no word for; the model is told it. Source: Messages API, "Structured outputs". */
