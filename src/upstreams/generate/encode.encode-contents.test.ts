@@ -194,6 +194,35 @@ test('P067 media of tool results stand inside or behind all results, as the mode
   });
 });
 
+test('P067 a file of a tool result stands behind it where responses hold bytes alone', () => {
+  const url = 'https://youtu.be/abc';
+  const video: ToolResultContent = {
+    kind: 'media',
+    modality: 'video',
+    mediaType: undefined,
+    source: { kind: 'url', url },
+  };
+  const shown: Part = {
+    ...{ kind: 'tool-result', callId: 'a', name: 'get', isError: false },
+    content: [video],
+  };
+  const request = requestOf({ turns: [user('q'), assistant(call('a')), user(shown)] });
+  const sentTo = (profile: typeof gemini) => {
+    const { contents } = encode(request, targetOf('gemini-3-pro'), profile);
+    return Array.isArray(contents) ? contents.at(-1) : undefined;
+  };
+  const functionResponse = { id: 'a', name: 'get', response: { output: '' } };
+  expect(sentTo(gemini)).toEqual({
+    role: 'user',
+    parts: [{ functionResponse }, { fileData: { fileUri: url } }],
+  });
+  const parts = [{ fileData: { fileUri: url, mimeType: 'video/mp4' } }];
+  expect(sentTo(createVertexProfile())).toEqual({
+    role: 'user',
+    parts: [{ functionResponse: { ...functionResponse, parts } }],
+  });
+});
+
 test('V022 a signed thought goes back as it came', () => {
   const thinking: Part = { kind: 'thinking', text: 'hm', signature: { value: 'S' } };
   const target = targetOf('alpha-3-flash');

@@ -379,11 +379,17 @@ function encodeToolResult(result: ToolResultPart, context: EncodeContext): Encod
   const media = content.filter((item) => item.kind === 'media');
   const functionResponse: WireFunctionResponse = { id, name, response: encodeResponse(result) };
   const encoded = media.map((item) => encodeMedia(item, context));
-  if (encoded.length === 0 || !context.target.capabilities.mediaInFunctionResponse) {
-    return { part: { functionResponse }, beside: encoded };
-  }
-  const parts = encoded.flatMap((part) => asResponsePart(part, context));
-  return { part: { functionResponse: { ...functionResponse, parts } }, beside: [] };
+  const inside = encoded.filter((part) => fitsResponse(part, context));
+  const beside = encoded.filter((part) => !inside.includes(part));
+  if (inside.length === 0) return { part: { functionResponse }, beside };
+  const parts = inside.flatMap((part) => asResponsePart(part, context));
+  return { part: { functionResponse: { ...functionResponse, parts } }, beside };
+}
+
+/** Only Vertex AI takes files there. `google-genai`, `FunctionResponsePart`: "not supported in Gemini API". */
+function fitsResponse({ fileData }: WirePart, { target, profile }: EncodeContext): boolean {
+  const takesIt = fileData === undefined || profile.isVertex === true;
+  return takesIt && target.capabilities.mediaInFunctionResponse;
 }
 
 function encodeResponse({ content, isError }: ToolResultPart): JsonObject {
