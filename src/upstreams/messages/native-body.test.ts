@@ -67,6 +67,25 @@ test('a line that changes with each request stays with the service that reads it
   expect(patched({ system: 'You help.' }, MANUAL, { profile }).body.system).toBe('You help.');
 });
 
+test('V012 P061 instructions before the first question stand with those of the request', () => {
+  const question = { role: 'user', content: 'Hi' };
+  const later = { role: 'system', content: 'Be brief.' };
+  const lead = (content: JsonValue): JsonObject => ({ role: 'system', content });
+  const text = (said: string): JsonObject => ({ type: 'text', text: said });
+  const messages = [lead('S1'), lead([text('S2')]), lead(' '), question, later];
+  expect(patched({ messages }).body).toMatchObject({
+    system: [text('S1'), text('S2')],
+    messages: [question, later],
+  });
+  expect(patched({ system: 'S0', messages }).body.system).toEqual(['S0', 'S1', 'S2'].map(text));
+  const other = lead([{ type: 'tool_addition', tool: { type: 'tool_reference', tool_name: 'f' } }]);
+  const timed = { ...lead('S1'), clear_at: 'next_user_message' };
+  for (const first of [other, timed]) {
+    expect(patched({ messages: [first, question] }).body.messages).toEqual([first, question]);
+  }
+  expect(patched({ messages: [lead('S1')] }).body.messages).toEqual([lead('S1')]);
+});
+
 test('a body that suits keeps everything but the name of its model', () => {
   const fields = {
     ...{

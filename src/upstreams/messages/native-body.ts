@@ -49,11 +49,12 @@ const OWN_FIELDS = ['imageSize', 'size', 'quality'];
 
 /** The body to send: what stays as it was is shared. Patching a patched body changes nothing. */
 export function patch(
-  body: JsonObject,
+  given: JsonObject,
   target: PatchTarget,
   { readsBillingLine }: Pick<MessagesProfile, 'readsBillingLine'>,
 ): JsonObject {
   const { modelId, receipt, usesPlaceholders, variant } = target;
+  const body = withLeadingInstructions(given);
   const patched: JsonObject = { ...body, model: modelId };
   for (const field of OWN_FIELDS) {
     if (patched[field] === undefined) continue;
@@ -90,6 +91,22 @@ export function patch(
   const { type = 'disabled' } = objectOf(left.thinking) ?? {};
   if (type !== 'disabled') dropBesideThinking(left, receipt);
   return left;
+}
+
+/** `first message must use the "user" role`: those before it become instructions of the request. */
+function withLeadingInstructions(body: JsonObject): JsonObject {
+  const messages = itemsOf(body.messages);
+  const start = messages.findIndex((message) => objectOf(message)?.role !== 'system');
+  if (start < 1) return body;
+  const leading = objectsOf(messages.slice(0, start));
+  const system = [body.system, ...leading.map(({ content }) => content)].flatMap(asBlocks);
+  const isPlain = leading.every((message) => Object.keys(message).length === 2);
+  if (!isPlain || objectsOf(system).some(({ type }) => type !== 'text')) return body;
+  return { ...body, system, messages: [...messages.slice(start)] };
+}
+
+function asBlocks(content: JsonValue | undefined): readonly JsonValue[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : itemsOf(content);
 }
 
 function cacheable(system: JsonValue, receipt: Receipt): JsonValue {
