@@ -85,7 +85,12 @@ export function readCarrier(text: string | undefined | null): Signature | undefi
 /** What a signature is remembered by. */
 export type SignatureKey =
   | { readonly kind: 'call'; readonly id: string; readonly name: string }
-  | { readonly kind: 'thought'; readonly text: string | TextDigest }
+  /** Models of two families may think the same words. */
+  | {
+      readonly kind: 'thought';
+      readonly text: string | TextDigest;
+      readonly family: string | undefined;
+    }
   /** A text or a medium's base64, in the answer to what was `asked`. */
   | {
       readonly kind: 'content';

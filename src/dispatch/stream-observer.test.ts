@@ -30,8 +30,10 @@ test('a thought is remembered by all of its text, with the family that signed it
     { kind: 'block-end', index: 0, signature },
     { kind: 'block-end', index: 1 },
   ]);
-  expect(keeper.lookup('k', { kind: 'thought', text: 'one two' })?.signature).toEqual(signature);
-  expect(keeper.lookup('k', { kind: 'thought', text: 'other' })).toBeUndefined();
+  const { family } = signature;
+  const find = (text: string) => keeper.lookup('k', { kind: 'thought', text, family })?.signature;
+  expect(find('one two')).toEqual(signature);
+  expect(find('other')).toBeUndefined();
   expect(keeper.lookup('k', { kind: 'value', value: 'S' })).toMatchObject({ signature });
 });
 

@@ -216,7 +216,7 @@ export class StreamObserver implements AnswerFigures {
     if (call !== undefined) this.#endCall(call, issued);
     if (signature === undefined) return;
     this.#remember(
-      this.#keyOf(thought, signedContent) ?? { kind: 'value', value: signature.value },
+      this.#keyOf(thought, signedContent, signature) ?? { kind: 'value', value: signature.value },
       { signature },
     );
   }
@@ -224,8 +224,9 @@ export class StreamObserver implements AnswerFigures {
   #keyOf(
     thought: TextDigest | undefined,
     content: string | TextDigest | undefined,
+    { family }: Signature,
   ): SignatureKey | undefined {
-    if (thought !== undefined) return { kind: 'thought', text: thought };
+    if (thought !== undefined) return { kind: 'thought', text: thought, family };
     const { asked } = this.#options;
     if (content === undefined || asked === undefined) return undefined;
     return { kind: 'content', content, asked };

@@ -11,7 +11,9 @@ type SignatureCacheOptions = ConstructorParameters<typeof SignatureCache>[0];
 const signature = { value: 'S', family: 'alpha', on: 'tool-call' } as const;
 
 const call = (id: string, name: string): SignatureKey => ({ kind: 'call', id, name });
-const thought = (text: string): SignatureKey => ({ kind: 'thought', text });
+const thought = (text: string, family = 'alpha'): SignatureKey => {
+  return { kind: 'thought', text, family };
+};
 const value = (text: string): SignatureKey => ({ kind: 'value', value: text });
 const content = (text: string, asked = 'why'): SignatureKey => {
   return { kind: 'content', content: text, asked: () => asked };
@@ -42,6 +44,15 @@ test('a call’s signature comes back to the same key, by id and name only', () 
   expect(find('bob', call('c1', 'read'))).toBeUndefined();
   expect(find('ann', value('S'))).toEqual(signature);
   expect(find('bob', value('S'))).toBeUndefined();
+});
+
+test('the same words of two families are two thoughts', () => {
+  const { cache, find } = openCache();
+  const other = { value: 'T', family: 'anthropic', on: 'thinking' } as const;
+  cache.remember('ann', thought('Let me look.'), { signature });
+  cache.remember('ann', thought('Let me look.', 'anthropic'), { signature: other });
+  expect(find('ann', thought('Let me look.'))).toEqual(signature);
+  expect(find('ann', thought('Let me look.', 'anthropic'))).toEqual(other);
 });
 
 test('a value is found however its base64 is spelt, as it was issued', () => {

@@ -207,7 +207,7 @@ function textOf(key: SignatureKey): string {
     case 'call':
       return `${key.id.length} ${key.id} ${key.name}`;
     case 'thought':
-      return TextDigest.of(key.text).value;
+      return `${key.family ?? ''} ${TextDigest.of(key.text).value}`;
     case 'content':
       return answerText(key.asked(), key.content);
     case 'answered-call': {

@@ -115,7 +115,7 @@ function restore(part: Part, around: Surroundings, restoring: Restoring): Part {
   if (isCall(part)) return restoreCall(part, around, restoring);
   const { context, trust } = restoring;
   const isSigned = 'signature' in part && part.signature !== undefined;
-  const key = isSigned || trust?.recalls === false ? undefined : keyOf(part, around.asked);
+  const key = isSigned || trust?.recalls === false ? undefined : keyOf(part, around.asked, context);
   if (key === undefined) return part;
   const found = context.recall.lookup(key)?.signature;
   if (found?.family !== context.capabilities.signatureFamily) return part;
@@ -129,10 +129,14 @@ function restore(part: Part, around: Surroundings, restoring: Restoring): Part {
 }
 
 /** Undefined for parts that are never signed, or that nothing is remembered of. */
-function keyOf(part: Part, asked: () => string): SignatureKey | undefined {
+function keyOf(
+  part: Part,
+  asked: () => string,
+  { capabilities: { signatureFamily: family } }: TransformContext,
+): SignatureKey | undefined {
   switch (part.kind) {
     case 'thinking':
-      return { kind: 'thought', text: part.text };
+      return { kind: 'thought', text: part.text, family };
     case 'text':
       return part.text === '' ? undefined : { kind: 'content', content: part.text, asked };
     case 'media':

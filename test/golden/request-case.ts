@@ -175,7 +175,8 @@ function recallOf({ remembered }: RequestCase) {
     keeper.remember(SCOPE, { kind: 'call', id, name }, { signature });
   }
   for (const { text, signature } of remembered?.thoughts ?? []) {
-    keeper.remember(SCOPE, { kind: 'thought', text }, { signature });
+    const { family } = signature;
+    keeper.remember(SCOPE, { kind: 'thought', text, family }, { signature });
   }
   for (const { content, asked, signature } of remembered?.contents ?? []) {
     keeper.remember(SCOPE, { kind: 'content', content, asked: () => asked }, { signature });

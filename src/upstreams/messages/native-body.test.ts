@@ -155,7 +155,7 @@ test.each(['hm', ''])(
     const values = ['gw1:alpha:tool-call:c2ln', 'gw1:alpha:thinking:b3RoZXI='];
     for (const value of values) {
       const signature = { value, family: 'anthropic', on: 'thinking' } as const;
-      keeper.remember('', { kind: 'thought', text }, { signature });
+      keeper.remember('', { kind: 'thought', text, family: 'anthropic' }, { signature });
     }
     const thoughts = values.map((value) => ({ ...thinking(value), thinking: text }));
     const body = step(...thoughts, call);
