@@ -242,6 +242,26 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('every rate of an own price is edited in the console, those of thinking, sound and pictures as well', async () => {
+    const page = await console.open('/routing');
+    await page.getByLabel('Model or pattern').fill('play/*');
+    await page.getByText('More rates').click();
+    await page.getByLabel('Thinking').fill('12');
+    await page.getByLabel('Audio input').fill('1.5');
+    await page.getByLabel('Per image').fill('0.04');
+    await page.getByRole('button', { name: 'Add price' }).click();
+    const prices = () => console.settings().prices['play/*'];
+    await expect.poll(prices).toMatchObject({ thought: 12, audio_input: 1.5, image: 0.04 });
+    await page.getByRole('button', { name: 'Edit the price of play/*' }).click();
+    expect(await page.getByLabel('Per image').inputValue()).toBe('0.04');
+    await page.getByLabel('Thinking').fill('');
+    await page.getByRole('button', { name: 'Save price' }).click();
+    await expect.poll(prices).not.toHaveProperty('thought');
+    expect(prices()).toMatchObject({ audio_input: 1.5, image: 0.04 });
+    await console.api('PATCH', '/api/config/prices', { 'play/*': null });
+    expect(console.problems).toEqual([]);
+  });
+
   test('what is in no group of the usage leads to the requests that are in none', async () => {
     const page = await console.open('/usage?by=owner');
     const row = page.getByRole('row').filter({ hasText: '(none)' });

@@ -3,7 +3,7 @@
 export const routing = {
   prices: 'Your own prices',
   pricesHint:
-    'US dollars per million tokens, by model, upstream/model or a pattern with *. They replace the public price; other rates are set in the config file.',
+    'US dollars per million tokens, by model, upstream/model or a pattern with *. They replace the public price; steps for long prompts are set in the config file.',
   priceModel: 'Model or pattern',
   rates: {
     input: 'Input',
@@ -16,9 +16,10 @@ export const routing = {
     thought: 'Thinking',
     image_output: 'Image output',
     audio_output: 'Audio output',
-    image: 'Image',
+    image: 'Per image',
   },
   rateAbove: 'above {{tokens}} input tokens: {{rates}}',
+  moreRates: 'More rates',
   addPrice: 'Add price',
   savePrice: 'Save price',
   editPrice: 'Edit the price of {{name}}',

@@ -396,7 +396,7 @@ export const attempts: PartlyTranslated<typeof englishAttempts> = {
 export const routing: PartlyTranslated<typeof englishRouting> = {
   prices: '独自の価格',
   pricesHint:
-    '100 万トークンあたりの米ドル。モデル、アップストリーム/モデル、または * を使ったパターン別。公開価格に置き換わります。その他の料金は設定ファイルで設定します。',
+    '100 万トークンあたりの米ドル。モデル、アップストリーム/モデル、または * を使ったパターン別。公開価格に置き換わります。長いプロンプトの段階料金は設定ファイルで設定します。',
   priceModel: 'モデルまたはパターン',
   rates: {
     input: '入力',
@@ -409,9 +409,10 @@ export const routing: PartlyTranslated<typeof englishRouting> = {
     thought: '思考',
     image_output: '画像出力',
     audio_output: '音声出力',
-    image: '画像',
+    image: '画像 1 枚',
   },
   rateAbove: '入力が {{tokens}} トークンを超えると：{{rates}}',
+  moreRates: 'その他の料金',
   addPrice: '価格を追加',
   savePrice: '価格を保存',
   editPrice: '{{name}} の価格を編集',

@@ -6,7 +6,7 @@ import type { Translated } from '../texts.ts';
 export const routing: Translated<typeof english> = {
   prices: '自定义价格',
   pricesHint:
-    '每百万 Token 的美元价格，按模型、upstream/model 或带 * 的模式。它们取代公开价格；其他费率在配置文件中设置。',
+    '每百万 Token 的美元价格，按模型、upstream/model 或带 * 的模式。它们取代公开价格；长提示词的分段费率在配置文件中设置。',
   priceModel: '模型或模式',
   rates: {
     input: '输入',
@@ -19,9 +19,10 @@ export const routing: Translated<typeof english> = {
     thought: '思考',
     image_output: '图像输出',
     audio_output: '音频输出',
-    image: '图像',
+    image: '每张图像',
   },
   rateAbove: '输入超过 {{tokens}} Token 时：{{rates}}',
+  moreRates: '更多费率',
   addPrice: '添加价格',
   savePrice: '保存价格',
   editPrice: '编辑 {{name}} 的价格',

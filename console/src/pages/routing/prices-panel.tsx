@@ -14,11 +14,16 @@ import { useSearchTexts } from '../../components/use-search-texts.ts';
 import type { routing } from '../../i18n/en/routing.ts';
 import { useEntries } from './use-mapping.ts';
 
-/** Those that the form has; all others are set in the config file, and stay as they are. */
-const RATES = ['input', 'cached_input', 'output'] as const;
-type RateName = (typeof RATES)[number];
-type Texts = Readonly<Record<RateName, string>>;
-const EMPTY: Texts = { input: '', cached_input: '', output: '' };
+const USUAL_RATES = ['input', 'cached_input', 'output'] as const;
+const MORE_RATES = [
+  ...(['thought', 'cache_write', 'cache_write_hour', 'image_input', 'audio_input'] as const),
+  ...(['image_output', 'audio_output', 'image'] as const),
+] as const;
+/** Steps of long prompts are set in the config file, and stay as they are. */
+const RATES = [...USUAL_RATES, ...MORE_RATES];
+type RateName = keyof (typeof routing)['rates'];
+type Texts = Readonly<Partial<Record<RateName, string>>>;
+const EMPTY: Texts = {};
 const RANGE: AmountRange = { least: 0, most: 1_000_000, isWhole: false };
 
 const readPrices = (values: object): readonly (readonly [string, object])[] =>
@@ -32,32 +37,49 @@ export function PricesPanel() {
   const { price: asked = '' } = address;
   const [model, setModel] = useState(asked);
   const [texts, setTexts] = useState(EMPTY);
+  const [isMore, setMore] = useState(false);
   const modelField = useRef<HTMLInputElement>(null);
   const name = model.trim();
   const known = new Map(prices.entries);
   const isGood =
     name !== '' &&
-    RATES.every((rate) => isGoodAmount(texts[rate], RANGE)) &&
-    RATES.some((rate) => texts[rate].trim() !== '');
+    Object.values(texts).every((text) => isGoodAmount(text, RANGE)) &&
+    Object.values(texts).some((text) => text.trim() !== '');
+  const show = (price: object): void => {
+    const shown = toTexts(price);
+    setTexts(shown);
+    setMore(MORE_RATES.some((rate) => shown[rate] !== undefined));
+  };
   const edit = (key: string): void => {
     setModel(key);
-    setTexts(toTexts(known.get(key) ?? {}));
+    show(known.get(key) ?? {});
     modelField.current?.focus();
   };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (!isGood) return;
-    const rates = RATES.map((rate) => [rate, takeAmount(texts[rate], RANGE) ?? null] as const);
+    // Of a price that was named last, what is not shown stays.
+    const rates = Object.entries(texts).map(([rate, text]) => [
+      rate,
+      takeAmount(text, RANGE) ?? null,
+    ]);
     const date = new Date().toISOString().slice(0, 10);
-    const typed = { model, texts };
+    const typed = { model, texts, isMore };
     const price = { ...Object.fromEntries(rates), date };
     prices.change({ [name]: price }, t('routing.priceSaved', { name }), () => {
       setModel(typed.model);
       setTexts(typed.texts);
+      setMore(typed.isMore);
     });
     setModel('');
     setTexts(EMPTY);
+    setMore(false);
   };
+  const fieldOf = (rate: RateName) => ({
+    range: RANGE,
+    value: texts[rate] ?? '',
+    onChange: (value: string) => setTexts({ ...texts, [rate]: value }),
+  });
   return (
     <Panel isFlush title={t('routing.prices')} hint={t('routing.pricesHint')}>
       <form className="entry entry-new price-new" onSubmit={submit}>
@@ -71,20 +93,26 @@ export function PricesPanel() {
           onBlur={() => {
             // Whoever names a price that exists sees what it is before it is changed.
             const price = known.get(name);
-            if (price !== undefined && texts === EMPTY) setTexts(toTexts(price));
+            if (price !== undefined && texts === EMPTY) show(price);
           }}
         />
-        {RATES.map((rate) => (
+        {USUAL_RATES.map((rate) => (
           <AmountInput
+            {...fieldOf(rate)}
             key={rate}
-            range={RANGE}
             autoFocus={asked !== '' && rate === 'input'}
             aria-label={t(`routing.rates.${rate}`)}
             placeholder={t(`routing.rates.${rate}`)}
-            value={texts[rate]}
-            onChange={(value) => setTexts({ ...texts, [rate]: value })}
           />
         ))}
+        <details open={isMore} onToggle={({ currentTarget: { open } }) => setMore(open)}>
+          <summary className="small">{t('routing.moreRates')}</summary>
+          <div className="price-new">
+            {MORE_RATES.map((rate) => (
+              <AmountInput {...fieldOf(rate)} key={rate} label={t(`routing.rates.${rate}`)} />
+            ))}
+          </div>
+        </details>
         <Button
           type="submit"
           variant="default"
@@ -126,9 +154,8 @@ export function PricesPanel() {
 }
 
 function toTexts(price: object): Texts {
-  const known = new Map<string, unknown>(Object.entries(price));
-  const [input = '', cached = '', output = ''] = RATES.map((rate) => String(known.get(rate) ?? ''));
-  return { input, cached_input: cached, output };
+  const rates = Object.entries(price).filter(([name]) => isRate(name));
+  return Object.fromEntries(rates.map(([name, rate]: [string, unknown]) => [name, String(rate)]));
 }
 
 /** `Input $1.25 · Output $10`, and whatever else a price says. */
@@ -156,10 +183,6 @@ interface Step {
   readonly input_tokens?: unknown;
 }
 
-const isRate = (name: string): name is keyof (typeof routing)['rates'] => RATE_NAMES.has(name);
+const isRate = (name: string): name is RateName => RATE_NAMES.has(name);
 
-const RATE_NAMES: ReadonlySet<string> = new Set([
-  ...RATES,
-  ...['cache_write', 'cache_write_hour', 'image_input', 'audio_input'],
-  ...['thought', 'image_output', 'audio_output', 'image'],
-]);
+const RATE_NAMES: ReadonlySet<string> = new Set(RATES);
