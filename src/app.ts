@@ -89,6 +89,7 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
   const access = await openAccessControl({
     ...{ config, settings, clock, createId, cluster, log },
     isAlone: foundation.turns === undefined,
+    hasFile: context.shared === undefined,
     stores: foundation.stores.access,
     derive: (purpose) => foundation.secretKey.derive(purpose),
     digestKey: foundation.stores.digestKey,
@@ -165,6 +166,8 @@ type OpenAccessControlOptions = Omit<AccessControlOptions, 'passwordSettled'> &
   Pick<GatewayContext, 'config'> & {
     /** Whether no other process has these stores or this file. */
     readonly isAlone: boolean;
+    /** Whether the settings are in a file, which people edit. */
+    readonly hasFile: boolean;
   };
 
 /**
@@ -173,11 +176,12 @@ type OpenAccessControlOptions = Omit<AccessControlOptions, 'passwordSettled'> &
  * @throws StoreError
  */
 async function openAccessControl(options: OpenAccessControlOptions): Promise<AccessControl> {
-  const { config, isAlone, log } = options;
+  const { config, cluster, isAlone, hasFile, log } = options;
   const access = await loadAccessControl({ ...options, passwordSettled: () => keeper.settled() });
   const keeper = keepPasswordHashed({ config, hasher: access.hasher, log });
   const path = configPath(config.current().dataDir);
-  const endEdits = isAlone ? recordEdits({ config, audit: access.audit, path }) : undefined;
+  const bank = isAlone ? undefined : cluster?.bank;
+  const endEdits = hasFile ? recordEdits({ config, audit: access.audit, path, bank }) : undefined;
   return {
     ...access,
     async close() {

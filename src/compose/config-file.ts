@@ -1,10 +1,12 @@
 // The secrets of the config file: sealed when they are written there, opened where they are used.
 
+import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import type { AccessControl } from '../access/access.ts';
 import type { Change } from '../access/audit-log.ts';
 import { hashPasswordIn, type PasswordHasher } from '../access/password-hash.ts';
 import { showSettings } from '../admin/config/sections.ts';
+import type { Bank } from '../cluster/cluster.ts';
 import { mergePatch, valueAt, wrap } from '../config/file.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { differenceOf, fieldNames } from '../lib/difference.ts';
@@ -132,20 +134,31 @@ function contextOf(upstreamId: string): string {
   return `config upstreams ${upstreamId} oauth client_secret`;
 }
 
-// Tells the audit log of edits of the config file that were made while the gateway runs.
+// Tells the audit log of edits of the config file, also of those that were made while no gateway ran.
 
 interface RecordEditsOptions {
-  readonly config: Pick<LiveConfig, 'followEdits'>;
+  readonly config: Pick<LiveConfig, 'followEdits' | 'announceWrites'>;
   readonly audit: Pick<AccessControl['audit'], 'add'>;
   readonly path: string;
+  /** Of those who have the same file; without it this process has it alone. */
+  readonly bank?: Bank | undefined;
 }
 
-/** With a shared file each process sees the others' changes as edits: run it in one. @returns what ends it */
-export function recordEdits({ config, audit, path }: RecordEditsOptions): () => Promise<void> {
+/** @returns what ends it */
+export function recordEdits({
+  config,
+  audit,
+  path,
+  bank,
+}: RecordEditsOptions): () => Promise<void> {
   let told = Promise.resolve();
+  if (bank !== undefined) {
+    config.announceWrites(async (raw) => void (await isFirstToName(raw, bank)));
+  }
   const end = config.followEdits(({ before, after }) => {
     const differing = differenceOf(before, after);
     const names = [differing.before, differing.after].flatMap((side) => fieldNames(side));
+    if (names.length === 0) return;
     const change: Change = {
       actor: 'file',
       action: 'file',
@@ -158,10 +171,20 @@ export function recordEdits({ config, audit, path }: RecordEditsOptions): () => 
       before: showSettings(before),
       after: showSettings(after),
     };
-    told = told.then(() => audit.add(change));
+    told = told.then(async () => {
+      if (bank === undefined || (await isFirstToName(after, bank))) await audit.add(change);
+    });
   });
   return () => {
     end();
     return told;
   };
+}
+
+/** Each process sees what the others write as edits. Whoever is the first to name a text has written it, or records it. */
+async function isFirstToName(raw: JsonObject, bank: Bank): Promise<boolean> {
+  const digest = createHash('sha256').update(JSON.stringify(raw)).digest('base64url');
+  const name = { counter: `config ${digest}`, window: 'minute' } as const;
+  const { granted } = await bank.lease({ ...name, limit: 1, amount: 1, batch: 1, initial: 0 });
+  return granted > 0;
 }

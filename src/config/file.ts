@@ -44,8 +44,8 @@ export interface ConfigSource {
   read(): Promise<ConfigRead>;
   /** @param over what was there before. @throws ConfigError, StaleConfigError, UnwritableFileError: nothing changes */
   write(raw: JsonObject, over: ConfigRead): Promise<GoodConfig>;
-  /** Remembers what stands there as good, where that may become bad. */
-  keepLastGood(): Promise<void>;
+  /** Remembers what stands there as good, where that may become bad. @returns what was so before, where it differs */
+  keepLastGood(): Promise<JsonObject | undefined>;
   /** Calls back when it was changed, also by others, since it was loaded. */
   follow(onChange: () => void): { close(): void };
 }
@@ -181,14 +181,15 @@ async function checkLazily(raw: JsonValue): Promise<CheckedConfig> {
   return checkConfig(raw);
 }
 
-/** Keeps a file's text as the last good copy, unless it already is. */
-async function keepLastGood(path: string): Promise<void> {
+/** Keeps a file's text as the last good copy, unless it already is. @returns the copy that this one replaced */
+async function keepLastGood(path: string): Promise<JsonObject | undefined> {
   const read = await readConfig(path);
-  if (read.kind !== 'good') return;
+  if (read.kind !== 'good') return undefined;
   await rememberStrictness(path, read.config);
   const copy = await readConfig(lastGoodPath(path));
-  if (copy.kind === 'good' && copy.text === read.text) return;
+  if (copy.kind === 'good' && copy.text === read.text) return undefined;
   await replaceFile(lastGoodPath(path), read.text);
+  return copy.kind === 'good' ? copy.raw : undefined;
 }
 
 /** Marks that the file asked for strict authentication; stays even when the file and its copies are gone. */

@@ -68,13 +68,15 @@ export async function createLiveConfig(options: LiveConfigOptions) {
   /** The file once stood there; when it vanishes later, that is no wish for the defaults. */
   let hasFile = loaded.origin !== 'defaults';
   let isClosed = false;
+  let beforeWrite = async (_raw: JsonObject): Promise<void> => undefined;
 
   /** A folder that cannot be written keeps the gateway from keeping the copy, not from running. */
-  const keepCopy = async (): Promise<void> => {
+  const keepCopy = async (): Promise<JsonObject | undefined> => {
     try {
-      await source.keepLastGood();
+      return await source.keepLastGood();
     } catch (error) {
       log.warn({ path, error }, 'The last good copy of the config file cannot be written.');
+      return undefined;
     }
   };
   const putInForce = async (next: GoodConfig): Promise<void> => {
@@ -121,6 +123,7 @@ export async function createLiveConfig(options: LiveConfigOptions) {
       const wanted = typeof patch === 'function' ? patch(good.raw) : patch;
       if (wanted === undefined) return settings;
       const next = mergePatch(good.raw, wanted);
+      await beforeWrite(next);
       try {
         await putInForce(await source.write(next, read));
         return settings;
@@ -132,7 +135,8 @@ export async function createLiveConfig(options: LiveConfigOptions) {
   };
 
   sayOrigin(loaded, path, log);
-  if (loaded.origin === 'file') await keepCopy();
+  /** As the file was when a gateway last had it, where somebody edited it since. */
+  let earlier = loaded.origin === 'file' ? await keepCopy() : undefined;
   let isUnanswered = false;
   /** Reads the file again now. A bad or vanished file changes nothing, nor does a source that cannot be asked. */
   const reload = (): Promise<void> =>
@@ -158,8 +162,16 @@ export async function createLiveConfig(options: LiveConfigOptions) {
     problems: (): readonly Sentence[] => problems,
     /** Calls back after each change of the settings; the answer ends it. */
     subscribe: (listener: (settings: Settings) => void) => listeners.add(listener),
-    /** Calls back after each edit of the file that this process did not make; the returned function ends it. */
-    followEdits: (listener: (edit: ConfigEdit) => void) => edits.add(listener),
+    /** Calls back after each edit of the file that this process did not make, with one before its start first; the returned function ends it. */
+    followEdits(listener: (edit: ConfigEdit) => void) {
+      if (earlier !== undefined) listener({ before: earlier, after: loaded.raw });
+      earlier = undefined;
+      return edits.add(listener);
+    },
+    /** Calls back before this process writes, and waits for it. */
+    announceWrites(announce: (raw: JsonObject) => Promise<void>) {
+      beforeWrite = announce;
+    },
     reload,
     /** What would be in force after `update`; nothing is changed. @throws ConfigError as `update` */
     async preview(patch: JsonObject): Promise<Settings> {
