@@ -1,8 +1,9 @@
 // What records of requests add up to, of any filter: how they ended over time, and their errors by group.
 
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import { QUARTER_MS } from '../lib/calendar.ts';
 import { isWildcard } from '../lib/names.ts';
+import type { RequestRow } from '../monitor/record.ts';
 import type {
   ErrorGroupSum,
   Histogram,
@@ -260,29 +261,34 @@ async function sumErrorGroups(
   const search = await planSearch(database, filter);
   const until = monotonic() + PATIENCE_MS;
   const sums: GroupCount[] = [];
-  let last = '';
-  for (let seen = 0; seen < MAX_GROUPS && monotonic() < until; seen += 1) {
-    const after = last;
-    const group = await database.read(() => nextGroup(after));
-    if (group === undefined) break;
-    last = group;
-    const sum = await database.read(() => countGroup(group, search));
-    if (sum !== undefined) sums.push(sum);
+  let from = await database.read(() => groupAt('>', ''));
+  while (from !== undefined && sums.length < MAX_GROUPS && monotonic() < until) {
+    const first = from;
+    const { found, next } = await database.read(() => countGroups(first, search));
+    sums.push(...found);
+    from = next;
     await pause();
   }
   const most = sums.sort((one, other) => other.count - one.count).slice(0, limit);
   return describeGroups(database, most, search);
 }
 
-/** Along the index of groups: each is jumped to, whatever the number of its records. */
-function* nextGroup(after: string): Work<string | undefined> {
-  const next = builder
+/** Records of one step, fewer where it looks through bodies: of groups that have more each is counted by itself. */
+const GROUPED_AT_ONCE = 10_000;
+const groupedAtOnce = ({ step = GROUPED_AT_ONCE }: Search): number => step;
+
+/** Along the index of groups, as are the records of a step. */
+function* groupAt(operator: '>' | '>=', group: string, records = 0): Work<string | undefined> {
+  const found = builder
     .selectFrom('requests')
     .select('errorGroup')
-    .where('errorGroup', '>', after)
+    .where('errorGroup', operator, group)
     .orderBy('errorGroup')
-    .limit(1);
-  return (yield* firstOf(next))?.errorGroup;
+    .orderBy('at')
+    .orderBy('sequence')
+    .limit(1)
+    .offset(records);
+  return (yield* firstOf(found))?.errorGroup;
 }
 
 interface GroupCount extends TimeSpan {
@@ -290,24 +296,31 @@ interface GroupCount extends TimeSpan {
   readonly count: number;
 }
 
-function recordsOf(group: string, search: Search) {
-  const { from, to } = search.filter;
-  let records = builder.selectFrom('requests').where('errorGroup', '=', group);
-  if (from !== undefined) records = records.where('requests.at', '>=', from);
-  if (to !== undefined) records = records.where('requests.at', '<', to);
-  return records.where((eb) => narrow(eb, search));
+/** Of one group or several; and the one the next step begins with. */
+function* countGroups(first: string, search: Search) {
+  const end = yield* groupAt('>=', first, groupedAtOnce(search));
+  const isOne = end === first;
+  const next = isOne ? yield* groupAt('>', first) : end;
+  let errors = errorsIn(search).where('errorGroup', isOne ? '=' : '>=', first);
+  if (!isOne && end !== undefined) errors = errors.where('errorGroup', '<', end);
+  const counted = errors
+    .select(({ fn }) => [
+      sql<string>`error_group`.as('group'),
+      fn.countAll<number>().as('count'),
+      fn.min('requests.at').as('from'),
+      fn.max('requests.at').as('to'),
+    ])
+    .groupBy('errorGroup');
+  const found: readonly GroupCount[] = yield* rowsOf(counted);
+  return { found, next };
 }
 
-function* countGroup(group: string, search: Search): Work<GroupCount | undefined> {
-  const counted = recordsOf(group, search).select(({ fn }) => [
-    fn.countAll<number>().as('count'),
-    fn.min<number>('requests.at').as('from'),
-    fn.max<number>('requests.at').as('to'),
-  ]);
-  const { count = 0, from, to } = (yield* firstOf(counted)) ?? {};
-  return count === 0 || from === undefined || to === undefined
-    ? undefined
-    : { group, count, from, to };
+function errorsIn(search: Search) {
+  const { from, to } = search.filter;
+  let errors = builder.selectFrom('requests').where((eb) => narrow(eb, search));
+  if (from !== undefined) errors = errors.where('requests.at', '>=', from);
+  if (to !== undefined) errors = errors.where('requests.at', '<', to);
+  return errors;
 }
 
 async function describeGroups(
@@ -315,37 +328,89 @@ async function describeGroups(
   groups: readonly GroupCount[],
   search: Search,
 ): Promise<readonly ErrorGroupSum[]> {
-  const described: ErrorGroupSum[] = [];
-  for (const { group, count, from, to } of groups) {
-    const found = await database.read(() => describeGroup(group, search));
-    if (found !== undefined) {
-      described.push({ group, count, firstAt: from, lastAt: to, ...found });
-    }
+  const latest = await database.read(() => latestOf(groups, search));
+  const sampled: SampledNames[] = [];
+  for (const some of inParts(groups, groupedAtOnce(search))) {
+    sampled.push(...(await database.read(() => sampleGroups(some, search))));
     await pause();
   }
-  return described;
+  const samples = Map.groupBy(sampled, ({ errorGroup }) => errorGroup);
+  return groups.flatMap(({ group, count, from, to }) => {
+    const row = latest.get(group);
+    if (row === undefined) return [];
+    const sample = samples.get(group) ?? [];
+    return {
+      ...{ group, count, firstAt: from, lastAt: to, latest: row },
+      models: mostOf(sample.map(({ model, count: times }) => [model, times])),
+      accounts: mostOf(sample.map(({ account, count: times }) => [account, times])),
+    };
+  });
 }
 
-function* describeGroup(group: string, search: Search) {
-  const records = recordsOf(group, search)
-    .orderBy('requests.at', 'desc')
-    .orderBy('requests.sequence', 'desc');
-  const [latest] = yield* rowsOf(records.select(LISTED).limit(1));
-  if (latest === undefined) return undefined;
-  const sample = yield* rowsOf(
-    records.select(['requests.model', 'requests.account']).limit(SAMPLE),
-  );
-  return {
-    latest: fromRequestsRow(latest),
-    models: mostOf(sample.map(({ model }) => model)),
-    accounts: mostOf(sample.map(({ account }) => account)),
-  };
+/** Each group that is sampled apart, the others together. */
+function inParts(
+  groups: readonly GroupCount[],
+  atOnce: number,
+): readonly (readonly GroupCount[])[] {
+  const parts: GroupCount[][] = [];
+  let room = 0;
+  for (const group of groups) {
+    if (group.count > Math.min(room, SAMPLE)) {
+      parts.push([]);
+      room = group.count > SAMPLE ? 0 : atOnce;
+    }
+    parts.at(-1)?.push(group);
+    room -= group.count;
+  }
+  return parts;
 }
 
-function mostOf(names: readonly (string | undefined)[]): readonly NamedCount[] {
+/** Those of one time come in their order: the last of a group stays. */
+function* latestOf(groups: readonly GroupCount[], search: Search) {
+  if (groups.length === 0) return new Map<string, RequestRow>();
+  const ends = groups.map(({ group, to }) => sql`(${group}, ${sql.lit(to)})`);
+  const found = errorsIn(search)
+    .where(sql<SqlBool>`(error_group, at) in (values ${sql.join(ends)})`)
+    .select(LISTED)
+    .orderBy('requests.sequence');
+  const rows = yield* rowsOf(found);
+  return new Map(rows.map((row) => [row.errorGroup ?? '', fromRequestsRow(row)]));
+}
+
+interface SampledNames {
+  readonly errorGroup: string | undefined;
+  readonly model: string;
+  readonly account: string | undefined;
+  readonly count: number;
+}
+
+/** How often each of the names comes in the latest records of one group, or in all of several. */
+function* sampleGroups(groups: readonly GroupCount[], search: Search) {
+  const names = groups.map(({ group }) => group);
+  let errors = errorsIn(search)
+    .where('errorGroup', 'in', names)
+    .select(['errorGroup', 'model', 'account']);
+  if (groups.length === 1) {
+    errors = errors
+      .orderBy('requests.at', 'desc')
+      .orderBy('requests.sequence', 'desc')
+      .limit(SAMPLE);
+  }
+  const counted = builder
+    .selectFrom(errors.as('errors'))
+    .select(['errorGroup', 'model', 'account'])
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .groupBy(['errorGroup', 'model', 'account']);
+  const found: readonly SampledNames[] = yield* rowsOf(counted);
+  return found;
+}
+
+function mostOf(
+  names: readonly (readonly [name: string | undefined, count: number])[],
+): readonly NamedCount[] {
   const counts = new Map<string, number>();
-  for (const name of names) {
-    if (name !== undefined && name !== '') counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const [name, count] of names) {
+    if (name !== undefined && name !== '') counts.set(name, (counts.get(name) ?? 0) + count);
   }
   return [...counts]
     .map(([name, count]) => ({ name, count }))
@@ -377,8 +442,8 @@ function* sumSession(session: string): Work<SessionSum | undefined> {
   return {
     ...sums,
     ...(Object.fromEntries(whole) as Record<(typeof SUMMED)[number], number>),
-    models: mostOf(named.map(({ model }) => model)),
-    accounts: mostOf(named.map(({ account }) => account)),
+    models: mostOf(named.map(({ model }) => [model, 1])),
+    accounts: mostOf(named.map(({ account }) => [account, 1])),
     keyIds: [...new Set(named.map(({ keyId }) => keyId))],
   };
 }

@@ -193,7 +193,7 @@ export function describeRequestFigures(
         failed('a', AT, 'path: cut'),
         failed('b', AT + 5, 'path: cut', 'bob'),
         failed('c', AT + 9, 'path: cut'),
-        failed('d', AT + 7, 'timeout'),
+        failed('d', AT + 7, 'timeout\0'),
         recordOf({ id: 'e', at: AT + 8 }),
       ]);
       const groups = await requestFigures.errorGroups({}, 10);
@@ -207,7 +207,7 @@ export function describeRequestFigures(
           ],
         },
         {
-          ...{ group: 'timeout', count: 1, firstAt: AT + 7, lastAt: AT + 7, latest: 'd' },
+          ...{ group: 'timeout\0', count: 1, firstAt: AT + 7, lastAt: AT + 7, latest: 'd' },
           models: [{ name: 'm', count: 1 }],
           accounts: [{ name: 'ann', count: 1 }],
         },

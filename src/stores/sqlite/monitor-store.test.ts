@@ -366,6 +366,30 @@ test('a search goes on over many steps and says where', async () => {
   await database.close();
 });
 
+test('errors of any number of groups are counted in few steps, the latest thousand of each looked at', async () => {
+  const database = await createTestDatabase();
+  const { requests, requestFigures } = database.stores;
+  const failed = (nth: number, errorGroup: string, account: string) =>
+    recordOf({ ...{ id: `r${nth}`, at: 1000 + nth, errorGroup, account }, outcome: 'error' });
+  await requests.save([
+    ...Array.from({ length: 3000 }, (_, nth) => failed(nth, `odd ${nth % 1500}`, 'ann')),
+    ...Array.from({ length: 1100 }, (_, nth) =>
+      failed(4000 + nth, 'cut', nth < 100 ? 'ann' : 'bob'),
+    ),
+    ...Array.from({ length: 11_000 }, (_, nth) => failed(9000 + nth, 'late', 'eve')),
+  ]);
+  const { result, turns } = await countTurns(() => requestFigures.errorGroups({}, 1000));
+  expect(result.length).toBe(1000);
+  const shown = result.map(({ group, count, accounts }) => ({ group, count, accounts }));
+  expect(shown.slice(0, 3)).toEqual([
+    { group: 'late', count: 11_000, accounts: [{ name: 'eve', count: 1000 }] },
+    { group: 'cut', count: 1100, accounts: [{ name: 'bob', count: 1000 }] },
+    { group: 'odd 0', count: 2, accounts: [{ name: 'ann', count: 2 }] },
+  ]);
+  expect(turns).toBeLessThan(20);
+  await database.close();
+});
+
 test('all groups of many days are read day by day, with a turn for others between them', async () => {
   const database = await createTestDatabase();
   const { requests } = database.stores;
