@@ -35,6 +35,7 @@ import {
   limitOf,
   nearestLimit,
 } from './budgets.ts';
+import { changeLatest } from './change-latest.ts';
 import {
   type CallCost,
   type Grant,
@@ -109,6 +110,11 @@ const TOPIC: Topic<KeyNotice> = { name: 'keys 1' };
 
 /** How the ids of client keys begin. */
 export const CLIENT_KEY_PREFIX = 'key_';
+
+interface KeyRotation {
+  readonly overlapMs: number;
+  readonly revision?: number | undefined;
+}
 
 export class ApiKeys {
   readonly #options: ApiKeysOptions;
@@ -189,7 +195,11 @@ export class ApiKeys {
   }
 
   /** @throws GatewayError, StoreError `missing` or `stale` */
-  async change(id: string, change: KeyChange, revision: number | undefined): Promise<ListedKey> {
+  change(id: string, change: KeyChange, revision: number | undefined): Promise<ListedKey> {
+    return changeLatest(this.#copy, revision, () => this.#change(id, change, revision));
+  }
+
+  async #change(id: string, change: KeyChange, revision: number | undefined): Promise<ListedKey> {
     const kept = await this.#find(id, revision);
     const known = kept.key;
     const merged = { ...known, ...change, revision: known.revision + 1 };
@@ -212,10 +222,11 @@ export class ApiKeys {
   }
 
   /** Gives a key another secret. Without an overlap no earlier one works. @returns the secret. @throws StoreError */
-  async rotate(
-    id: string,
-    { overlapMs, revision }: { readonly overlapMs: number; readonly revision?: number | undefined },
-  ): Promise<{ listed: ListedKey; secret: string }> {
+  rotate(id: string, rotation: KeyRotation): Promise<{ listed: ListedKey; secret: string }> {
+    return changeLatest(this.#copy, rotation.revision, () => this.#rotate(id, rotation));
+  }
+
+  async #rotate(id: string, { overlapMs, revision }: KeyRotation) {
     const { clock, digestKey } = this.#options;
     const kept = await this.#find(id, revision);
     const { key, digest: digestBefore } = kept;
@@ -229,11 +240,13 @@ export class ApiKeys {
   }
 
   /** Ends the overlap: secrets before the one in use are refused from now on. @throws StoreError `missing` */
-  async endPrevious(id: string): Promise<ListedKey> {
-    const kept = await this.#find(id);
-    const { digest, key } = kept;
-    await this.#replaceSecret(kept, { prefix: key.prefix, digest, previous: [] });
-    return this.#show(kept);
+  endPrevious(id: string): Promise<ListedKey> {
+    return changeLatest(this.#copy, undefined, async () => {
+      const kept = await this.#find(id);
+      const { digest, key } = kept;
+      await this.#replaceSecret(kept, { prefix: key.prefix, digest, previous: [] });
+      return this.#show(kept);
+    });
   }
 
   /** @throws StoreError `missing` */

@@ -13,6 +13,7 @@ import { object, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
 import { TIME, WRITES } from './access-log.ts';
 import { REVISION } from './api-key.ts';
+import { changeLatest } from './change-latest.ts';
 import {
   type CallCost,
   type CallUse,
@@ -284,7 +285,11 @@ export class Budgets {
   }
 
   /** @throws StoreError `missing` or `stale` */
-  async change(
+  change(id: string, change: BudgetChange, revision: number | undefined): Promise<BudgetState> {
+    return changeLatest(this.#copy, revision, () => this.#change(id, change, revision));
+  }
+
+  async #change(
     id: string,
     change: BudgetChange,
     revision: number | undefined,

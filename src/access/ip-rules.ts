@@ -13,6 +13,7 @@ import { type IpAddress, type IpRange, readIpAddress, readIpRange, widthOf } fro
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
 import { TIME, WRITES } from './access-log.ts';
+import { changeLatest } from './change-latest.ts';
 
 export const RULE_INPUT = {
   list: { enum: ['allow', 'deny'] },
@@ -165,7 +166,7 @@ export class AddressFilter {
     change: Partial<RuleInput>,
     { byAddress, revision }: { readonly byAddress: string; readonly revision?: number | undefined },
   ): Promise<AddressRule> {
-    return this.#inTurn(async () => {
+    const make = async () => {
       const { rule } = await this.#find(id, revision);
       if (revision !== undefined && revision !== rule.revision) {
         const message = told`The address rule was changed meanwhile: it is at revision ${rule.revision}, not ${revision}.`;
@@ -183,7 +184,8 @@ export class AddressFilter {
       };
       if (changed.range !== rule.range || changed.list !== rule.list) this.#refuseTwin(changed);
       return this.#put({ rule: changed, range }, byAddress);
-    });
+    };
+    return this.#inTurn(() => changeLatest(this.#copy, revision, make));
   }
 
   /** @throws as `change` */

@@ -12,6 +12,7 @@ import { foldCase } from '../lib/names.ts';
 import { optional, TEXT } from '../lib/object-schema.ts';
 import { TIME } from './access-log.ts';
 import type { NewKey } from './api-keys.ts';
+import { changeLatest } from './change-latest.ts';
 
 /**
  * `viewer` reads, but no secret, and nothing of what people asked the models and were answered ·
@@ -89,6 +90,8 @@ const TOPIC: Topic<PeopleNotice> = { name: 'people 1' };
 export type NewPerson = Pick<Person, 'name' | 'role'> &
   Partial<Pick<Person, 'isRoleClaimed' | 'passwordHash' | 'subject'>>;
 
+type PersonChange = Partial<Pick<Person, 'role' | 'passwordHash'>>;
+
 export class People {
   readonly #options: PeopleOptions;
   readonly #byId = new Map<string, Person>();
@@ -162,11 +165,11 @@ export class People {
   }
 
   /** Without a revision it changes whatever is there. @throws StoreError; `conflict` where no owner would be left */
-  async change(
-    id: string,
-    change: Partial<Pick<Person, 'role' | 'passwordHash'>>,
-    revision?: number,
-  ): Promise<Person> {
+  change(id: string, change: PersonChange, revision?: number): Promise<Person> {
+    return changeLatest(this.#copy, revision, () => this.#change(id, change, revision));
+  }
+
+  async #change(id: string, change: PersonChange, revision?: number): Promise<Person> {
     const known = await this.find(id, revision);
     if (revision !== undefined && revision !== known.revision) {
       const message = told`${known.name} was changed meanwhile: they are at revision ${known.revision}, not ${revision}.`;

@@ -93,6 +93,45 @@ test('an address rule of one replica holds at all', async () => {
   expect(() => one.addresses.enter('203.0.113.9')).not.toThrow();
 });
 
+test('a change without a revision is made of what another replica stored a moment ago, or at the same moment', async () => {
+  const { one, other } = await openReplicas({ isHeard: false });
+  const both = [one, other] as const;
+  const by = { byAddress: '192.0.2.7' };
+  const { id } = (await one.keys.create({ name: 'Ada' })).listed.key;
+  await other.keys.find(id);
+  await one.keys.change(id, { name: 'Eve' }, undefined);
+  expect((await other.keys.change(id, { team: 'Lab' }, undefined)).key).toMatchObject({
+    ...{ name: 'Eve', team: 'Lab', revision: 3 },
+  });
+  await one.keys.rotate(id, { overlapMs: 0 });
+  await Promise.all(both.map(({ keys }) => keys.rotate(id, { overlapMs: 1000 })));
+  expect((await other.keys.endPrevious(id)).key).toMatchObject({ name: 'Eve', revision: 7 });
+  await expect(one.keys.change(id, { team: 'Lab' }, 5)).rejects.toMatchObject({ fault: 'stale' });
+
+  const { budget } = await one.budgets.create(dailyBudget(id, 'requests', 5));
+  await other.budgets.find(budget.id);
+  await one.budgets.change(budget.id, { amount: 6 }, undefined);
+  const budgets = await Promise.all([
+    other.budgets.change(budget.id, { warnPercent: 50 }, undefined),
+    one.budgets.change(budget.id, { isHard: false }, undefined),
+    other.budgets.change(budget.id, { warnPercent: 60 }, undefined),
+  ]);
+  expect(Math.max(...budgets.map((state) => state.budget.revision))).toBe(5);
+  expect(budgets.every((state) => state.budget.amount === 6)).toBe(true);
+
+  const rule = await one.addresses.add({ list: 'deny', range: '203.0.113.0/24' }, by.byAddress);
+  await other.addresses.change(rule.id, { note: 'why' }, by);
+  expect(await one.addresses.change(rule.id, { list: 'allow' }, by)).toMatchObject({
+    ...{ note: 'why', list: 'allow', revision: 3 },
+  });
+
+  const ann = await one.people.add({ name: 'Ann', role: 'operator', passwordHash: 'x' });
+  await other.people.change(ann.id, { role: 'viewer' });
+  expect(await one.people.change(ann.id, { passwordHash: 'y' })).toMatchObject({
+    ...{ role: 'viewer', passwordHash: 'y', revision: 3 },
+  });
+});
+
 test('what another replica stored a moment ago is found, by its latest revision, before anybody is told of it', async () => {
   const { one, other } = await openReplicas({ isHeard: false });
   const { id } = (await one.keys.create({ name: 'Ada' })).listed.key;
