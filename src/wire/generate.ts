@@ -213,6 +213,11 @@ export function outcomeOf(word: unknown): keyof typeof OUTCOMES | undefined {
   return (['ok', 'failed', 'timeout'] as const).find((outcome) => OUTCOMES[outcome] === word);
 }
 
+/** `finishMessage` of an answer that ended at a stop sequence, for which there is no reason: gateways tell it each other so. */
+export function stopMessage(stop: string): string {
+  return `Stopped at the stop sequence ${JSON.stringify(stop)}.`;
+}
+
 const PART_DATA = {
   text: TEXT,
   inlineData: BLOB,

@@ -302,6 +302,8 @@ test.each([
   ['messages', true],
   ['chat', false],
   ['chat', true],
+  ['generate', false],
+  ['generate', true],
 ] as const)(
   'the stop sequence of a service of the Messages wire is told over a gateway of the %s wire (stream=%s)',
   async (first, stream) => {

@@ -14,7 +14,7 @@ import type { Signature } from '../../canonical/request.ts';
 import { wrapCarrier } from '../../canonical/signatures.ts';
 import { totalTokens, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { OUTCOMES } from '../../wire/generate.ts';
+import { OUTCOMES, stopMessage } from '../../wire/generate.ts';
 import type { ReplyContext } from '../protocol.ts';
 
 export interface WriteOptions {
@@ -140,7 +140,8 @@ const BLOCK_REASONS = new Set([
 
 /** The candidate's `finishReason` and `finishMessage`, and what is known of the whole choice. */
 export function writeFinish(end: ChoiceEnd): JsonObject {
-  const { logprobs, message } = end;
+  const { logprobs, stopSequence } = end;
+  const message = stopSequence === undefined ? end.message : stopMessage(stopSequence);
   return {
     finishReason: writeReason(end),
     ...(logprobs && writeLogprobs(logprobs)),

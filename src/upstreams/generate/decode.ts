@@ -208,11 +208,10 @@ export class GenerateDecoder implements Decoder {
     // Compatible upstreams write enums in small letters.
     const ending = readEnding(rawReason.toUpperCase(), choice, this.#context.body);
     if (ending.kind === 'finished') {
+      const { reason, isOdd, stopSequence } = ending;
       return {
         choice: choice.choice,
-        reason: ending.reason,
-        rawReason,
-        isOdd: ending.isOdd,
+        ...{ reason, rawReason, isOdd, stopSequence },
         message: message && scrubText(message, this.#secrets()),
         logprobs,
         recited: recited?.size ? [...recited] : undefined,

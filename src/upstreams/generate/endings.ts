@@ -12,11 +12,17 @@ import {
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf } from '../../lib/read-values.ts';
+import { stopMessage } from '../../wire/generate.ts';
 import type { AnswerEnding } from '../transport/response.ts';
 
 type Ending =
   /** `isOdd` where the reason is none of a natural end, though what was said can be used. */
-  | { readonly kind: 'finished'; readonly reason: FinishReason; readonly isOdd?: true | undefined }
+  | {
+      readonly kind: 'finished';
+      readonly reason: FinishReason;
+      readonly isOdd?: true | undefined;
+      readonly stopSequence?: string | undefined;
+    }
   /** What other upstreams refuse with a status: there is no answer, or no more of it. */
   | { readonly kind: 'refused'; readonly failure: 'missing-signature' | 'model-forbidden' }
   /** Worth another attempt; `message` is safe for clients. */
@@ -27,6 +33,8 @@ interface SaidBefore {
   readonly hasBrokenCall: boolean;
   readonly hasToolCalls: boolean;
   readonly hasContent: boolean;
+  /** The upstream's words for the end. */
+  readonly message?: string | undefined;
 }
 
 const UNUSABLE_CALL: Ending = {
@@ -75,8 +83,13 @@ export function readEnding(
       // LANGUAGE, OTHER, NO_IMAGE, IMAGE_OTHER, and every reason newer than this table are odd.
       const isOdd = rawReason === 'STOP' ? undefined : true;
       if (answer.hasToolCalls) return { kind: 'finished', reason: 'tool-calls', isOdd };
+      const stops = stopsOf(body);
+      const stopSequence = stops.find((stop) => answer.message === stopMessage(stop));
+      if (stopSequence !== undefined) {
+        return { kind: 'finished', reason: 'stop-sequence', stopSequence };
+      }
       // A stop sequence is left out of the text and ends it naturally: it may be all there was to say.
-      if (answer.hasContent || (isOdd === undefined && hasStops(body))) {
+      if (answer.hasContent || (isOdd === undefined && stops.length > 0)) {
         return { kind: 'finished', reason: 'stop', isOdd };
       }
       return { kind: 'failed', message: told`The model gave an empty answer.` };
@@ -84,8 +97,9 @@ export function readEnding(
   }
 }
 
-function hasStops(body: JsonObject | undefined): boolean {
-  return itemsOf(objectOf(body?.generationConfig)?.stopSequences).length > 0;
+function stopsOf(body: JsonObject | undefined): readonly string[] {
+  const stops = itemsOf(objectOf(body?.generationConfig)?.stopSequences);
+  return stops.filter((stop) => typeof stop === 'string');
 }
 
 /** Grows with the frames of one candidate. */
