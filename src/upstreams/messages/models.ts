@@ -55,6 +55,8 @@ export interface ModelTraits {
   readonly thinking: 'none' | 'manual' | 'adaptive';
   /** By rising amount; none where an effort is refused. */
   readonly efforts: readonly Effort[];
+  /** False where a budget of tokens is refused: "`thinking.type.enabled` is not supported for this model." */
+  readonly takesBudgets: boolean;
   /** True where a schema of the answer may be sent. */
   readonly takesFormats: boolean;
   /** False for models that refuse a conversation which ends with the assistant. */
@@ -90,6 +92,7 @@ export const traitsOf = remember(MAX_NAMES, (modelId): ModelTraits => {
     defaultOutputTokens: outputTokenLimit,
     thinking: version < 307 ? 'none' : version < 406 ? 'manual' : 'adaptive',
     efforts: effortsOf(version, line),
+    takesBudgets: version < 407,
     takesFormats: version >= 405,
     takesPrefill: version < 406,
     takesBothSamplings: version < 401,
@@ -106,6 +109,7 @@ const OTHER_MAKER: ModelTraits = {
   defaultOutputTokens: 32_000,
   thinking: 'manual',
   efforts: [],
+  takesBudgets: true,
   takesFormats: false,
   takesPrefill: true,
   takesBothSamplings: true,

@@ -290,6 +290,18 @@ test.each<[string, string, JsonObject, JsonObject]>([
     { thinking: { type: 'enabled', budget_tokens: 7999 } },
   ],
   [
+    'a budget on a model that refuses it is an effort',
+    ADAPTIVE,
+    { thinking: { type: 'enabled', budget_tokens: 4000, display: 'omitted' } },
+    { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'low' } },
+  ],
+  [
+    'an effort beside it stays',
+    ADAPTIVE,
+    { thinking: { type: 'enabled', budget_tokens: 4000 }, output_config: { effort: 'max' } },
+    { thinking: { type: 'adaptive' }, output_config: { effort: 'max' } },
+  ],
+  [
     'a model of another maker is left alone',
     'glm-4.6',
     { thinking: { type: 'adaptive' } },

@@ -215,21 +215,36 @@ function fitAmount(
   const note = (reason: Sentence): void => receipt.add('approximated', 'thinking', reason);
   const decided = applyThinkingMode(said, { mode: thinkingMode, thinking, note });
   const isOperators = decided !== said;
-  const isLarge = said.kind === 'budget' && said.tokens >= room.limit;
   const lacksBudget = isWithoutBudget(body);
   const own = isOperators ? undefined : effort;
   if (thinking.kind === 'level') {
-    if (!isOperators && !isLarge && !lacksBudget) return;
-    if (!isOperators && isLarge) note(TOO_LARGE);
+    const fault = budgetFault(said, room);
+    if (!isOperators && !lacksBudget && fault === undefined) return;
+    if (!isOperators && fault !== undefined) note(fault);
     leadByEffort(body, decided, own ?? nearestEffort(decided, efforts));
     return;
   }
+  const isLarge = said.kind === 'budget' && said.tokens >= room.limit;
   const hasNoMode = decided.kind === 'adaptive' && (lacksBudget || version !== undefined);
   if (isOperators && decided.kind === 'adaptive' && !hasNoMode) setAdaptive(body);
   else if (isOperators || hasNoMode || isLarge) {
     const isLed = hasNoMode && own !== undefined;
     setBudget(body, isLed ? { kind: 'effort', effort: own } : decided, room);
   }
+}
+
+/** Why a model that takes efforts cannot be sent a budget; undefined where it can, or none is said. */
+function budgetFault(
+  said: ReasoningAmount,
+  { limit, target: { modelId } }: Room,
+): Sentence | undefined {
+  if (said.kind !== 'budget') return undefined;
+  if (!traitsOf(modelId).takesBudgets) {
+    return told`This model takes no budget; an effort takes its place.`;
+  }
+  return said.tokens >= limit
+    ? told`The output limit does not hold the thinking budget; an effort takes its place.`
+    : undefined;
 }
 
 /** A budget may be left out here; the wire demands one. */
@@ -346,7 +361,6 @@ function amountIn({ thinking: given }: JsonObject): ReasoningAmount | undefined 
 }
 
 const NO_THINKING = told`This model does not think.`;
-const TOO_LARGE = told`The output limit does not hold the thinking budget; an effort takes its place.`;
 const NO_ROOM = told`Off: this request leaves no room for thinking.`;
 
 /** What the name of the model asks for, where the body says nothing and its answer has not begun. */

@@ -169,6 +169,8 @@ export const receipt: SentenceTexts = {
     '運用者の設定により、思考予算は {1} トークンです。',
   'The optional argument is left out instead of null.':
     '任意の引数を、null の代わりに省略しました。',
+  'This model takes no budget; an effort takes its place.':
+    'このモデルは思考予算を受け付けないため、代わりに労力を指定しました。',
   'The output limit does not hold the thinking budget; an effort takes its place.':
     '出力上限に思考予算が収まらないため、代わりに労力を指定しました。',
   'The part a thought signature belongs to is not in the history.':

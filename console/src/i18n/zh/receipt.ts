@@ -129,6 +129,7 @@ export const receipt: SentenceTexts = {
   'The operator leaves the amount of thinking to the model.': '管理员让模型自行决定思考量。',
   'The operator set the thinking budget to {} tokens.': '管理员把思考预算设为 {1} 个 Token。',
   'The optional argument is left out instead of null.': '可选参数已略去，而不是 null。',
+  'This model takes no budget; an effort takes its place.': '此模型不接受思考预算；改用强度。',
   'The output limit does not hold the thinking budget; an effort takes its place.':
     '输出上限容不下思考预算；改用强度。',
   'The part a thought signature belongs to is not in the history.':
