@@ -19,7 +19,7 @@ import {
   type JsonValue,
   readNumber,
 } from '../../lib/json.ts';
-import { told } from '../../lib/localized-message.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { MIN_BUDGET, type ModelTraits, traitsOf } from './models.ts';
@@ -121,10 +121,15 @@ export function manualBudget(asked: number, limit: number): number | undefined {
 
 function adaptiveThinking(
   { amount, showThoughts }: Reasoning,
-  { efforts }: ModelTraits,
+  { efforts, alwaysThinks }: ModelTraits,
   receipt: Receipt,
 ): EncodedThinking {
-  if (amount.kind === 'off') return OFF;
+  if (amount.kind === 'off' && !alwaysThinks) return OFF;
+  if (amount.kind === 'off') {
+    const [effort] = efforts;
+    if (amount.isUnasked !== true) receipt.add('approximated', 'thinking', thinksLeast(effort));
+    return { effort };
+  }
   const display = showThoughts === false ? 'omitted' : 'summarized';
   const thinking = { type: 'adaptive', display };
   if (amount.kind === 'adaptive' || amount.kind === 'unset') return { thinking };
@@ -136,6 +141,10 @@ function adaptiveThinking(
     receipt.add('approximated', 'thinking', reason);
   }
   return { thinking, effort };
+}
+
+export function thinksLeast(effort: Effort | undefined): Sentence {
+  return told`This model cannot stop thinking; its lowest effort is ${effort ?? ''}.`;
 }
 
 /** The next one up where the model lacks the amount, else its highest; undefined for a model without efforts. */

@@ -92,6 +92,18 @@ test.each([
   expect(made.receipt).toEqual(receipt);
 });
 
+test.each(['claude-opus-5-5', 'claude-fable-5', 'claude-mythos-5-1', 'claude-newline-12-3'])(
+  'a model that cannot stop thinking thinks least: %s',
+  (model) => {
+    const off = encoded({ reasoning: { amount: { kind: 'off' } } }, model);
+    expect(off.body).not.toHaveProperty('thinking');
+    expect(off.body.output_config).toEqual({ effort: 'low' });
+    expect(off.receipt).toEqual(['approximated thinking']);
+    const unasked = encoded({ reasoning: { amount: { kind: 'off', isUnasked: true } } }, model);
+    expect([unasked.body.output_config, unasked.receipt]).toEqual([{ effort: 'low' }, []]);
+  },
+);
+
 test('thoughts nobody wants to see are left out by a model that can', () => {
   const reasoning = { amount: { kind: 'adaptive' }, showThoughts: false } as const;
   expect(encoded({ reasoning }, ADAPTIVE).body.thinking).toEqual({

@@ -57,6 +57,8 @@ export interface ModelTraits {
   readonly efforts: readonly Effort[];
   /** False where a budget of tokens is refused: "`thinking.type.enabled` is not supported for this model." */
   readonly takesBudgets: boolean;
+  /** True where thinking cannot be switched off: "`thinking.type.disabled` is not supported for this model." */
+  readonly alwaysThinks: boolean;
   /** True where a schema of the answer may be sent. */
   readonly takesFormats: boolean;
   /** False for models that refuse a conversation which ends with the assistant. */
@@ -93,6 +95,7 @@ export const traitsOf = remember(MAX_NAMES, (modelId): ModelTraits => {
     thinking: version < 307 ? 'none' : version < 406 ? 'manual' : 'adaptive',
     efforts: effortsOf(version, line),
     takesBudgets: version < 407,
+    alwaysThinks: version >= 505 || ALWAYS_THINKING_LINES.has(line),
     takesFormats: version >= 405,
     takesPrefill: version < 406,
     takesBothSamplings: version < 401,
@@ -102,6 +105,9 @@ export const traitsOf = remember(MAX_NAMES, (modelId): ModelTraits => {
 const EFFORTS: readonly Effort[] = ['low', 'medium', 'high', 'max'];
 const FINE_EFFORTS: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
+/** Of all versions; the other lines do so from 5.5 on. */
+const ALWAYS_THINKING_LINES: ReadonlySet<string | undefined> = new Set(['fable', 'mythos']);
+
 const OTHER_MAKER: ModelTraits = {
   version: undefined,
   inputTokenLimit: 200_000,
@@ -110,6 +116,7 @@ const OTHER_MAKER: ModelTraits = {
   thinking: 'manual',
   efforts: [],
   takesBudgets: true,
+  alwaysThinks: false,
   takesFormats: false,
   takesPrefill: true,
   takesBothSamplings: true,

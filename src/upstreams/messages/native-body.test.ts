@@ -296,6 +296,18 @@ test.each<[string, string, JsonObject, JsonObject]>([
     { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'low' } },
   ],
   [
+    'a model that cannot stop thinking thinks least',
+    'claude-opus-5-5',
+    { thinking: { type: 'disabled' } },
+    { output_config: { effort: 'low' } },
+  ],
+  [
+    'one that can is told to',
+    'claude-opus-5',
+    { thinking: { type: 'disabled' } },
+    { thinking: { type: 'disabled' } },
+  ],
+  [
     'an effort beside it stays',
     ADAPTIVE,
     { thinking: { type: 'enabled', budget_tokens: 4000 }, output_config: { effort: 'max' } },

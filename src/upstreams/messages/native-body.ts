@@ -37,6 +37,7 @@ import {
   manualBudget,
   nearestEffort,
   THOUGHT_ALONE,
+  thinksLeast,
   withoutLostThinking,
 } from './encode-config.ts';
 import { CallIds } from './encode-tools.ts';
@@ -196,11 +197,26 @@ function patchThinking(body: JsonObject, target: PatchTarget): void {
   const limit = readNumber(body.max_tokens) ?? capabilities.outputTokenLimit;
   const room: Room = { limit, isForced: isForcedCall(body), target };
   if (said === undefined && effort === undefined) addVariant(body, variant, room);
+  if (said?.kind === 'off') fitOff(body, effort, target);
   if (said === undefined || said.kind === 'off') return;
   if (capabilities.thinking.kind === 'none') {
     receipt.add('dropped', 'thinking', NO_THINKING);
     delete body.thinking;
   } else fitAmount(body, { said, effort }, room);
+}
+
+function fitOff(
+  body: JsonObject,
+  effort: Effort | undefined,
+  { modelId, receipt }: PatchTarget,
+): void {
+  const { alwaysThinks, efforts } = traitsOf(modelId);
+  if (!alwaysThinks) return;
+  delete body.thinking;
+  const [least] = efforts;
+  if (effort === undefined) setEffort(body, least);
+  const reason = effort === undefined ? thinksLeast(least) : told`This model cannot stop thinking.`;
+  receipt.add('approximated', 'thinking', reason);
 }
 
 /** Expects a model that thinks. Models of other makers are left to say themselves what they take. */
