@@ -300,6 +300,15 @@ test('what the upstream leaves out of a count is estimated and added, marked as 
   expect(bench.context.record.isEstimate).toBe(true);
 });
 
+test('P066 where the upstream counts nothing, the whole request is estimated, with its pictures', async () => {
+  const bench = benchOf(() => good, ['a'], { countTokens: async () => undefined });
+  const source = { kind: 'base64', base64: 'A'.repeat(400_000) } as const;
+  const picture = { kind: 'media', modality: 'image', mediaType: 'image/png', source } as const;
+  const request = requestOf({ turns: [user('x'.repeat(400), picture)] });
+  expect(await bench.countTokens({ request })).toEqual({ input_tokens: 100 + 258 });
+  expect(bench.context.record.isEstimate).toBe(true);
+});
+
 test('a count the upstream cannot give is an estimate, marked as one', async () => {
   const bench = benchOf(() => ({ fail: { kind: 'path', status: 500 } }));
   const pending = bench.countTokens();

@@ -36,6 +36,10 @@ export async function countTokens(
   { routes, bodies, dependencies, estimator }: CountSetup,
 ): Promise<JsonObject> {
   const { signal, record, receipt } = context;
+  const estimated = (totalTokens: number): JsonObject => {
+    record.isEstimate = true;
+    return call.writeCount({ totalTokens });
+  };
   const count = async (lease: Lease, { plan, route }: AttemptFacts): Promise<JsonObject> => {
     const { body, lane } = await bodies.prepare(lease, plan, route);
     const startedAt = dependencies.clock.monotonic();
@@ -45,24 +49,23 @@ export async function countTokens(
     const { freshConnection } = plan;
     const clientHeaders = lane === 'relay' ? call.relay?.headers : undefined;
     const counting = { modelId, body, access, signal, freshConnection, receipt, clientHeaders };
-    const { total, uncounted } = await upstream.countTokens(counting).catch((error: unknown) => {
+    const counted = await upstream.countTokens(counting).catch((error: unknown) => {
       throw uncountable(error);
     });
     // Counting uses nothing of the quota: that it works says nothing of the limits of answers.
     lease.release({ kind: 'neutral' });
     record.timings.upstreamMs = dependencies.clock.monotonic() - startedAt;
+    if (counted === undefined) return estimated(estimator.estimate(call.request));
+    const { total, uncounted } = counted;
     if (uncounted === undefined) return call.writeCount({ totalTokens: total });
-    // What the upstream could not count is estimated, and the whole marked as an estimate.
-    record.isEstimate = true;
-    return call.writeCount({ totalTokens: total + estimator.estimateText(textTokens(uncounted)) });
+    return estimated(total + estimator.estimateText(textTokens(uncounted)));
   };
   try {
     const request = { routes, context, bodies, hasOwnLimits: true };
     return await new AttemptRun(request, dependencies).run(count);
   } catch (error) {
     if (!(error instanceof GatewayError) || !BEHIND_GATEWAY.has(error.kind)) throw error;
-    record.isEstimate = true;
-    return call.writeCount({ totalTokens: estimator.estimate(call.request) });
+    return estimated(estimator.estimate(call.request));
   }
 }
 

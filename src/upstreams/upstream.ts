@@ -54,8 +54,8 @@ export interface Upstream {
    */
   open(call: UpstreamCall): Promise<UpstreamStream>;
   createDecoder(context: DecodeContext): Decoder;
-  /** @throws GatewayError with `failure` set. */
-  countTokens(call: Omit<UpstreamCall, 'stream'>): Promise<TokenCount>;
+  /** Undefined where the wire or the service has no such call. @throws GatewayError with `failure` set. */
+  countTokens(call: Omit<UpstreamCall, 'stream'>): Promise<TokenCount | undefined>;
   /** The wire body of a canonical input to embed. */
   encodeEmbedInput(input: EmbedInput): JsonObject;
   /**

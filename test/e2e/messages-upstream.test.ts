@@ -442,7 +442,13 @@ test('a service without counts and lists is estimated, and has no models to show
   const client = new Anthropic({ apiKey: 'k', baseURL: second.url, maxRetries: 0 });
   const messages = [{ role: 'user', content: 'How many tokens may this be?' } as const];
   const { input_tokens: tokens } = await client.messages.countTokens({ model: MODEL, messages });
-  expect(tokens).toBeGreaterThan(5);
+  expect(tokens).toBe(7);
+  const source = { type: 'base64', media_type: 'image/png', data: 'A'.repeat(400_000) } as const;
+  const seen = await client.messages.countTokens({
+    model: MODEL,
+    messages: [...messages, { role: 'user', content: [{ type: 'image', source }] }],
+  });
+  expect(seen.input_tokens, 'P066 a picture is no text').toBe(7 + 258);
   const access = { accountId: 'a', credential: 'k', credentialKind: 'api-key' } as const;
   expect(await other.listModels(access, AbortSignal.timeout(5000))).toEqual([]);
   await second.close();

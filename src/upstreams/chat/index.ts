@@ -1,7 +1,7 @@
 // The Chat Completions upstream: profile, encoder, decoder and transport put together.
 
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
-import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import { objectOf, textOf } from '../../lib/read-values.ts';
 import { CHAT_WIRE, DONE, isUsageAlone } from '../../wire/chat.ts';
 import { realModelName } from '../../wire/vocabulary.ts';
 import { OutputLimits } from '../refusals.ts';
@@ -9,7 +9,7 @@ import { RefusedFields } from '../refused-fields.ts';
 import type { WireRules } from '../transport/client.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import type { AnswerEnding } from '../transport/response.ts';
-import type { TokenCount, UpstreamCall } from '../upstream.ts';
+import type { UpstreamCall } from '../upstream.ts';
 import {
   createWireParts,
   encodeJson,
@@ -77,7 +77,8 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
             tracesThoughts: quirks.sendsReasoning !== undefined,
             namesEnds: quirks.namesEnds,
           }),
-    countTokens,
+    // The wire has no such call.
+    countTokens: async () => undefined,
     encodeEmbedInput,
     embed: (call) => embed({ client, profile }, call),
     listModels: (access, signal) => listModels({ client, profile }, access, signal),
@@ -106,22 +107,6 @@ function sentBody(
   const options = { ...objectOf(stream_options), include_usage: true };
   const usage = takesIncludeUsage ? { stream_options: options } : {};
   return { ...streamFields, ...rest, stream: true, ...usage };
-}
-
-/** The wire has no such call: all of it is text to estimate. */
-async function countTokens({ body }: Omit<UpstreamCall, 'stream'>): Promise<TokenCount> {
-  const said = objectsOf(body.messages).map(({ content, tool_calls }) => {
-    const text = typeof content === 'string' ? content : textsIn(content);
-    return tool_calls === undefined ? text : `${text}${JSON.stringify(tool_calls)}`;
-  });
-  const tools = body.tools === undefined ? [] : [JSON.stringify(body.tools)];
-  return { total: 0, uncounted: [...said, ...tools].join('\n') };
-}
-
-function textsIn(content: JsonObject[string] | undefined): string {
-  return objectsOf(content)
-    .map(({ text }) => textOf(text) ?? '')
-    .join('\n');
 }
 
 /** `over` at `[DONE]`, `finished` when every choice names the reason why, `thought` when the last one still thinks. */

@@ -66,25 +66,6 @@ test('a name of the catalogue is asked for as the real service calls it', async 
   await upstream.close();
 });
 
-test('all text of a body is left to be estimated, as the wire counts none', async () => {
-  const upstream = createChatUpstream({ profile: createOpenAiProfile(), clock: createFakeClock() });
-  const tools = [{ type: 'function', function: { name: 'find' } }];
-  const tool_calls = [{ id: 'a', function: { name: 'find', arguments: '{}' } }];
-  const messages = [
-    { role: 'system', content: 'Be brief.' },
-    { role: 'user', content: [{ type: 'text', text: 'Hi' }, { type: 'image_url' }] },
-    { role: 'assistant', content: null, tool_calls },
-  ];
-  const access = { accountId: 'a', credential: 'k', credentialKind: 'api-key' } as const;
-  const { signal } = new AbortController();
-  const call = { modelId: 'gpt-5', access, signal, body: { messages, tools } };
-  expect(await upstream.countTokens(call)).toEqual({
-    total: 0,
-    uncounted: `Be brief.\nHi\n\n${JSON.stringify(tool_calls)}\n${JSON.stringify(tools)}`,
-  });
-  await upstream.close();
-});
-
 test('pictures are read by address where the service does so, other files never', async () => {
   const readerOf = (profile: ChatProfile) =>
     createChatUpstream({ profile, clock: createFakeClock() });

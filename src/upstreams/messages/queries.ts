@@ -32,14 +32,13 @@ const COUNTED_FIELDS = [
   ] as const),
 ];
 
-/** What an upstream without such a call cannot count is text to estimate. The counter throws GatewayError with `failure` set. */
+/** Undefined where an upstream has no such call. The counter throws GatewayError with `failure` set. */
 export function createTokenCounter({ client, profile, clock }: Asked) {
   /** Of these models nobody asks again for a while. */
   const isUncounted = new ModelMemory<true>(clock);
-  return async (call: Omit<UpstreamCall, 'stream'>): Promise<TokenCount> => {
+  return async (call: Omit<UpstreamCall, 'stream'>): Promise<TokenCount | undefined> => {
+    if (isUncounted.find(call.modelId)) return undefined;
     const body = countedFields(call.body);
-    const uncounted = (): TokenCount => ({ total: 0, uncounted: countedText(body) });
-    if (isUncounted.find(call.modelId)) return uncounted();
     let answer: JsonObject;
     try {
       const request = postRequest(profile, '/messages/count_tokens', { ...call, body });
@@ -47,7 +46,7 @@ export function createTokenCounter({ client, profile, clock }: Asked) {
     } catch (error) {
       if (!isMissingCall(error)) throw error;
       isUncounted.learn(call.modelId, true);
-      return uncounted();
+      return undefined;
     }
     const total = readTokenCount(answer.input_tokens);
     if (total !== undefined) return { total };
@@ -62,12 +61,6 @@ function countedFields(body: JsonObject): JsonObject {
     if (value !== undefined) counted[field] = value;
   }
   return counted;
-}
-
-function countedText({ messages, system, tools }: JsonObject): string {
-  return [messages, system, tools]
-    .flatMap((value) => (value === undefined ? [] : [JSON.stringify(value)]))
-    .join('\n');
 }
 
 /** Far above any real list; a list that goes on for longer goes round in circles. */
