@@ -12,7 +12,6 @@ import { told } from '../lib/localized-message.ts';
 import { once } from '../lib/once.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { GenerateCall, RelayCall, ReplyContext } from '../protocols/protocol.ts';
-import { understood } from '../protocols/relayed-request.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import { type AnswerRoom, HeldMemory } from '../stream/held-memory.ts';
 import type { Frame } from '../stream/sse.ts';
@@ -64,7 +63,7 @@ export class GenerateAttempt {
   #promptEstimate: number | undefined;
   readonly #estimatePrompt = (): number => {
     const { call, options } = this.#input;
-    this.#promptEstimate ??= estimatePrompt(call, options.estimator);
+    this.#promptEstimate ??= options.estimator.estimateCall(call);
     return this.#promptEstimate;
   };
   readonly #memory: HeldMemory;
@@ -321,13 +320,6 @@ export class GenerateAttempt {
       estimatePrompt: this.#estimatePrompt,
     };
   }
-}
-
-/** A relayed body need not be one that is understood here: its length has to do then. */
-function estimatePrompt(call: GenerateCall, estimator: TokenEstimator): number {
-  const request = understood(call);
-  if (request !== undefined) return estimator.estimate(request);
-  return estimator.estimateText(JSON.stringify(call.relay?.body).length);
 }
 
 function notBegun(): GatewayError {

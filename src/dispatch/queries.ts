@@ -55,7 +55,7 @@ export async function countTokens(
     // Counting uses nothing of the quota: that it works says nothing of the limits of answers.
     lease.release({ kind: 'neutral' });
     record.timings.upstreamMs = dependencies.clock.monotonic() - startedAt;
-    if (counted === undefined) return estimated(estimator.estimate(call.request));
+    if (counted === undefined) return estimated(estimator.estimateCall(call));
     const { total, uncounted } = counted;
     if (uncounted === undefined) return call.writeCount({ totalTokens: total });
     return estimated(total + estimator.estimateText(textTokens(uncounted)));
@@ -65,7 +65,7 @@ export async function countTokens(
     return await new AttemptRun(request, dependencies).run(count);
   } catch (error) {
     if (!(error instanceof GatewayError) || !BEHIND_GATEWAY.has(error.kind)) throw error;
-    return estimated(estimator.estimate(call.request));
+    return estimated(estimator.estimateCall(call));
   }
 }
 

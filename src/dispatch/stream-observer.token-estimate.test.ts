@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { requestOf, user } from '../../test/support/canonical.ts';
+import { invalidRequest } from '../canonical/error.ts';
 import { TokenEstimator } from './stream-observer.ts';
 
 const prompt = requestOf({ turns: [user('x'.repeat(4000))] });
@@ -13,6 +14,18 @@ test('text counts about a token for four bytes, an image its tile', () => {
   expect(estimator.estimate(prompt)).toBe(1000);
   expect(estimator.estimate(picture)).toBe(258);
   expect(estimator.estimate(requestOf({}))).toBe(1);
+});
+
+test('a relayed body that is not understood here counts about a token for four bytes as well', () => {
+  const estimator = new TokenEstimator();
+  const body = { messages: [{ role: 'user', content: 'x'.repeat(400) }] };
+  const call = {
+    relay: { wire: 'messages', body },
+    get request(): never {
+      throw invalidRequest('messages', 'messages: not understood.');
+    },
+  };
+  expect(estimator.estimateCall(call)).toBe(Math.ceil(JSON.stringify(body).length / 4));
 });
 
 test('observed counts move the estimate towards the upstream, outliers only so far', () => {

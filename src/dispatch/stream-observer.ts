@@ -11,6 +11,8 @@ import type { AnswerTranscript } from '../canonical/transcript.ts';
 import { inputTokens, NO_USAGE, outputTokens, type Usage } from '../canonical/usage.ts';
 import type { Sentence } from '../lib/localized-message.ts';
 import { TextDigest } from '../lib/long-text.ts';
+import type { CountTokensCall, GenerateCall } from '../protocols/protocol.ts';
+import { understood } from '../protocols/relayed-request.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import type { Decoder } from '../upstreams/upstream.ts';
 
@@ -276,6 +278,13 @@ export class TokenEstimator {
   /** Whole tokens, at least 1. */
   estimate(request: Countable): number {
     return Math.max(1, Math.ceil(promptSize(request) * this.#factor));
+  }
+
+  /** A relayed body need not be one that is understood here: its length has to do then. */
+  estimateCall(call: Pick<GenerateCall | CountTokensCall, 'request' | 'relay'>): number {
+    const request = understood(call);
+    if (request !== undefined) return this.estimate(request);
+    return this.estimateText(textTokens(JSON.stringify(call.relay?.body)));
   }
 
   /** Whole tokens of text that is so many by rule of thumb. */
