@@ -147,6 +147,25 @@ test('a bare signature is judged by who is known to have issued it', () => {
   expect(patched(body).receipt).toEqual([]);
 });
 
+test('a thought that came back without its signature gets the one it was issued with', () => {
+  const keeper = new SignatureCache({ clock: createFakeClock() });
+  const recall = { lookup: (key: SignatureKey) => keeper.lookup('', key) };
+  const family = 'anthropic';
+  const signature = { value: 'c2ln', family, on: 'thinking' } as const;
+  keeper.remember('', { kind: 'thought', text: 'Hm.', family }, { signature });
+  const { signature: _lost, ...unsigned } = thinking('');
+  for (const block of [unsigned, thinking(''), thinking('skip_thought_signature_validator')]) {
+    expect(patched(step(block, call), MANUAL, { recall })).toMatchObject({
+      body: { messages: step(thinking('c2ln'), call).messages },
+      receipt: [],
+    });
+  }
+  const other = step({ ...unsigned, thinking: 'Ha.' }, call);
+  expect(patched(other, MANUAL, { recall }).receipt).toEqual(['dropped messages']);
+  const refused = { recall, signatures: 'stripped' } as const;
+  expect(patched(step(unsigned, call), MANUAL, refused).receipt).toEqual(['dropped messages']);
+});
+
 test.each(['hm', ''])(
   'a signature that reads like a carrier goes back where this upstream gave it, as a gateway does: with the thought %j',
   (text) => {

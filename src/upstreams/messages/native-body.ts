@@ -533,6 +533,12 @@ function patchThought(block: JsonObject, { target, trust }: Walk): JsonObject | 
     receipt.add('dropped', 'messages', reason);
   };
   if (given === undefined || carried === undefined) {
+    const { signatureFamily: ownFamily } = capabilities;
+    const key = { kind: 'thought', text: textOf(block.thinking) ?? '', family: ownFamily } as const;
+    const known = trust?.recalls === false ? undefined : recall.lookup(key)?.signature;
+    if (known !== undefined && (known.on ?? 'thinking') === 'thinking') {
+      return { ...block, signature: known.value };
+    }
     return drop(told`Thinking without a valid signature cannot be sent upstream.`);
   }
   const family = carried.family ?? issuerOf(carried.value, recall);
