@@ -117,13 +117,14 @@ interface Offer {
   readonly within?: string | undefined;
 }
 
-/** What accounts offer under the name; else the catalogue's models; else what they offer under another spelling of it. */
+/** What accounts offer under the name, or under another spelling of it; else the catalogue's models. */
 export function findKnown(name: string, offer: Offer): NamedModel | undefined {
-  const known = findSpelled(name, offer);
+  const known = findOffered(name, offer);
   if (known !== undefined) return known;
-  const others = respellings(name).flatMap((spelling) => findSpelled(spelling, offer)?.step ?? []);
+  const others = respellings(name).flatMap((spelling) => findOffered(spelling, offer)?.step ?? []);
   const found = others.find(({ kind }) => kind === 'offered' || kind === 'offered-twin');
-  return found && offeredModel({ ...found, kind: 'offered-twin', name });
+  if (found !== undefined) return offeredModel({ ...found, kind: 'offered-twin', name });
+  return findOwn(name.toLowerCase());
 }
 
 /** `4.6` is `4-6` to other services, and `-latest` is the last date of one version. */
@@ -134,11 +135,8 @@ function respellings(name: string): readonly string[] {
   return [bare, dashed, dotted].filter((spelling) => spelling !== name);
 }
 
-/**
- * What accounts offer under the name, its twin, or either with a date or without its own, or behind its maker's; else the
- * catalogue's models.
- */
-function findSpelled(name: string, offer: Offer): NamedModel | undefined {
+/** What accounts offer under the name, its twin, or either with a date or without its own, or behind its maker's. */
+function findOffered(name: string, offer: Offer): NamedModel | undefined {
   const { offered } = offer;
   const lower = name.toLowerCase();
   const spellings = new Set([name, lower, realModelName(lower), neutralModelName(lower)]);
@@ -150,7 +148,7 @@ function findSpelled(name: string, offer: Offer): NamedModel | undefined {
   }
   const target =
     findDated(spellings, offer) ?? findUndated(spellings, offer) ?? findBehind(spellings, offer);
-  if (target === undefined) return findOwn(lower);
+  if (target === undefined) return undefined;
   const model = offeredModel({ kind: 'offered-twin', name, target });
   return { ...model, implies: impliedBy(lower) };
 }

@@ -143,9 +143,13 @@ test.each([
   ['gemini-7-5-flash', 'gemini-7.5-flash'],
   ['gemini-flash-latest', 'alpha-3-flash'],
   ['claude-sonnet-4.6', 'beta-sonnet-4-6'],
+  // Also of the catalogue's own names.
+  ['claude-opus-4-6', 'claude-opus-4.6'],
+  ['beta-opus-4-6', 'claude-opus-4.6'],
 ])('%s is another spelling of %s', (name, id) => {
   const offered = [
     ...['claude-sonnet-8-5-20271212', 'claude-sonnet-9', 'claude-opus-8.1', 'claude-opus-9'],
+    'claude-opus-4.6',
     ...[
       'claude-8-5-haiku-20271001',
       'claude-haiku-9',
@@ -601,6 +605,7 @@ test.each([
   ['claude-sonnet-4-5', 'anthropic/claude-sonnet-4.5'],
   ['claude-sonnet-4-5-20250929', 'anthropic/claude-sonnet-4.5'],
   ['beta-sonnet-4.5', 'anthropic/claude-sonnet-4.5'],
+  ['claude-sonnet-4-6', 'anthropic/claude-sonnet-4.6'],
   ['deepseek-chat', 'DeepSeek/DeepSeek-Chat'],
   // What somebody offers under the very name goes before it.
   ['o3', 'o3'],
@@ -611,6 +616,7 @@ test.each([
   const offered = [
     ...['azure/openai/gpt-4o', 'openai/gpt-4o', 'openai/gpt-4o-mini', 'openai/gpt-5.2', 'o3'],
     ...['anthropic/claude-sonnet-4.5', 'anthropic/claude-haiku-4.5', 'DeepSeek/DeepSeek-Chat'],
+    ...['anthropic/claude-sonnet-4.6', 'anthropic/claude-sonnet-5'],
     ...['openai/o3', 'openai/gpt-oss-120b', 'openai/gpt-5.2-pro'],
   ];
   expect(route(name, {}, offered).target).toBe(id);
