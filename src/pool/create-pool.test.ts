@@ -149,6 +149,18 @@ test('an account without quota is not used until its reset, then without new fig
   expect(bench.use()).toBe('a');
 });
 
+test('where nobody says when a quota is whole again clients come back when it was read again', async () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }, { id: 'b' }] });
+  for (const id of ['a', 'b']) bench.book.setQuotas(id, new Map([['m', readingOf(bench, 0)]]));
+  const soon = { kind: 'none', reason: 'limited', retryAfterMs: 300_000 };
+  expect(bench.ask()).toMatchObject(soon);
+  expect(bench.ask({ onlyAccount: 'a@example.org' })).toMatchObject(soon);
+  bench.book.setQuotas('b', new Map([['m', readingOf(bench, 0, 60_000)]]));
+  expect(bench.ask()).toMatchObject({ reason: 'limited', retryAfterMs: 60_000 });
+  await bench.clock.advance(24 * 3_600_000);
+  expect(bench.ask({ onlyAccount: 'a@example.org' }).kind).toBe('lease');
+});
+
 test('a protected account is not used for that model until its figure is good again', async () => {
   const bench = createPoolBench({
     accounts: [

@@ -29,6 +29,8 @@ interface Waiting {
   readonly verdict: string;
   /** When that ends by itself, in milliseconds since the epoch; undefined when nobody knows. */
   readonly until: number | undefined;
+  /** True where that is only when the figure is believed no more: it is read again long before. */
+  readonly isEndUnknown?: boolean | undefined;
   /** Where no account is left, one request in this time tries it all the same. */
   readonly triedEveryMs?: number | undefined;
   /** The first of them not before then, in milliseconds since the epoch; at once when absent. */
@@ -138,15 +140,13 @@ function waitForQuota(
   modelId: string,
 ): Waiting | undefined {
   const quota = knownQuota(account, modelId, now);
-  if (isReserved) {
-    const verdict = 'has reserved the rest of its quota for calls under way';
-    return { kind: 'waiting', cause: 'exhausted', verdict, until: quota?.until };
-  }
+  const exhausted = (verdict: string): Waiting => ({
+    ...{ kind: 'waiting', cause: 'exhausted', verdict, until: quota?.until },
+    ...(quota !== undefined && quota.resetsAt === undefined ? { isEndUnknown: true } : {}),
+  });
+  if (isReserved) return exhausted('has reserved the rest of its quota for calls under way');
   if (quota === undefined) return undefined;
-  if (isExhausted(quota)) {
-    const verdict = 'has no quota left';
-    return { kind: 'waiting', cause: 'exhausted', verdict, until: quota.until };
-  }
+  if (isExhausted(quota)) return exhausted('has no quota left');
   if (!isProtected) return undefined;
   const verdict = 'reserves the rest of its quota (protection)';
   return { kind: 'waiting', cause: 'protected', verdict, until: quota.resetsAt };

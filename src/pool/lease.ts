@@ -388,7 +388,8 @@ export class Leasing {
     const verdicts = asked.map((candidate) => selection.verdictOf(candidate));
     const waits = verdicts.flatMap((verdict) => {
       if (verdict.kind === 'overloaded') return verdict.waitMs;
-      return verdict.kind === 'waiting' && verdict.until !== undefined ? verdict.until - now : [];
+      if (verdict.kind !== 'waiting' || verdict.isEndUnknown === true) return [];
+      return verdict.until === undefined ? [] : verdict.until - now;
     });
     const selectionLog = selection.logEach(asked, undefined);
     return noAccountReason({ verdicts, soonestMs: soonestOf(waits), selectionLog });

@@ -86,7 +86,8 @@ export class ModelIndex {
     if (this.#soonest === undefined) {
       let value = Number.POSITIVE_INFINITY;
       for (const { eligibility } of this.candidates.values()) {
-        if (eligibility.kind === 'waiting') value = Math.min(value, eligibility.until ?? value);
+        if (eligibility.kind !== 'waiting' || eligibility.isEndUnknown === true) continue;
+        value = Math.min(value, eligibility.until ?? value);
       }
       this.#soonest = { value: Number.isFinite(value) ? value : undefined };
     }
