@@ -507,6 +507,18 @@ test("the operator's amount wins over that of the name, too", () => {
   expect(adaptive).not.toHaveProperty('output_config');
 });
 
+test.each([MANUAL, 'claude-opus-4-6'])(
+  "passthrough sends a client's own budget to %s as it is",
+  (modelId) => {
+    const thinkingMode = { kind: 'passthrough' } as const;
+    for (const budget_tokens of [2000, 6000, 20_000]) {
+      const thinking = { type: 'enabled', budget_tokens };
+      const { body, receipt } = patched({ thinking }, modelId, { thinkingMode });
+      expect([body.thinking, body.max_tokens, receipt]).toEqual([thinking, 8000, []]);
+    }
+  },
+);
+
 test("the operator's amount wins", () => {
   const thinkingMode = { kind: 'custom', tokens: 3000 } as const;
   const change = { thinking: { type: 'enabled', budget_tokens: 2000 } };

@@ -202,7 +202,9 @@ function patchThinking(body: JsonObject, target: PatchTarget): void {
   if (capabilities.thinking.kind === 'none') {
     receipt.add('dropped', 'thinking', NO_THINKING);
     delete body.thinking;
-  } else fitAmount(body, { said, effort }, room);
+  } else if (said.kind !== 'budget' || target.thinkingMode.kind !== 'passthrough') {
+    fitAmount(body, { said, effort }, room);
+  }
 }
 
 function fitOff(
