@@ -24,11 +24,23 @@ export const AUDIT_ENTRY_SCHEMA = named('AuditEntry', {
   actor: { enum: AUDIT_ACTORS },
   session: optional({ ...TEXT, description: 'Tells the signed-in browsers apart.' }),
   person: optional({ ...TEXT, description: 'The name of who signed in; absent of the password.' }),
-  address: optional({ ...TEXT, description: 'Absent of edits of the config file.' }),
-  action: { ...TEXT, description: 'Method and path of the route, or `file`.' },
-  subject: { ...TEXT, description: 'What was changed: the path, or the name of the file.' },
+  address: optional({
+    ...TEXT,
+    description: 'Absent of edits of the config file and of commands.',
+  }),
+  action: {
+    ...TEXT,
+    description: 'Method and path of the route, `file`, or a command that works without a gateway.',
+  },
+  subject: {
+    ...TEXT,
+    description: 'What was changed: the path, the name of the file, or what the command is called.',
+  },
   requestId: optional({ ...TEXT, description: 'As in the log.' }),
-  status: { ...COUNT, description: 'Of the answer; 0 of edits of the config file.' },
+  status: {
+    ...COUNT,
+    description: 'Of the answer; 0 of edits of the config file and of commands.',
+  },
   fields: optional({ ...TEXT, description: 'Names of the fields that were sent, with commas.' }),
   before: optional({ ...TEXT, description: 'JSON of what differed, before. Secrets are masked.' }),
   after: optional({ ...TEXT, description: 'JSON of what differed, after. Secrets are masked.' }),

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLIENT_KEYS } from '../access/access.ts';
+import { type AuditStore, createAuditLog } from '../access/audit-log.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { LEADER, LEADER_TTL_MS } from '../cluster/leases.ts';
 import { resealCredentials } from '../compose/config-file.ts';
@@ -13,6 +14,7 @@ import type { ConfigSource } from '../config/file.ts';
 import { createLiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import { createRedactors } from '../lib/redact.ts';
 import { createVault } from '../sealing/seal.ts';
 import {
   createSecretKey,
@@ -142,7 +144,7 @@ async function resealFolder({ clock }: RotateSecretOptions, dataDir: string, key
   const path = join(dataDir, DATABASE_FILE);
   if (!existsSync(path)) return undefined;
   const open = (key: SecretKey) => openDatabase({ path, vault: createVault(key), clock });
-  const stores = await changeKey(keys, open, (opened) => opened);
+  const stores = await changeKey(keys, { clock, open, storesOf: (opened) => opened });
   await stores.close();
   // It opens with the key until now alone.
   removeUpgradeCopy(path);
@@ -160,19 +162,30 @@ async function resealShared(options: RotateSecretOptions, dataDir: string, keys:
       ...parts,
       environment: { ...environment, secretKey: key === keys.to ? secretKey : old },
     });
-  return changeKey(keys, open, ({ stores }) => stores, requireNoReplica);
+  return changeKey(keys, {
+    clock,
+    open,
+    storesOf: ({ stores }) => stores,
+    check: requireNoReplica,
+  });
 }
 
 interface Changeable {
+  readonly access: { readonly audit: AuditStore };
   changeKey(next: ReturnType<typeof createVault>, digestKey: Buffer): Promise<void>;
+}
+
+interface ChangeOptions<Opened> {
+  readonly clock: Clock;
+  readonly open: (key: SecretKey) => Promise<Opened>;
+  readonly storesOf: (opened: Opened) => Changeable;
+  readonly check?: (opened: Opened) => Promise<void>;
 }
 
 /** Opens it with the key until now and changes that, or with the next key, where it was changed before. */
 async function changeKey<Opened>(
   { from, to }: Keys,
-  open: (key: SecretKey) => Promise<Opened>,
-  storesOf: (opened: Opened) => Changeable,
-  check: (opened: Opened) => Promise<void> = () => Promise.resolve(),
+  { clock, open, storesOf, check }: ChangeOptions<Opened>,
 ): Promise<Opened> {
   let opened: Opened;
   try {
@@ -184,8 +197,19 @@ async function changeKey<Opened>(
       throw error;
     });
   }
-  await check(opened);
-  await storesOf(opened).changeKey(createVault(to), from.derive(CLIENT_KEYS));
+  await check?.(opened);
+  const stores = storesOf(opened);
+  await stores.changeKey(createVault(to), from.derive(CLIENT_KEYS));
+  const log = { info: () => undefined, warn: () => undefined };
+  const audit = createAuditLog({
+    store: stores.access.audit,
+    ...{ clock, log, redactorFor: createRedactors(() => []) },
+  });
+  await audit.add({
+    ...{ actor: 'machine', session: undefined, address: undefined, requestId: undefined },
+    ...{ action: 'isthmus secret rotate', subject: 'secret rotate', status: 0 },
+    ...{ fields: [], before: { secretKey: from.id }, after: { secretKey: to.id } },
+  });
   return opened;
 }
 

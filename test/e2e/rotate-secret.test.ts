@@ -86,6 +86,22 @@ test('all opens with the new key and nothing with the one before; client keys st
   expect(await contentsFor(loadSecretKey({ dataDir }))).toEqual(contents);
 });
 
+test('the audit log has the change, with the names of both keys', async () => {
+  const before = loadSecretKey({ dataDir });
+  await fillFolder(before);
+  await rotateSecretKey(options());
+  const after = loadSecretKey({ dataDir });
+  const path = join(dataDir, 'isthmus.db');
+  const stores = await openDatabase({ path, vault: createVault(after), clock });
+  expect(await stores.access.audit.list({ limit: 9 })).toMatchObject([
+    {
+      ...{ actor: 'machine', action: 'isthmus secret rotate', subject: 'secret rotate' },
+      ...{ before: `{"secretKey":"${before.id}"}`, after: `{"secretKey":"${after.id}"}` },
+    },
+  ]);
+  await stores.close();
+});
+
 test.each(['key-made', 'database', 'settings', 'key-placed'])(
   'killed after the step "%s", the same command finishes it, and no gateway starts meanwhile',
   async (step) => {
