@@ -9,6 +9,9 @@ import { themeVariables } from './theme-variables.ts';
 
 const BASE =
   /node_modules\/(?:react|react-dom|scheduler|i18next|react-i18next|use-sync-external-store|clsx|@tanstack\/(?:router-core|react-router|history|query-core|react-query|store|react-store)|@mantine\/core\/esm\/core|@mantine\/core\/esm\/components\/(?:Transition|CloseButton|ActionIcon|Button|Loader|UnstyledButton|Alert|Skeleton|VisuallyHidden))\//;
+/** What says what is wrong, on the overview and elsewhere, with all it needs: compressed in one file it is smaller. */
+const TROUBLE =
+  /console\/src\/(?:components\/(?:say-account-state|use-attention-facts)|pages\/overview\/say-family)\./;
 const GATEWAY = 'http://127.0.0.1:8045';
 
 export default defineConfig({
@@ -32,7 +35,12 @@ export default defineConfig({
       input: ['index.html', 'me.html'].map((page) => resolve(import.meta.dirname, page)),
       output: {
         // What every page needs comes in one file: it is smaller compressed, and one request.
-        codeSplitting: { groups: [{ name: 'base', test: BASE }] },
+        codeSplitting: {
+          groups: [
+            { name: 'base', test: BASE },
+            { name: 'trouble', test: TROUBLE },
+          ],
+        },
       },
     },
   },

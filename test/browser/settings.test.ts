@@ -484,6 +484,28 @@ describe.skipIf(isWithoutBrowser)('what the environment says', () => {
   });
 });
 
+describe.skipIf(isWithoutBrowser)('what webhooks are told', () => {
+  test('is shown in the language of the console while it lasts', async () => {
+    const console = await startConsole({
+      proxy: {
+        alerts: { channels: { ops: { webhook: 'http://127.0.0.1:9/' } }, hold_seconds: 0 },
+      },
+    });
+    try {
+      for (const { record } of console.app.book.list()) {
+        await console.api('POST', `/api/accounts/${record.id}/disable`);
+      }
+      const page = await console.open('/settings?section=alerts', { locale: 'zh-CN' });
+      const active = page.getByRole('region', { name: '活动告警' });
+      await active.getByText('没有可用的账号，无法回答任何请求').waitFor();
+      expect(await active.innerText()).not.toContain('No account');
+      expect(console.problems).toEqual([]);
+    } finally {
+      await console.close();
+    }
+  });
+});
+
 describe.skipIf(isWithoutBrowser)('the console password', () => {
   test('is set in the console and asked for from then on', async () => {
     const console = await startConsole({ environment: { WEB_PASSWORD: '', API_KEY: '' } });

@@ -1,15 +1,10 @@
 // What a person should look at, the worst first, each with the way out.
 
 import { IconArrowRight } from '@tabler/icons-react';
-import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { Attention } from '../../../../src/admin/contract.ts';
 import { LinkButton } from '../../components/link-button.tsx';
-import { sayReason, sayWayOut } from '../../components/say-account-state.ts';
-import { type Format, useFormat } from '../../components/use-format.ts';
-import type { SayIn } from '../../i18n/sentences.ts';
-import { useSentences } from '../../i18n/use-sentences.ts';
-import { sayFamily } from './say-family.ts';
+import { useAttentionFacts } from '../../components/use-attention-facts.ts';
 
 const RANKS = { error: 0, warning: 1, info: 2 } as const;
 
@@ -31,8 +26,7 @@ export function AttentionList({ entries }: { readonly entries: readonly Attentio
 function Entry({ entry }: { readonly entry: Attention }) {
   const { t } = useTranslation();
   const { kind, severity, link } = entry;
-  const say = useSentences(entry.about.problems !== undefined);
-  const facts = readFacts({ entry, format: useFormat(), say, t });
+  const facts = useAttentionFacts(entry);
   return (
     <li className={`is-${severity}`}>
       <div>
@@ -42,33 +36,6 @@ function Entry({ entry }: { readonly entry: Attention }) {
       {isOwnPath(link) && <OpenButton link={link} />}
     </li>
   );
-}
-
-interface Telling {
-  readonly entry: Attention;
-  readonly format: Format;
-  readonly say: SayIn;
-  readonly t: TFunction;
-}
-
-/** What the sentences of the entry are filled with. */
-function readFacts({ entry: { about, wayOut }, format, say, t }: Telling) {
-  const { account = '', accountKind, reason, family = '', quotaKind, percent = 0 } = about;
-  const { upstream = '', models = '', version = '', problems } = about;
-  const state = { kind: accountKind, reason };
-  return {
-    account,
-    upstream,
-    models,
-    version,
-    problems: problems === undefined ? '' : say(problems),
-    reason: sayReason(state, t),
-    wayOut: sayWayOut(state, wayOut, t),
-    family: sayFamily({ family, kind: quotaKind }, t),
-    percent: format.percent(percent),
-    count: about.count ?? 0,
-    total: about.total ?? 0,
-  };
 }
 
 function OpenButton({ link }: { readonly link: string }) {

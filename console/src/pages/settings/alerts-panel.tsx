@@ -5,14 +5,16 @@ import { IconSend, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { AlertDelivery, AlertList } from '../../../../src/admin/contract.ts';
+import type { AlertDelivery, AlertList, Attention } from '../../../../src/admin/contract.ts';
 import { alertsQuery, useTestAlert } from '../../api/queries/alerts.ts';
 import { useChangeSection } from '../../api/queries/config.ts';
+import { overviewQuery } from '../../api/queries/overview.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { SecretInput } from '../../components/secret-input.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { RelativeTime } from '../../components/times.tsx';
+import { useAttentionFacts } from '../../components/use-attention-facts.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { useUnsaved } from '../../components/use-unsaved.tsx';
@@ -158,23 +160,35 @@ function NewChannel({ onAdded }: { readonly onAdded: () => void }) {
 
 function Firing({ firing }: Pick<AlertList, 'firing'>) {
   const { t } = useTranslation();
+  const { data } = useQuery(overviewQuery);
   return (
     <Panel title={t('alerts.firing')} hint={t('alerts.firingHint')}>
       <ul className="alert-list">
-        {firing.map(({ kind, severity, message, since }) => (
-          <li key={`${kind} ${message}`}>
-            <StatusMark tone={severity === 'error' ? 'bad' : 'warn'}>
-              {t(`alerts.marks.${severity}`)}
-            </StatusMark>
-            <span className="wrap-anywhere">{message}</span>
-            <span className="dimmed small">
-              <RelativeTime at={since} />
-            </span>
-          </li>
-        ))}
+        {firing.map(({ kind, severity, message, since }) => {
+          // What it is made of is known as long as it lasts.
+          const entry = data?.attention.find((one) => one.kind === kind && one.message === message);
+          return (
+            <li key={`${kind} ${message}`}>
+              <StatusMark tone={severity === 'error' ? 'bad' : 'warn'}>
+                {t(`alerts.marks.${severity}`)}
+              </StatusMark>
+              <span className="wrap-anywhere">
+                {entry === undefined ? message : <AttentionText entry={entry} />}
+              </span>
+              <span className="dimmed small">
+                <RelativeTime at={since} />
+              </span>
+            </li>
+          );
+        })}
       </ul>
     </Panel>
   );
+}
+
+function AttentionText({ entry }: { readonly entry: Attention }) {
+  const { t } = useTranslation();
+  return t(`overview.attentions.${entry.kind}.message`, useAttentionFacts(entry));
 }
 
 const TONES = { delivered: 'ok', retried: 'warn', failed: 'bad' } as const;
