@@ -31,9 +31,9 @@ export function encodeTools(
   { modelId, receipt }: EncodeTarget,
 ): JsonObject[] {
   const names = toolChoice.kind === 'none' ? [] : toolChoice.names;
-  const takesStrict = traitsOf(modelId).takesFormats;
+  const { takesFormats: takesStrict, takesForcedCalls } = traitsOf(modelId);
   // A single name is the wire's own form of choice.
-  const isPart = names.length > (toolChoice.kind === 'auto' ? 0 : 1);
+  const isPart = names.length > (toolChoice.kind === 'auto' || !takesForcedCalls ? 0 : 1);
   if (isPart) return encodeList(tools, { offered: new Set(names), takesStrict, receipt });
   return toolLists.get(tools, { variant: String(takesStrict), receipt }, (noted) =>
     shareAs(tools, encodeList(tools, { offered: undefined, takesStrict, receipt: noted })),
@@ -117,7 +117,7 @@ const NOT_ENFORCED = told`Strict schemas are followed, but not enforced.`;
 export function encodeToolChoice(
   { toolChoice, parallelToolCalls }: Pick<CanonicalRequest, 'toolChoice' | 'parallelToolCalls'>,
   tools: readonly JsonObject[],
-  receipt: Receipt,
+  { modelId, receipt }: Pick<EncodeTarget, 'modelId' | 'receipt'>,
 ): JsonObject | undefined {
   if (tools.length === 0) return undefined;
   const serial = parallelToolCalls === false ? { disable_parallel_tool_use: true } : undefined;
@@ -134,6 +134,10 @@ export function encodeToolChoice(
     case 'required': {
       const { names } = toolChoice;
       checkChosen(names, new Set(tools.map(({ name }) => name)));
+      if (!traitsOf(modelId).takesForcedCalls) {
+        receipt.add('approximated', 'tool_choice', TOLD_TO_CALL);
+        return serial && { type: 'auto', ...serial };
+      }
       const [only] = names;
       return names.length === 1 && only !== undefined
         ? { type: 'tool', name: only, ...serial }
@@ -142,6 +146,24 @@ export function encodeToolChoice(
     default:
       return toolChoice satisfies never;
   }
+}
+
+export const TOLD_TO_CALL = told`This model cannot be made to call a tool: it is told to in words.`;
+
+/** What stands for a demand that the model does not take; undefined where there is none. */
+export function demandInWords(
+  { toolChoice }: Pick<CanonicalRequest, 'toolChoice'>,
+  modelId: string,
+): string | undefined {
+  const isTold = toolChoice.kind === 'required' && !traitsOf(modelId).takesForcedCalls;
+  return isTold ? callInWords(toolChoice.names) : undefined;
+}
+
+export function callInWords(names: readonly string[]): string {
+  const [only, ...others] = names;
+  return only !== undefined && others.length === 0
+    ? `Answer with a call of the tool ${only}.`
+    : 'Answer with a call of one of the tools.';
 }
 
 /** All this wire is given is JSON Schema, so that every value comes in its own type. */

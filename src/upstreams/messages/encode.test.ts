@@ -104,6 +104,28 @@ test.each(['claude-opus-5-5', 'claude-fable-5', 'claude-mythos-5-1', 'claude-new
   },
 );
 
+test.each([
+  [['f'], 'Answer with a call of the tool f.', ['f']],
+  [[], 'Answer with a call of one of the tools.', ['f', 'g']],
+] as const)(
+  'a model that cannot be made to call a tool is told to: %j',
+  (names, words, offered) => {
+    const change = {
+      tools: [TOOL, { ...TOOL, name: 'g' }],
+      toolChoice: { kind: 'required', names },
+    } as const;
+    for (const model of ['claude-opus-5-5', 'claude-fable-5-1']) {
+      const { body, receipt } = encoded(change, model);
+      expect(body).not.toHaveProperty('tool_choice');
+      expect(body.tools).toMatchObject(offered.map((name) => ({ name })));
+      expect(body.system).toEqual([expect.objectContaining({ text: words })]);
+      expect(receipt).toEqual(['approximated tool_choice']);
+    }
+    const { body } = encoded(change, 'claude-opus-5');
+    expect(body.tool_choice).toMatchObject({ type: names.length === 0 ? 'any' : 'tool' });
+  },
+);
+
 test('thoughts nobody wants to see are left out by a model that can', () => {
   const reasoning = { amount: { kind: 'adaptive' }, showThoughts: false } as const;
   expect(encoded({ reasoning }, ADAPTIVE).body.thinking).toEqual({

@@ -26,7 +26,7 @@ import {
   THOUGHT_ALONE,
   withoutLostThinking,
 } from './encode-config.ts';
-import { CallIds, cached, encodeToolChoice, encodeTools } from './encode-tools.ts';
+import { CallIds, cached, demandInWords, encodeToolChoice, encodeTools } from './encode-tools.ts';
 import { traitsOf } from './models.ts';
 
 /**
@@ -38,7 +38,7 @@ export function encode(request: CanonicalRequest, target: EncodeTarget): JsonObj
   refuseUnsendable(request);
   noteDropped(request, target);
   const tools = encodeTools(request, target);
-  const toolChoice = encodeToolChoice(request, tools, target.receipt);
+  const toolChoice = encodeToolChoice(request, tools, target);
   const { format, words } = encodeFormat(request.outputFormat, target);
   const limit = encodeOutputLimit(request, target);
   const isForced = toolChoice?.type === 'any' || toolChoice?.type === 'tool';
@@ -48,7 +48,7 @@ export function encode(request: CanonicalRequest, target: EncodeTarget): JsonObj
     max_tokens: limit,
     messages: encodeMessages(request.turns, { target, hasFormat: format !== undefined, thinking }),
     ...definedFields({
-      system: encodeSystem(request.system, words),
+      system: encodeSystem(request.system, [words, demandInWords(request, target.modelId)]),
       tools: tools.length === 0 ? undefined : tools,
       tool_choice: toolChoice,
       stop_sequences: encodeStops(request, target),
@@ -96,10 +96,10 @@ const SERVICE_TIERS = ['auto', 'standard_only'];
 
 function encodeSystem(
   system: readonly TextPart[],
-  words: string | undefined,
+  words: readonly (string | undefined)[],
 ): JsonObject[] | undefined {
   const blocks = system.filter(saysSomething).map(encodeText);
-  if (words !== undefined) blocks.push({ type: 'text', text: words });
+  for (const text of words) if (text !== undefined) blocks.push({ type: 'text', text });
   return blocks.length === 0 ? undefined : blocks;
 }
 

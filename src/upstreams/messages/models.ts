@@ -59,6 +59,8 @@ export interface ModelTraits {
   readonly takesBudgets: boolean;
   /** True where thinking cannot be switched off: "`thinking.type.disabled` is not supported for this model." */
   readonly alwaysThinks: boolean;
+  /** False where a call cannot be demanded: "tool_choice: type "tool" and "any" are not supported for this model." */
+  readonly takesForcedCalls: boolean;
   /** True where a schema of the answer may be sent. */
   readonly takesFormats: boolean;
   /** False for models that refuse a conversation which ends with the assistant. */
@@ -95,7 +97,8 @@ export const traitsOf = remember(MAX_NAMES, (modelId): ModelTraits => {
     thinking: version < 307 ? 'none' : version < 406 ? 'manual' : 'adaptive',
     efforts: effortsOf(version, line),
     takesBudgets: version < 407,
-    alwaysThinks: version >= 505 || ALWAYS_THINKING_LINES.has(line),
+    alwaysThinks: version >= 505 || FREE_LINES.has(line),
+    takesForcedCalls: version < (FREE_LINES.has(line) ? 501 : 505),
     takesFormats: version >= 405,
     takesPrefill: version < 406,
     takesBothSamplings: version < 401,
@@ -105,8 +108,8 @@ export const traitsOf = remember(MAX_NAMES, (modelId): ModelTraits => {
 const EFFORTS: readonly Effort[] = ['low', 'medium', 'high', 'max'];
 const FINE_EFFORTS: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
-/** Of all versions; the other lines do so from 5.5 on. */
-const ALWAYS_THINKING_LINES: ReadonlySet<string | undefined> = new Set(['fable', 'mythos']);
+/** Their models have been free to think and to call earlier than those of the other lines. */
+const FREE_LINES: ReadonlySet<string | undefined> = new Set(['fable', 'mythos']);
 
 const OTHER_MAKER: ModelTraits = {
   version: undefined,
@@ -117,6 +120,7 @@ const OTHER_MAKER: ModelTraits = {
   efforts: [],
   takesBudgets: true,
   alwaysThinks: false,
+  takesForcedCalls: true,
   takesFormats: false,
   takesPrefill: true,
   takesBothSamplings: true,

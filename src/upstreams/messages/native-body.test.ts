@@ -683,3 +683,21 @@ test.each<[string, string, JsonObject, JsonObject, boolean]>([
     expect(receipt).toEqual(isOff ? ['approximated thinking'] : []);
   },
 );
+
+test('a relayed demand for a call is told in words to a model that does not take it', () => {
+  const tools = [TOOL, { ...TOOL, name: 'g' }];
+  const named = { type: 'tool', name: 'g', disable_parallel_tool_use: true };
+  const made = patched({ tools, tool_choice: named, system: 'Be kind.' }, 'claude-opus-5-5');
+  expect(made.body).toMatchObject({
+    tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+    tools: [{ name: 'g' }],
+    system: [{ text: 'Be kind.' }, { text: 'Answer with a call of the tool g.' }],
+  });
+  expect(made.body.tool_choice).not.toHaveProperty('name');
+  expect(made.receipt).toEqual(['approximated tool_choice']);
+  const any = patched({ tools, tool_choice: { type: 'any' } }, 'claude-sonnet-5-5').body;
+  expect(any).toMatchObject({ tool_choice: { type: 'auto' }, tools });
+  expect(any.system).toMatchObject([{ text: 'Answer with a call of one of the tools.' }]);
+  const older = { tools, tool_choice: named };
+  expect(patched(older, 'claude-opus-5').body).toMatchObject(older);
+});

@@ -40,7 +40,7 @@ import {
   thinksLeast,
   withoutLostThinking,
 } from './encode-config.ts';
-import { CallIds } from './encode-tools.ts';
+import { CallIds, callInWords, TOLD_TO_CALL } from './encode-tools.ts';
 import { traitsOf } from './models.ts';
 import type { MessagesProfile } from './profiles.ts';
 import { toInputSchema } from './schema.ts';
@@ -74,6 +74,7 @@ export function patch(
   if (Array.isArray(body.tools)) patched.tools = patchTools(body.tools, target);
   if (variant.webSearch) patched.tools = withSearch(patched.tools);
   if (itemsOf(patched.tools).length === 0) dropIdleChoice(patched);
+  fitDemand(patched, target);
   patchLimit(patched, target);
   patchThinking(patched, target);
   dropSecondSampling(patched, target);
@@ -168,6 +169,22 @@ function patchTools(tools: JsonValue[], { receipt }: PatchTarget): JsonValue[] {
 function dropIdleChoice(body: JsonObject): void {
   const { type } = objectOf(body.tool_choice) ?? {};
   if (type === 'auto' || type === 'none') delete body.tool_choice;
+}
+
+/** A call that is demanded of a model that decides itself: it is offered what was chosen, and told to call. */
+function fitDemand(body: JsonObject, { modelId, receipt }: PatchTarget): void {
+  if (!isForcedCall(body) || traitsOf(modelId).takesForcedCalls) return;
+  const { type: _type, name, ...rest } = objectOf(body.tool_choice) ?? {};
+  const chosen = textOf(name);
+  body.tool_choice = { ...rest, type: 'auto' };
+  if (chosen !== undefined) {
+    body.tools = itemsOf(body.tools).filter((tool) => objectOf(tool)?.name === chosen);
+  }
+  const words = callInWords(chosen === undefined ? [] : [chosen]);
+  const said =
+    typeof body.system === 'string' ? [{ type: 'text', text: body.system }] : body.system;
+  body.system = [...itemsOf(said), { type: 'text', text: words }];
+  receipt.add('approximated', 'tool_choice', TOLD_TO_CALL);
 }
 
 /** The search that the name of the model asks for. */

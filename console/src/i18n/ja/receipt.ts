@@ -281,7 +281,9 @@ export const receipt: SentenceTexts = {
     '有効な署名のない思考は、アップストリームに送信できません。',
   'This field has no effect here.': 'このフィールドはここでは効果がありません。',
   'This model calls no functions.': 'このモデルは関数呼び出しに対応していません。',
-  'This model cannot stop thinking.': 'このモデルは思考を止められません。',
+  'This model cannot be made to call a tool: it is told to in words.':
+    'このモデルにはツールの呼び出しを強制できません：代わりに文章で指示しました。',
+  'This model cannot stop thinking.': 'このモデルの思考はオフにできません。',
   'This model cannot stop thinking; its lowest effort is {}.':
     'このモデルの思考はオフにできません。最低の労力は {1} です。',
   'This model cannot stop thinking; its lowest level is {}.':

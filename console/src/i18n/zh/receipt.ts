@@ -222,6 +222,8 @@ export const receipt: SentenceTexts = {
   'Thinking without a valid signature cannot be sent upstream.': '没有有效签名的思考无法发往上游。',
   'This field has no effect here.': '此字段在此处不起作用。',
   'This model calls no functions.': '此模型不调用函数。',
+  'This model cannot be made to call a tool: it is told to in words.':
+    '无法强制此模型调用工具：改为用文字要求它调用。',
   'This model cannot stop thinking.': '此模型无法停止思考。',
   'This model cannot stop thinking; its lowest effort is {}.':
     '此模型无法停止思考；其最低强度为 {1}。',
