@@ -328,6 +328,32 @@ test.each([
   },
 );
 
+test.each<[string, JsonObject, JsonObject]>([
+  [
+    'Thinking may not be enabled when tool_choice forces tool use.',
+    { thinking: { type: 'adaptive' }, tool_choice: { type: 'any' } },
+    { tool_choice: { type: 'any' } },
+  ],
+  [
+    '"thinking.type.disabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort".',
+    { thinking: { type: 'disabled' } },
+    {},
+  ],
+])(
+  'thinking that a request cannot have is left to the model, in it alone: %s',
+  async (words, body, left) => {
+    const isRefused = (now: JsonObject): boolean =>
+      isDeepStrictEqual(now.thinking, body.thinking) && now.free !== true;
+    const { ask, sent } = service((now) => (isRefused(now) ? words : undefined), MESSAGES_FIELDS);
+    for (const notes of [['approximated thinking'], ['approximated thinking']]) {
+      expect(await ask(body, {})).toEqual({ body: left, notes });
+    }
+    expect(sent).toHaveLength(4);
+    const other = { ...body, free: true };
+    expect(await ask(other, {})).toEqual({ body: other, notes: [] });
+  },
+);
+
 test('what one kind of block lacks stays on the others', async () => {
   const mark = { cache_control: { type: 'ephemeral' } };
   const said = { type: 'text', text: 'a', ...mark };

@@ -27,8 +27,8 @@ export interface FieldRules {
   isNeeded(field: string, holder: JsonObject): boolean;
   /** Fields that say nothing without another one. */
   readonly besides?: ReadonlyMap<string, readonly string[]> | undefined;
-  /** Fields that another account may have: nothing is remembered of them. */
-  readonly ofAccounts?: ReadonlySet<string> | undefined;
+  /** Fields of which nothing is remembered: another account may have them, or another request. */
+  readonly neverKept?: ReadonlySet<string> | undefined;
   /** The word that goes in place of a refused one; `refused` where none is near, undefined where the client has to know. */
   nearest?(value: JsonValue, words: readonly string[]): Nearest | undefined;
   /** What is told of a field that a request goes without; the usual where it is undefined. */
@@ -99,7 +99,7 @@ export class RefusedFields {
   #learn(modelId: string, met: readonly Refusal[]): void {
     const refusals = new Map(this.#known.find(modelId));
     for (const refusal of met) {
-      if (this.#rules.ofAccounts?.has(refusal.place) === true) continue;
+      if (this.#rules.neverKept?.has(refusal.place) === true) continue;
       refusals.set(`${refusal.place} ${refusal.type}`, refusal);
       // Of two names of one field the last one that was refused counts.
       refusals.delete(`${this.#rules.otherNames.get(refusal.place)} undefined`);
@@ -152,7 +152,8 @@ function findField(path: string, body: JsonObject): Omit<Refusal, 'words'> | und
   }
   if (!isJsonObject(holder)) return undefined;
   const own = holder;
-  const names = [named, named.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)];
+  const spelled = named.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const names = [named, spelled, named.toLowerCase()];
   const field = names.find((name) => Object.hasOwn(own, name));
   return field === undefined
     ? undefined

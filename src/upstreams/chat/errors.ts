@@ -427,7 +427,7 @@ export const CHAT_FIELDS: FieldRules = {
   ]),
   // "Your organization must be verified to stream this model." (OpenAI): an answer may come whole.
   besides: new Map([['stream', ['stream_options', 'tool_stream']]]),
-  ofAccounts: new Set(['stream']),
+  neverKept: new Set(['stream']),
   places:
     /^(?:(?:messages\[\](?:\.(?:content|tool_calls)\[\])?|tools\[\]|stream_options|reasoning)\.)?\w+$/,
   // A part and a tool hold what they are in the field that is called like their type.

@@ -9,6 +9,7 @@ import {
   type UpstreamFailureKind,
 } from '../../canonical/error.ts';
 import { type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
 import { countOf, headerOf, objectOf, textOf } from '../../lib/read-values.ts';
 import { ERROR_TYPE_STATUS, MESSAGES_WIRE } from '../../wire/messages.ts';
 import {
@@ -253,8 +254,13 @@ function readError(value: JsonValue | undefined): ErrorBody {
   return { type, message, details: objectOf(error.details) };
 }
 
-/** "`temperature` is deprecated for this model.", "messages.65.content.1.tool_use.text: Extra inputs are not permitted". */
+/**
+ * "`temperature` is deprecated for this model.", "messages.65.content.1.tool_use.text: Extra inputs are not permitted",
+ * "Thinking may not be enabled when tool_choice forces tool use.", "\"thinking.type.disabled\" is not supported for this model."
+ */
 const REFUSALS = [
+  /^(?<path>thinking) may not be enabled when tool_choice\b/i,
+  /[`'"](?<path>thinking)\.type\.\w+[`'"]? is not supported\b/,
   /\b(?<path>[\w.]+): Extra inputs are not permitted/,
   /(?<path>\w+)[`'"]? is (?:deprecated|not supported) (?:for|by|with) this model\b/,
   /[`'"](?<path>top_p)[`'"]? cannot both be specified\b/,
@@ -284,5 +290,14 @@ export const MESSAGES_FIELDS: FieldRules = {
     // The form of an answer.
     field === 'format' ||
     objectOf(holder[field])?.format !== undefined,
+  // It depends on the rest of the request, or on the mode that was asked for.
+  neverKept: new Set(['thinking']),
+  tellDropped: (place) =>
+    place === 'thinking'
+      ? {
+          action: 'approximated',
+          reason: told`Left to the model: the service refuses what was asked for.`,
+        }
+      : undefined,
   ruleWord: (place) => (/^output_config\b/.test(place) ? 'thinking' : undefined),
 };

@@ -283,6 +283,8 @@ export const receipt: SentenceTexts = {
   'This model calls no functions.': 'このモデルは関数呼び出しに対応していません。',
   'This model cannot be made to call a tool: it is told to in words.':
     'このモデルにはツールの呼び出しを強制できません：代わりに文章で指示しました。',
+  'Left to the model: the service refuses what was asked for.':
+    'モデルに任せました：指定した思考をサービスが拒否しました。',
   'This model cannot stop thinking.': 'このモデルの思考はオフにできません。',
   'This model cannot stop thinking; its lowest effort is {}.':
     'このモデルの思考はオフにできません。最低の労力は {1} です。',

@@ -224,6 +224,8 @@ export const receipt: SentenceTexts = {
   'This model calls no functions.': '此模型不调用函数。',
   'This model cannot be made to call a tool: it is told to in words.':
     '无法强制此模型调用工具：改为用文字要求它调用。',
+  'Left to the model: the service refuses what was asked for.':
+    '交由模型决定：服务拒绝了所要求的思考设置。',
   'This model cannot stop thinking.': '此模型无法停止思考。',
   'This model cannot stop thinking; its lowest effort is {}.':
     '此模型无法停止思考；其最低强度为 {1}。',
