@@ -141,6 +141,29 @@ test('a file of text is the text it holds, behind its name', () => {
   ]);
 });
 
+test('the pieces of a streamed thought are one again where an empty one behind them is signed', () => {
+  const thought = (text: string, thoughtSignature?: string) => ({
+    role: 'model',
+    parts: [{ text, thought: true, ...(thoughtSignature && { thoughtSignature }) }],
+  });
+  const { turns } = read({
+    contents: [
+      { role: 'user', parts: [{ text: 'Go' }] },
+      ...[thought('It is '), thought('about rain.'), thought('', 'U0lH')],
+      { role: 'model', parts: [{ text: 'Rain.' }] },
+      { role: 'user', parts: [{ text: 'And?' }] },
+      ...[thought('Of another.'), thought('Signed.', 'U0lH'), thought('', 'U0lI')],
+    ],
+  }).request;
+  const texts = turns.flatMap(({ parts }) =>
+    parts.map((part) => (part.kind === 'text' || part.kind === 'thinking' ? part.text : '')),
+  );
+  expect(texts).toEqual([
+    ...['Go', 'It is about rain.', 'Rain.', 'And?'],
+    ...['Of another.', 'Signed.', ''],
+  ]);
+});
+
 test('the name of a medium stands before it, in a turn and in a result', () => {
   const inlineData = { mimeType: 'image/png', data: 'AAAA', displayName: 'chart.png' };
   const fileUri = 'https://a.example/a.pdf';

@@ -125,7 +125,7 @@ function readSystem({ systemInstruction }: GenerateBody, receipt: Receipt): Text
 function readTurns({ contents = [] }: GenerateBody, receipt: Receipt): Turn[] {
   const callIds = new CallIds();
   let lastRole: Turn['role'] | undefined;
-  return contents.map((content, turnIndex): Turn => {
+  const turns = contents.map((content, turnIndex): Turn => {
     const role = content.role === 'model' ? 'assistant' : 'user';
     if (role !== lastRole) {
       if (role === 'assistant') callIds.startStep();
@@ -145,6 +145,41 @@ function readTurns({ contents = [] }: GenerateBody, receipt: Receipt): Turn[] {
     }
     return { role, parts };
   });
+  return joinThoughts(turns);
+}
+
+/**
+ * Streams tell a thought in pieces, and its signature on an empty one behind them. Official chats send each piece back as
+ * it came (`@google/genai`, `Chat.recordHistory`): it is one thought again, as its signature is for all of it.
+ */
+function joinThoughts(turns: readonly Turn[]): Turn[] {
+  let pieces: Piece[] = [];
+  return turns.map((turn) => {
+    if (turn.role !== 'assistant') {
+      pieces = [];
+      return turn;
+    }
+    const parts: Part[] = [];
+    for (const part of turn.parts) {
+      const isPiece = part.kind === 'thinking' && part.signature === undefined;
+      const isEnd = part.kind === 'thinking' && !isPiece && part.text === '';
+      parts.push(isEnd ? { ...part, text: takeText(pieces) } : part);
+      if (isPiece) pieces.push({ text: part.text, parts });
+      else pieces = [];
+    }
+    return { ...turn, parts };
+  });
+}
+
+/** Of a thought; the last one of its parts. */
+interface Piece {
+  readonly text: string;
+  readonly parts: Part[];
+}
+
+function takeText(pieces: readonly Piece[]): string {
+  for (const { parts } of pieces) parts.pop();
+  return pieces.map(({ text }) => text).join('');
 }
 
 /** The results up to the model's next turn. */
