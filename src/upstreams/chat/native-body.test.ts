@@ -106,6 +106,17 @@ test('marks up to where the prompt is cached go where they are taken', () => {
   }
 });
 
+test('pictures the model drew earlier cannot be sent back, and the receipt says so', () => {
+  const said = { role: 'assistant', content: 'A cat.' };
+  const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }];
+  const sent = (drawn: JsonObject[]) => {
+    const { body, notes } = patched({ messages: [{ ...said, images: drawn }] });
+    return [body.messages, notes];
+  };
+  expect(sent(images)).toEqual([[said], ['dropped messages']]);
+  expect(sent([])).toEqual([[said], []]);
+});
+
 test('fields that one service alone has go where they are taken', () => {
   const own = { provider: { order: ['a'] }, models: ['m'], usage: { include: true } };
   expect(patched(own, { profile: like('openrouter') }).body).toMatchObject(own);

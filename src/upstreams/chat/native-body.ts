@@ -170,7 +170,11 @@ function patchThoughts(
   quirks: ChatProfile['quirks'],
 ): JsonObject {
   if (message.role !== 'assistant') return message;
-  const { extra_content: _signature, images: _drawn, ...own } = message;
+  const { extra_content: _signature, images, ...own } = message;
+  if (itemsOf(images).length > 0) {
+    const reason = told`What the model drew or spoke cannot be sent back.`;
+    target.receipt.add('dropped', 'messages', reason);
+  }
   if (quirks.ownFields?.includes('prefix') === false) {
     if (own.prefix === true) target.receipt.add('dropped', 'messages', NO_PREFIX);
     delete own.prefix;
