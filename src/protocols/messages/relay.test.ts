@@ -126,6 +126,33 @@ test('a whole answer goes out as it came', () => {
   expect(relayOf().writeReply([answer], replyContext())).toBe(answer);
 });
 
+test('P049 an answer that calls ends with its calls, also of a service that says it ended otherwise', () => {
+  const call = { type: 'tool_use', id: 'a', name: 'f', input: {} };
+  const reasonOf = (blocks: JsonObject[], stop_reason: string) => {
+    const writer = relayOf().createStreamWriter(replyContext());
+    const frames: JsonObject[] = [
+      ...blocks.flatMap((content_block, index) => [
+        { type: 'content_block_start', index, content_block },
+        { type: 'content_block_stop', index },
+      ]),
+      { type: 'message_delta', delta: { stop_reason, stop_sequence: null } },
+    ];
+    const sent = frames.map((frame) => writer.write(frame, JSON.stringify(frame)));
+    const [, data = ''] = /^data: (.*)$/m.exec(sent.at(-1) ?? '') ?? [];
+    const whole = { type: 'message', content: blocks, stop_reason };
+    return [
+      parseObject(data).delta,
+      relayOf().writeReply([whole], replyContext()).stop_reason,
+    ] as const;
+  };
+  const told = (stop_reason: string) => [{ stop_reason, stop_sequence: null }, stop_reason];
+  const text = { type: 'text', text: 'Hi' };
+  const searched = { ...call, type: 'server_tool_use' };
+  expect(reasonOf([text, call], 'end_turn')).toEqual(told('tool_use'));
+  expect(reasonOf([text, call], 'max_tokens')).toEqual(told('max_tokens'));
+  expect(reasonOf([searched, text], 'end_turn')).toEqual(told('end_turn'));
+});
+
 test('calls are renamed, and nothing else is touched', () => {
   const relay = relayOf({ tools: [{ name: 'read_file', input_schema: { type: 'object' } }] });
   const rename = (): string => 'read_file';

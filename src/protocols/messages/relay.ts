@@ -63,8 +63,18 @@ export function createRelayCall(
     renameCalls,
     createStreamWriter: (context) => new FrameRelay(context),
     isPiece: ({ type }) => typeof type === 'string' && /^(?:message|content_block)_/.test(type),
-    writeReply: ([answer = {}]) => answer,
+    writeReply: ([answer = {}]) =>
+      objectsOf(answer.content).some(isCall) ? endWithCalls(answer) : answer,
   };
+}
+
+function isCall({ type }: JsonObject): boolean {
+  return type === 'tool_use';
+}
+
+/** A whole answer, or the end of one that is streamed: agents go on with the calls by the reason why it stopped. */
+function endWithCalls(end: JsonObject): JsonObject {
+  return end.stop_reason === 'end_turn' ? { ...end, stop_reason: 'tool_use' } : end;
 }
 
 function textIn(block: object): string {
@@ -118,7 +128,8 @@ const KNOWN_KINDS: ReadonlySet<JsonValue | undefined> = new Set([
 
 /**
  * Each frame goes out under its own type; an error of the upstream is told in the gateway's words. Compatible services
- * leave out what opens an answer or a block, and send thoughts in a text: readers pass such pieces over, or give up.
+ * leave out what opens an answer or a block, send thoughts in a text, or end calls as if nothing was left to do: readers
+ * pass such pieces over, or give up.
  */
 class FrameRelay implements RelayWriter {
   readonly contentType = EVENT_STREAM_TYPE;
@@ -131,6 +142,7 @@ class FrameRelay implements RelayWriter {
   /** The event that says all is well, which is known once the answer has been read to its end. */
   #ending = '';
   #isOpen = false;
+  #hasCalls = false;
   /** Of the block that is open. */
   #kind: JsonValue | undefined;
   #nextIndex = 0;
@@ -144,15 +156,21 @@ class FrameRelay implements RelayWriter {
   write(frame: JsonObject, text: string): string {
     this.#name = typeof frame.type === 'string' ? frame.type : 'message';
     const opened = this.#mend(frame);
-    this.#isVerbatim = this.#shift === 0 || frame.index === undefined;
-    const index = indexOf(frame) + this.#shift;
-    const event = eventFrame(
-      this.#name,
-      this.#isVerbatim ? text : JSON.stringify({ ...frame, index }),
-    );
+    const told = this.#correct(frame);
+    this.#isVerbatim = told === frame;
+    const event = eventFrame(this.#name, this.#isVerbatim ? text : JSON.stringify(told));
     if (this.#name !== 'message_stop') return opened + event;
     this.#ending = event;
     return opened;
+  }
+
+  #correct(frame: JsonObject): JsonObject {
+    if (this.#hasCalls && isJsonObject(frame.delta) && this.#name === 'message_delta') {
+      const delta = endWithCalls(frame.delta);
+      return delta === frame.delta ? frame : { ...frame, delta };
+    }
+    if (this.#shift === 0 || frame.index === undefined) return frame;
+    return { ...frame, index: indexOf(frame) + this.#shift };
   }
 
   repeat(text: string): string | undefined {
@@ -177,6 +195,7 @@ class FrameRelay implements RelayWriter {
         const before = this.#start() + this.#close();
         const { content_block: block } = frame;
         this.#open(indexOf(frame) + this.#shift, isJsonObject(block) ? block.type : undefined);
+        this.#hasCalls ||= isJsonObject(block) && isCall(block);
         return before;
       }
       case 'content_block_delta':
