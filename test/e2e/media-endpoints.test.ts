@@ -50,6 +50,17 @@ describe('pictures', () => {
     expect(response.headers.get('x-isthmus-receipt')).toContain('approximated=2');
   });
 
+  test.each([
+    ['16:9', '1536x1024', 'dropped=0;approximated=1;repaired=0'],
+    ['1:1', '1024x1024', null],
+  ] as const)('a ratio that no size of the model has is told: %s', async (size, drawn, receipt) => {
+    const { data: answer, response } = await client.images
+      .generate({ model: FIXED, prompt: 'a cat', size: size as '1024x1024' })
+      .withResponse();
+    expect(sizeOf(answer.data?.[0]?.b64_json)).toBe(drawn);
+    expect(response.headers.get('x-isthmus-receipt')).toBe(receipt);
+  });
+
   test('a ratio alone is a size of the usual area', async () => {
     const genai = new GoogleGenAI({ apiKey: 'any', httpOptions: { baseUrl: app.url } });
     const imageConfig = { aspectRatio: '16:9' };

@@ -215,7 +215,9 @@ function sizeOf(
   const area = AREAS[(image?.quality === undefined ? size : undefined) ?? '1K'];
   const wanted = pixels === undefined ? ofRatio(aspectRatio ?? '1:1', area) : sidesOf(pixels);
   const found = sizes === 'any' ? onGrid(wanted) : nearest(wanted, sizes);
-  if (found === (pixels ?? found) && (sizes === 'any' || size === undefined)) return found;
+  const isAsked =
+    pixels === undefined ? formBetween(sidesOf(found), wanted) < SAME_FORM : found === pixels;
+  if (isAsked && (sizes === 'any' || size === undefined)) return found;
   receipt.add('approximated', 'size', told`This model draws it as ${found}.`);
   return found;
 }
@@ -241,13 +243,20 @@ function onGrid({ width, height }: Sides): string {
   return `${multiple(width)}x${multiple(height)}`;
 }
 
+/** How unlike two forms are, of which what is called 16:9 may be 1792x1024. */
+function formBetween(one: Sides, other: Sides): number {
+  return Math.abs(Math.log(one.width / one.height) - Math.log(other.width / other.height));
+}
+const SAME_FORM = 0.05;
+
 /** Of equal form the one nearest in size. */
 function nearest(wanted: Sides, sizes: readonly string[]): string {
   const distance = (size: string): number => {
-    const { width, height } = sidesOf(size);
-    const form = Math.abs(Math.log(width / height) - Math.log(wanted.width / wanted.height));
-    const area = Math.abs(Math.log(width * height) - Math.log(wanted.width * wanted.height));
-    return form * 100 + area;
+    const sides = sidesOf(size);
+    const area = Math.abs(
+      Math.log(sides.width * sides.height) - Math.log(wanted.width * wanted.height),
+    );
+    return formBetween(sides, wanted) * 100 + area;
   };
   return sizes.toSorted((one, other) => distance(one) - distance(other))[0] ?? 'auto';
 }
