@@ -444,6 +444,24 @@ test('the name of the model speaks only where the body is silent', () => {
   expect(said.thinking).toEqual({ type: 'disabled' });
 });
 
+test.each([
+  ['the adaptive amount', { max_tokens: 30_000, thinking: { type: 'adaptive' } }, 'auto', 24_576],
+  ['its half where it does not', { thinking: { type: 'adaptive' } }, 'auto', 3999],
+  [
+    "the operator's",
+    { thinking: { type: 'enabled', budget_tokens: 2000 } },
+    { kind: 'custom', tokens: 6000 } as const,
+    6000,
+  ],
+] as const)(
+  'thinking that the limit of the answer holds is not cut: %s',
+  (_what, change, mode, budget) => {
+    const thinkingMode = mode === 'auto' ? ({ kind: 'auto' } as const) : mode;
+    const { body } = patched(change, MANUAL, { thinkingMode });
+    expect(body.thinking).toMatchObject({ type: 'enabled', budget_tokens: budget });
+  },
+);
+
 test.each([MANUAL, 'claude-opus-4-6'])(
   'where the name asks for thinking, %s gets no sampling that cannot be set beside it',
   (modelId) => {

@@ -318,7 +318,8 @@ function setBudget(
   const { thinking } = capabilities;
   const cap = thinking.kind === 'budget' ? thinking.maxTokens : capabilities.outputTokenLimit;
   const asked = tokensOfAmount(amount, cap) ?? 0;
-  const budget = isForced ? undefined : manualBudget(Math.min(asked, cap), roomFor(limit));
+  const space = asked < limit ? limit : roomFor(limit);
+  const budget = isForced ? undefined : manualBudget(Math.min(asked, cap), space);
   if (budget === undefined) {
     receipt.add('approximated', 'thinking', NO_ROOM);
     delete body.thinking;
@@ -334,7 +335,7 @@ function setBudget(
   body.thinking = { type: 'enabled', budget_tokens: budget, ...shown };
 }
 
-/** Beside the thinking there has to be room for an answer: half of the limit at most is taken. */
+/** Where the limit does not hold the thinking there has to be room for an answer beside it: half is taken. */
 function roomFor(limit: number): number {
   return Math.ceil(limit / 2);
 }
