@@ -124,8 +124,17 @@ export function blockMessage({ reason, rawReason, message }: ChoiceEnd): Sentenc
 export const MIN_OPENING_LENGTH = 10;
 const MAX_OPENING_LENGTH = 4096;
 
+/** It changes on every request, so a prompt that keeps it is never cached upstream. */
+const BILLING_LINE = /^x-[a-z]+-billing-header:/i;
+
+/** True for a text of the system prompt by which a client bills. */
+export function isBillingLine(text: string): boolean {
+  return BILLING_LINE.test(text);
+}
+
 export function joinOpening(system: readonly string[], said: string): string {
-  return `${system.join('\n').slice(0, MAX_OPENING_LENGTH)}\n${said.slice(0, MAX_OPENING_LENGTH)}`;
+  const lasting = system.filter((text) => !isBillingLine(text));
+  return `${lasting.join('\n').slice(0, MAX_OPENING_LENGTH)}\n${said.slice(0, MAX_OPENING_LENGTH)}`;
 }
 
 /** That of a request; undefined where no user has said so much. */

@@ -42,6 +42,12 @@ test('conversations that begin alike under other system texts are others', () =>
   expect(nameOf({ system: 'Be brief.' })).not.toBe(nameOf({}));
 });
 
+test('a billing line, which is another with every request, makes no other conversation', () => {
+  const billed = (turn: number) => `x-vendorb-billing-header: cc_version=2; cch=${turn};`;
+  expect(nameOf({ system: billed(1) })).toBe(nameOf({ system: billed(2) }));
+  expect(nameOf({ system: billed(1) })).toBe(nameOf({}));
+});
+
 test('less than ten characters name nothing, as too many conversations begin so; what follows does', () => {
   expect(nameOf({ texts: ['Hi there!'], system: 'Be brief.' })).toBeUndefined();
   expect(nameOf({ texts: ['Hi, there!'] })).toBeDefined();

@@ -2,14 +2,11 @@
 
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import type { TextPart, Tool, UserLocation } from '../canonical/request.ts';
-import { formatInWords } from '../canonical/text-forms.ts';
+import { formatInWords, isBillingLine } from '../canonical/text-forms.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { toResponseSchema } from '../schema/tool-schema.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
-
-/** It changes on every request, so a prompt that keeps it is never cached upstream. */
-const BILLING_LINE = /^x-[a-z]+-billing-header:/i;
 
 export const dropBillingLine: Transform = (request, { receipt }) => {
   const system = withoutBillingLine(request.system, receipt);
@@ -21,7 +18,7 @@ export function withoutBillingLine<Block extends { readonly text?: JsonValue | u
   system: readonly Block[],
   receipt: Pick<Receipt, 'add'>,
 ): readonly Block[] {
-  const left = system.filter(({ text }) => typeof text !== 'string' || !BILLING_LINE.test(text));
+  const left = system.filter(({ text }) => typeof text !== 'string' || !isBillingLine(text));
   if (left.length === system.length) return system;
   const reason = told`A billing line that changes every turn would defeat caching.`;
   receipt.add('dropped', 'system', reason);
