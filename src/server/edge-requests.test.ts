@@ -253,7 +253,14 @@ test('configured origins, and only they, get cross-origin headers, on errors too
   const known = await ask('https://chat.example');
   expect(known.get('access-control-allow-origin')).toBe('https://chat.example');
   const exposed = known.get('access-control-expose-headers')?.split(', ');
-  for (const name of ['x-request-id', 'retry-after-ms', 'x-should-retry', 'x-isthmus-receipt']) {
+  const limits = ['x-ratelimit-remaining-requests', 'anthropic-ratelimit-input-tokens-reset'];
+  for (const name of [
+    'x-request-id',
+    'retry-after-ms',
+    'x-should-retry',
+    'x-isthmus-receipt',
+    ...limits,
+  ]) {
     expect(exposed).toContain(name);
   }
   for (const origin of ['https://evil.example', 'https://chat.example.evil', '*', 'null']) {

@@ -321,10 +321,18 @@ function writeTime(at: number): string {
   return new Date(Math.ceil(at / 1000) * 1000).toISOString().replace('.000Z', 'Z');
 }
 
+const NO_LIMIT = { limit: 0, remaining: 0, resetMs: 0 };
+const LIMIT_NAMES = (['chat', 'messages'] as const).flatMap((family) =>
+  writeLimits({ requests: NO_LIMIT, tokens: NO_LIMIT }, { family, now: 0 }).filter(
+    (_, index) => index % 2 === 0,
+  ),
+);
 /** What SDKs in pages go by, and what the gateway says of its answers. */
-const EXPOSED =
-  'request-id, x-request-id, retry-after, retry-after-ms, x-should-retry, server-timing, ' +
-  'mcp-session-id, mcp-protocol-version, x-isthmus-receipt, x-isthmus-estimate, x-isthmus-sandbox, x-isthmus-model, x-isthmus-attempts';
+const EXPOSED = [
+  'request-id, x-request-id, retry-after, retry-after-ms, x-should-retry, server-timing, mcp-session-id, mcp-protocol-version',
+  'x-isthmus-receipt, x-isthmus-estimate, x-isthmus-sandbox, x-isthmus-model, x-isthmus-attempts',
+  ...LIMIT_NAMES,
+].join(', ');
 const MAX_REFLECTED_CHARACTERS = 4096;
 
 /** Name and value pairs for an answer to this request, flat; empty for all but named origins. */
