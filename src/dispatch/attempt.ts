@@ -197,6 +197,7 @@ export class GenerateAttempt {
     // Noted only once the answer is whole: another attempt must not inherit this one's repairs.
     const receipt = createReceipt();
     const reply = await translateReply(input, this.#rules(receipt));
+    context.record.isEstimate ||= reply.usage.isEstimate;
     for (const { action, path, reason } of receipt.entries) {
       context.receipt.add(action, path, reason);
     }

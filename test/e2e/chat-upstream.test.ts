@@ -714,6 +714,29 @@ describe('several answers of an upstream that gives one a request', () => {
   });
 });
 
+test('a whole answer whose tokens nobody counted says that its usage is an estimate', async () => {
+  const ask = async () => {
+    const asked = {
+      model: MODEL,
+      max_tokens: 64,
+      messages: [{ role: 'user' as const, content: 'Hi' }],
+    };
+    const { data, response } = await anthropic().messages.create(asked).withResponse();
+    return [data.usage.output_tokens, response.headers.get('x-isthmus-estimate')];
+  };
+  expect(await ask()).toEqual([5, null]);
+  const message = { role: 'assistant', content: 'Good answer.' };
+  upstream.answer(() => ({
+    kind: 'status',
+    status: 200,
+    body: {
+      ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: MODEL },
+      choices: [{ index: 0, message, finish_reason: 'stop' }],
+    },
+  }));
+  expect(await ask()).toEqual([expect.any(Number), 'tokens']);
+});
+
 test('an upstream that passes over the number of answers is told of in the receipt', async () => {
   const { data, response } = await openai()
     .chat.completions.create({
