@@ -58,7 +58,7 @@ async function writeOwnUsage(
   const now = clock.now();
   const key = keys.get(keyId)?.key;
   const span = { from: now - (days - 1) * DAY_MS, to: now + 1 };
-  const spans = cutSpans({ ...span, step: 'day', timeZone });
+  const spans = cutSpans({ ...span, step: 'day', timeZone, zoneField: 'time_zone' });
   const rows = await monitor.store.usage(spans, 'model', { key: keyId });
   const allowed = (await models.list()).filter(({ id }) => keys.allows(keyId, id));
   const { requests, tokens } = keys.limitStates(keyId);

@@ -17,18 +17,21 @@ interface SpanRequest extends TimeSpan {
   readonly step: CalendarStep;
   /** IANA name, such as `Europe/Zurich`. */
   readonly timeZone: string;
+  /** What the client calls the time zone; `timeZone` when absent. */
+  readonly zoneField?: string;
 }
 
 const MAX_SPANS = 1000;
 
 /** Whole hours, days, weeks or months that touch the time, oldest first. @throws GatewayError invalid-request */
-export function cutSpans({ from, to, step, timeZone }: SpanRequest): readonly TimeSpan[] {
+export function cutSpans(request: SpanRequest): readonly TimeSpan[] {
+  const { from, to, step, timeZone, zoneField = 'timeZone' } = request;
   if (to <= from) throw invalidRequest('to', 'to: must be later than from.');
   const calendar = createCalendar(timeZone);
   if (calendar === undefined) {
     throw invalidRequest(
-      'timeZone',
-      'timeZone: must be the name of a time zone, such as Europe/Zurich or UTC.',
+      zoneField,
+      `${zoneField}: must be the name of a time zone, such as Europe/Zurich or UTC.`,
     );
   }
   const spans: TimeSpan[] = [];

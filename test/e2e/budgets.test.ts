@@ -219,7 +219,14 @@ test('answers tell the nearest limit in the words of the protocol, and the holde
   });
   expect([head.status, await head.text()]).toEqual([200, '']);
   expect((await fetch(`${gateway.url}/v1/usage`)).status).toBe(401);
-  expect(
-    (await fetch(`${gateway.url}/v1/usage?days=x`, { headers: { 'x-api-key': secret } })).status,
-  ).toBe(400);
+  const refuse = async (query: string) => {
+    const url = `${gateway.url}/v1/usage?${query}`;
+    const answer = await fetch(url, { headers: { 'x-api-key': secret } });
+    return [answer.status, await answer.json()];
+  };
+  expect(await refuse('days=x')).toMatchObject([400, { error: { param: 'days' } }]);
+  expect(await refuse('time_zone=Mars/Base')).toMatchObject([
+    400,
+    { error: { param: 'time_zone', message: expect.stringMatching(/^time_zone: must be/) } },
+  ]);
 });
