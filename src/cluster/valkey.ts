@@ -25,7 +25,7 @@ export interface ValkeyClusterOptions {
   /** `redis://` or `rediss://`, also spelled `valkey://`; the path is the number of the database. */
   readonly url: string;
   readonly replica: string;
-  readonly clock: Pick<Clock, 'now' | 'startTimer'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'startTimer'>;
   readonly log: LineLog;
 }
 
@@ -48,11 +48,19 @@ const MISSED = 'cluster.missed';
 const JOINED = 'cluster.joined';
 
 /**
+ * Before what counts. The last of ARGV: until when, by the server's clock. Whoever asked has given it up by then and
+ * counts it elsewhere: a server that stood still would do it late, on a connection where nobody hears of it.
+ */
+const IN_TIME = `
+local time = redis.call('TIME')
+if tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000 > tonumber(ARGV[#ARGV]) then return redis.error_reply('LATE') end
+`;
+
+/**
  * KEYS: counter, what is held. ARGV: window, limit, amount, batch, initial, 1 for what is held, certain. As
  * `LocalBank.lease`, by the server's clock.
  */
-const LEASE = `
-local time = redis.call('TIME')
+const LEASE = `${IN_TIME}
 local now = tonumber(time[1])
 local limit, amount, batch, initial = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local used, seconds, counts = 0, {}, {}
@@ -109,8 +117,8 @@ end
 return {granted, used + granted, wait}`;
 
 /** KEYS: counter, held. ARGV: window; amount, negative if used; how much is held no more. As `LocalBank.giveBack`. */
-const GIVE_BACK = `
-local now, amount, held = tonumber(redis.call('TIME')[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+const GIVE_BACK = `${IN_TIME}
+local now, amount, held = tonumber(time[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 if held > 0 then
   local known = tonumber(redis.call('HGET', KEYS[2], KEYS[1]) or 0)
   if known > held then redis.call('HINCRBY', KEYS[2], KEYS[1], -held) else
@@ -145,7 +153,7 @@ redis.call('EXPIRE', KEYS[1], 120)`;
  * After a time without Valkey. KEYS: counter, what is held. ARGV: window, what was used meanwhile, what is held now, what
  * was used before as far as is known.
  */
-const RESTATE = `
+const RESTATE = `${IN_TIME}
 local held = tonumber(ARGV[3])
 local missing = held - tonumber(redis.call('HGET', KEYS[2], KEYS[1]) or 0)
 local keep = ARGV[1] == 'long' and 3456000 or 172800
@@ -154,7 +162,7 @@ if held > 0 then
   redis.call('EXPIRE', KEYS[2], keep)
 else redis.call('HDEL', KEYS[2], KEYS[1]) end
 if ARGV[1] == 'minute' then
-  redis.call('HINCRBY', KEYS[1], redis.call('TIME')[1], ARGV[2])
+  redis.call('HINCRBY', KEYS[1], time[1], ARGV[2])
   redis.call('EXPIRE', KEYS[1], 120)
 elseif ARGV[4] ~= '' or redis.call('EXISTS', KEYS[1]) == 1 then
   redis.call('SET', KEYS[1], ARGV[4], 'NX')
@@ -164,7 +172,7 @@ end`;
 
 /**
  * KEYS: members. ARGV: this replica; milliseconds until one is gone; how the keys begin of what they hold; 1 when it leaves.
- * Answers whether this one was known, and all there are. What those held that are gone is there again. Where nobody was
+ * Answers whether this one was known, all there are, and the time. What those held that are gone is there again. Where nobody was
  * heard of for so long Valkey was away, and all have as long again to come back.
  */
 const MEET = `
@@ -186,11 +194,11 @@ for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - tonumbe
   redis.call('DEL', ARGV[3] .. name)
   redis.call('ZREM', KEYS[1], name)
 end
-return {isNew, redis.call('ZRANGE', KEYS[1], 0, -1)}`;
+return {isNew, redis.call('ZRANGE', KEYS[1], 0, -1), now}`;
 
 type ScriptArgs = (string | number)[];
 
-/** The first two as long as it takes: what is answered late was done all the same. */
+/** The first two as long as it takes: what is answered late may have been done in time. */
 interface Scripts {
   lease(counter: string, held: string, ...args: ScriptArgs): Promise<[number, number, number]>;
   giveBack(counter: string, held: string, ...args: ScriptArgs): Promise<null>;
@@ -241,7 +249,7 @@ class ValkeyCluster implements Cluster {
     this.subscribe = changes.add;
     this.#redis = connect(url);
     this.#inTime = createDeadline(clock);
-    this.#scripts = defineScripts(this.#redis, this.#inTime);
+    this.#scripts = defineScripts(this.#redis, clock, this.#inTime);
     this.#reader = new NoticeReader(connect(url), {
       inTime: this.#inTime,
       take: (topic, notice, from) => this.#take(topic, notice, from),
@@ -443,7 +451,11 @@ function createDeadline({ startTimer }: Pick<Clock, 'startTimer'>): Deadline {
     });
 }
 
-function defineScripts(redis: Redis, inTime: Deadline): Scripts {
+function defineScripts(
+  redis: Redis,
+  { monotonic }: Pick<Clock, 'monotonic'>,
+  inTime: Deadline,
+): Scripts {
   redis.defineCommand('isthmusLease', { numberOfKeys: 2, lua: LEASE });
   redis.defineCommand('isthmusGiveBack', { numberOfKeys: 2, lua: GIVE_BACK });
   redis.defineCommand('isthmusRestate', { numberOfKeys: 2, lua: RESTATE });
@@ -453,11 +465,19 @@ function defineScripts(redis: Redis, inTime: Deadline): Scripts {
     'isthmusLease' | 'isthmusGiveBack' | 'isthmusRestate' | 'isthmusMeet',
     (...args: unknown[]) => Promise<never>
   >;
+  /** Of the server's clock before that of this process; unknown before they met. */
+  let aheadMs = Number.POSITIVE_INFINITY;
+  const until = (): number =>
+    Math.min(Math.floor(monotonic() + aheadMs) + COMMAND_MS, Number.MAX_SAFE_INTEGER);
   return {
-    lease: (...args) => defined.isthmusLease(...args),
-    giveBack: (...args) => defined.isthmusGiveBack(...args),
-    restate: (...args) => inTime(defined.isthmusRestate(...args)),
-    meet: (...args) => inTime(defined.isthmusMeet(...args)),
+    lease: (...args) => defined.isthmusLease(...args, until()),
+    giveBack: (...args) => defined.isthmusGiveBack(...args, until()),
+    restate: (...args) => inTime(defined.isthmusRestate(...args, until())),
+    async meet(...args) {
+      const answer: [number, string[], number] = await inTime(defined.isthmusMeet(...args));
+      aheadMs = answer[2] - monotonic();
+      return [answer[0], answer[1]];
+    },
   };
 }
 

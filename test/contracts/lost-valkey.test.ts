@@ -81,9 +81,12 @@ describe.skipIf(VALKEY === undefined)('a replica whose Valkey is lost', () => {
     });
 
   /** A member whose beats come when the test says so. */
-  async function joinBeating(replica: string, url = server.url) {
+  async function joinBeating(
+    replica: string,
+    { url = server.url, monotonic = clock.monotonic } = {},
+  ) {
     const beats = createFakeClock();
-    const member = await joinValkeyCluster({ url, replica, clock: beats, log });
+    const member = await joinValkeyCluster({ url, replica, clock: { ...beats, monotonic }, log });
     return { member, advance: beats.advance, beat: () => beats.advance(2000) };
   }
 
@@ -168,7 +171,9 @@ describe.skipIf(VALKEY === undefined)('a replica whose Valkey is lost', () => {
     'takes a new connection for one that %s and that carries nothing any more',
     async (_what, words) => {
       const link = await openLink(Number(new URL(server.url).port));
-      const { member: own, beat } = await joinBeating('own', `redis://127.0.0.1:${link.port}`);
+      const { member: own, beat } = await joinBeating('own', {
+        url: `redis://127.0.0.1:${link.port}`,
+      });
       await told(own, second);
       const missed = listenFor(own);
       let isLost = false;
@@ -260,6 +265,42 @@ describe.skipIf(VALKEY === undefined)('a replica whose Valkey is lost', () => {
     await expect.poll(() => second.state().isConnected).toBe(true);
     await told(first, second);
     expect(left(await other.take(101, 100))).toBe(100 - used);
+  });
+
+  test('counts once what reaches Valkey when the one who asked has given up', async () => {
+    const link = await openLink(Number(new URL(server.url).port));
+    const url = `redis://127.0.0.1:${link.port}`;
+    let agoMs = 0;
+    const monotonic = () => clock.monotonic() - agoMs;
+    const { member: own, advance } = await joinBeating('own', { url, monotonic });
+    const open = ({ bank }: Cluster) =>
+      new Counters({ bank, clock }).open('images 2026-11-27', 'named', { hasStock: false });
+    const counter = open(own);
+    expect(await counter.take(20, 100)).toEqual({ isTaken: true });
+    link.silence();
+    // It is on its way for as long.
+    agoMs = 1000;
+    const asked = counter.take(30, 100);
+    agoMs = 0;
+    const lost = reach(own, false);
+    await advance(600);
+    await lost;
+    expect(await asked).toEqual({ isTaken: true });
+    // A beat is not answered either: the connection is given up, and what is on its way arrives.
+    for (const ms of [2000, 600]) {
+      await advance(ms);
+      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    }
+    await link.heal();
+    const isBack = async () => {
+      await advance(100);
+      return own.state().isConnected;
+    };
+    await expect.poll(isBack).toBe(true);
+    await told(own, second);
+    expect(left(await open(second).take(101, 100))).toBe(50);
+    await own.close();
+    await link.close();
   });
 
   test('is told to catch up, and hears the others again', async () => {
