@@ -1,9 +1,11 @@
 // The keys of several replicas: one change is everybody's, and one limit holds over all.
 
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ApiKeys } from '../../src/access/api-keys.ts';
 import { Budgets } from '../../src/access/budgets.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
+import { GATHER_MS } from '../../src/cluster/cluster.ts';
 import { Counters } from '../../src/cluster/counters.ts';
 import { createMemoryCluster, Hub } from '../../src/cluster/memory.ts';
 import { createWorkerCluster, serveWorker } from '../../src/cluster/parent.ts';
@@ -108,6 +110,116 @@ describeOver(
     expect(later).toBeGreaterThanOrEqual(7);
   },
 );
+
+const BUDGET = 20_000;
+const INPUT = 100;
+const ANSWER = 800;
+
+test('kills let a budget be exceeded by no more than what the killed replicas had in hand', async () => {
+  const step = fc.record({
+    index: fc.nat(2),
+    what: fc.constantFrom(...(['ask', 'ask', 'ask', 'end', 'end', 'wait', 'kill'] as const)),
+    tokens: fc.integer({ min: 1, max: INPUT + ANSWER }),
+  });
+  const steps = fc.array(step, { minLength: 100, maxLength: 160 });
+  await fc.assert(fc.asyncProperty(steps, useThroughKills), { numRuns: 20, seed: 5 });
+});
+
+interface Step {
+  readonly index: number;
+  readonly what: 'ask' | 'end' | 'wait' | 'kill';
+  readonly tokens: number;
+}
+
+async function useThroughKills(steps: readonly Step[]): Promise<void> {
+  const { clock, start } = openMortals();
+  const replicas = [await start(), await start(), await start()];
+  const [first] = replicas;
+  const { id } = (await first?.keys.create({ name: 'Ada' }))?.listed.key ?? { id: '' };
+  await first?.budgets.create(dailyBudget(id, 'tokens', BUDGET));
+  await clock.advance(0);
+  const most = { inputTokens: INPUT, answers: 1, baseNanos: 0, tokenNanos: 0 };
+  const call = { ...CALL, tokens: INPUT + ANSWER, most: { ...most, answerTokens: ANSWER } };
+  // What was in hand when its replica was killed is not among it: a call that ran, or had ended and was not told of yet.
+  let used = 0;
+  const end = (replica: Mortal | undefined, tokens: number): void => {
+    const running = replica?.running.shift();
+    const { answerTokens = ANSWER } = running ?? { answerTokens: -INPUT };
+    const spent = Math.min(tokens, INPUT + answerTokens);
+    running?.settle({ tokens: spent });
+    used += spent;
+  };
+  for (const { index, what, tokens } of steps) {
+    const replica = replicas[index];
+    if (what === 'wait') await clock.advance(tokens);
+    if (what === 'ask') replica?.running.push(...(await admitted(replica.keys, id, call)));
+    if (what === 'end') end(replica, tokens);
+    if (what === 'kill') {
+      // What it had not stored yet, nobody stores.
+      replica?.kill();
+      replicas[index] = await start();
+    }
+    await clock.advance(GATHER_MS);
+    expect(used).toBeLessThanOrEqual(BUDGET);
+  }
+  for (const replica of replicas) {
+    while (replica.running.length > 0) end(replica, INPUT + ANSWER);
+  }
+  expect(used).toBeLessThanOrEqual(BUDGET);
+}
+
+type Mortal = Awaited<ReturnType<ReturnType<typeof openMortals>['start']>>;
+
+/** Replicas of which each may be gone at once, as killed ones are. */
+function openMortals() {
+  const clock = createFakeClock(Date.UTC(2026, 10, 27, 12));
+  const hub = new Hub(clock);
+  const { clientKeys, budgets: budgetStore } = createMemoryAccessStores();
+  let count = 0;
+  const createId = (prefix: string): string => {
+    count += 1;
+    return `${prefix}${count}`;
+  };
+  const start = async () => {
+    const [parentEnd, channel] = createChannel();
+    const leave = serveWorker(hub, parentEnd);
+    const cluster = createWorkerCluster({ replica: createId('r'), channel, clock, onFault });
+    const counters = new Counters({ bank: cluster.bank, clock });
+    const common = { clock, createId, cluster, counters };
+    const isDead = { now: false };
+    // Nothing that a dead one still waits for reaches the store.
+    const store = {
+      ...budgetStore,
+      addUses: (uses: Parameters<typeof budgetStore.addUses>[0]) =>
+        isDead.now ? new Promise<never>(() => undefined) : budgetStore.addUses(uses),
+    };
+    const budgets = new Budgets({ ...common, store }, await store.list(0));
+    const digestKey = Buffer.alloc(32, 1);
+    const keys = new ApiKeys(
+      { ...common, store: clientKeys, budgets, digestKey },
+      await clientKeys.list(),
+    );
+    await clock.advance(0);
+    const running: Awaited<ReturnType<ApiKeys['admit']>>[] = [];
+    return {
+      ...{ keys, budgets, running },
+      kill(): void {
+        isDead.now = true;
+        leave();
+      },
+    };
+  };
+  return { clock, start };
+}
+
+async function admitted(keys: ApiKeys, id: string, call: Parameters<ApiKeys['admit']>[1]) {
+  try {
+    return [await keys.admit(id, call)];
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return [];
+  }
+}
 
 function describeOver(name: string, run: (kind: 'one process' | 'workers') => Promise<void>): void {
   test.each(['one process', 'workers'] as const)(`${name} (%s)`, run);
