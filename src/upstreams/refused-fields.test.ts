@@ -78,6 +78,13 @@ test.each([
   ['reasoning_effort', 'Unrecognized request argument supplied: reasoning_effort', 'thinking'],
   ['temperature', 'invalid temperature: only 1 is allowed for this model', 'temperature'],
   ['reasoning_effort', "Unknown parameter: 'reasoning_effort'.", 'thinking'],
+  ['seed', "Extra inputs are not permitted, field: 'seed', value: 5", 'seed'],
+  ['seed', 'Invalid JSON payload received. Unknown name "seed": Cannot find field.', 'seed'],
+  [
+    'seed',
+    "litellm.UnsupportedParamsError: openai does not support parameters: ['seed', 'top_p'], for model=m. To drop these, set `litellm.drop_params=True`",
+    'seed',
+  ],
 ])('%s is left out where it is refused: %s', async (field, words, path) => {
   const { ask, sent } = service({ [field]: words });
   const left = { body: { n: 1 }, notes: [`dropped ${path}`] };
@@ -139,6 +146,7 @@ test.each([
     "'messages.2' : for 'role:assistant' the following must be satisfied[('messages.2' : property 'source' is unsupported, did you mean 'role'?)]",
   ],
   ['messages.2.assistant.source: Extra inputs are not permitted'],
+  ["Extra inputs are not permitted, field: 'messages[2].source', value: 800"],
   [
     "[{'type': 'extra_forbidden', 'loc': ('body', 'messages', 2, 'source'), 'msg': 'Extra inputs are not permitted', 'input': 800}]",
   ],

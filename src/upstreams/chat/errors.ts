@@ -387,7 +387,9 @@ function readQuotaLesson(message: string, resetsAt: number | undefined): QuotaLe
  * 'role:assistant' the following must be satisfied[('messages.2' : property 'status' is unsupported, did you mean
  * 'name'?)]", "`reasoning_effort` must be one of `none` or `default`" (Groq), "Argument not supported on this model:
  * presencePenalty" (xAI), "messages.0.user.name: Extra inputs are not permitted" and the same as a list of `loc` and
- * `msg` (Mistral, vLLM), "reasoning_effort: unknown variant `minimal`, expected one of `low`, `high`" (DeepSeek).
+ * `msg` (Mistral, vLLM), "reasoning_effort: unknown variant `minimal`, expected one of `low`, `high`" (DeepSeek),
+ * "Extra inputs are not permitted, field: 'stream_options'" (Fireworks), "Unknown name \"seed\": Cannot find field."
+ * (Google), "openai does not support parameters: ['seed'], for model=…" (LiteLLM).
  */
 const REFUSALS = [
   /Unsupported (?:parameter|value): '(?<path>[\w.[\]]+)' (?:is not supported|does not support)/,
@@ -397,6 +399,9 @@ const REFUSALS = [
   /'(?<path>messages\.\d[\w.]*' : property '\w+)' is unsupported/,
   /\bproperty '(?<path>[\w.]+)' is unsupported/,
   /\b(?<path>[\w.]+): Extra inputs are not permitted/,
+  /\bExtra inputs are not permitted, field: '(?<path>[\w.[\]]+)'/,
+  /\bUnknown name "(?<path>\w+)": Cannot find field\b/,
+  /\bdoes not support parameters: \['(?<path>\w+)'/,
   /["']loc["']: ?[[(](?<path>[^)\]]*)[)\]], ?["']msg["']: ?["']Extra inputs/,
   /(?<path>\w+)[`'"]? is not supported with this model\b/,
   /\b(?<path>reasoning_effort)(?:[`'"]? must be one of|: unknown variant)\b/,
