@@ -160,6 +160,27 @@ test.each([
   expect({ size, quality }).toEqual({ size: undefined, quality: undefined, ...told });
 });
 
+test('a picture that the upstream only gives the address of comes as its address, where that was asked for', () => {
+  const links = '![image](https://a.example/1.png)![image](https://a.example/2.png)';
+  const said = (text: string) => fold(eventsOf([[{ kind: 'text', pieces: [text] }]]));
+  const reply = said(links);
+  const call = (body: JsonObject) => readGenerationCall(inputOf({ prompt: 'x', ...body }));
+  const inWords = () => call({ response_format: 'url' }).writeReply(said(`See ${links}`), CONTEXT);
+  expect(inWords).toThrow('The model answered without an image. It said: See ![image]');
+  const answer = call({ response_format: 'url' }).writeReply(reply, CONTEXT);
+  expect(answer).toMatchObject({
+    data: [{ url: 'https://a.example/1.png' }, { url: 'https://a.example/2.png' }],
+  });
+  expect(answer).not.toHaveProperty('output_format');
+  expect(() => call({ response_format: 'url', n: 2 }).fanOut?.check?.(reply)).not.toThrow();
+  expect(() => call({}).writeReply(reply, CONTEXT)).toThrow(
+    expect.objectContaining({
+      field: 'response_format',
+      message: expect.stringContaining('https://a.example/1.png'),
+    }),
+  );
+});
+
 test('an answer without an image says what the model said', () => {
   const call = readGenerationCall(inputOf({ prompt: 'x' }));
   const words = fold(eventsOf([[{ kind: 'text', pieces: ['I cannot draw.'] }]]));

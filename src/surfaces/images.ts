@@ -156,17 +156,20 @@ function readCall(
     fanOut:
       count === 1
         ? undefined
-        : { requests, takesPartial: true, isStreamedApart: true, check: requireDrawing },
+        : {
+            requests,
+            takesPartial: true,
+            isStreamedApart: true,
+            check: (reply) => writePictures(reply, form),
+          },
     createStreamWriter: (context) => createImageWriter(context, settings),
     writeReply(reply, { createdAt }) {
-      const drawings = requireDrawing(reply);
+      const [first] = drawingsOf(reply);
       return {
         created: createdAt,
-        data: drawings.map(({ mediaType, base64 }) =>
-          form === 'url' ? { url: `data:${mediaType};base64,${base64}` } : { b64_json: base64 },
-        ),
+        data: writePictures(reply, form),
         ...settings.echo,
-        output_format: formatOf(drawings[0]),
+        ...(first !== undefined && { output_format: formatOf(first) }),
         usage: writeUsage(reply.usage, settings),
       };
     },
@@ -242,12 +245,27 @@ interface Drawing {
   readonly base64: string;
 }
 
-/** @throws GatewayError when the model drew nothing, saying what it said instead */
-function requireDrawing(reply: Reply): readonly [Drawing, ...Drawing[]] {
-  const [first, ...rest] = drawingsOf(reply);
-  if (first === undefined) throw nothingDrawn(reply);
-  return [first, ...rest];
+/**
+ * A picture that its service keeps is a link that is all of the answer; where that was asked for, its address is given.
+ * @throws GatewayError when the model drew nothing, saying what it said instead
+ */
+function writePictures(reply: Reply, form: ImageSettings['form']): JsonObject[] {
+  const drawings = drawingsOf(reply);
+  if (drawings.length > 0) {
+    return drawings.map(({ mediaType, base64 }) =>
+      form === 'url' ? { url: `data:${mediaType};base64,${base64}` } : { b64_json: base64 },
+    );
+  }
+  const words = wordsOf(reply);
+  const links = [...words.matchAll(LINKED)].flatMap(([, url]) => url ?? []);
+  const [first] = links;
+  if (first === undefined || words.replace(LINKED, '').trim() !== '') throw nothingDrawn(reply);
+  if (form === 'url') return links.map((url) => ({ url }));
+  const message = `response_format: the upstream gives its picture by address alone, ${first}; ask for "url".`;
+  throw rejected('response_format', message);
 }
+
+const LINKED = /!\[image\]\((https?:\/\/[^\s()<>]+)\)/g;
 
 /**
  * Unfinished images as they come, as many of each image as were asked for; one `completed` event an
@@ -331,10 +349,17 @@ function writeUsage(usage: Usage, { kind }: ImageSettings): JsonObject {
   return { ...tokens, input_tokens_details: { text_tokens, image_tokens: image } };
 }
 
+function wordsOf({ choices }: Reply): string {
+  return choices
+    .flatMap(({ blocks }) => blocks.flatMap((block) => (block.kind === 'text' ? block.text : [])))
+    .join(' ')
+    .trim();
+}
+
 const MAX_QUOTED = 300;
 
-function nothingDrawn({ choices }: Reply): GatewayError {
-  const refused = choices.find(
+function nothingDrawn(reply: Reply): GatewayError {
+  const refused = reply.choices.find(
     ({ end }) => end.reason === 'safety' || end.reason === 'prompt-blocked',
   );
   if (refused !== undefined) {
@@ -343,10 +368,7 @@ function nothingDrawn({ choices }: Reply): GatewayError {
     const message = `The model refused to draw this; change the prompt.${told}`;
     return rejected('prompt', message, 'content-policy');
   }
-  const words = choices
-    .flatMap(({ blocks }) => blocks.flatMap((block) => (block.kind === 'text' ? block.text : [])))
-    .join(' ')
-    .trim();
+  const words = wordsOf(reply);
   const said = words === '' ? '' : ` It said: ${words.slice(0, MAX_QUOTED)}`;
   return rejected('prompt', `The model answered without an image.${said}`);
 }
