@@ -353,6 +353,27 @@ test('a model that no account can serve for a minute or more is told, unless tha
   expect(unserved()).toEqual(['M']);
 });
 
+test('models that are served by name only are asked for by that name', () => {
+  const played = createFakeUpstream(() => ({ frames: [] }));
+  const named = { ...played, id: 'named', servesByNameOnly: true };
+  const bench = createPoolBench({
+    accounts: [{ id: 'a' }, { id: 'b', upstreamId: 'named' }],
+    upstreams: new Map([
+      ['fake', played],
+      ['named', named],
+    ]),
+  });
+  bench.book.setModels('a', new Map([['m', { id: 'm' }]]));
+  bench.book.setModels('b', new Map(['m', 'n'].map((id) => [id, { id }])));
+  const unserved = () => bench.pool.unservedModels(9);
+  expect(unserved()).toEqual([]);
+  const suspended = { kind: 'failure', model: 'm', failure: { kind: 'forbidden' } } as const;
+  bench.book.apply('b', suspended);
+  expect(unserved()).toEqual(['named/m', 'named/n']);
+  bench.book.apply('a', suspended);
+  expect(unserved()).toEqual(['m', 'named/m', 'named/n']);
+});
+
 test('an upstream that is only guessed to have the model comes behind those that list it', () => {
   const played = createFakeUpstream(() => ({ frames: [] }));
   const upstreams = ['known', 'mute'].map((id) => [id, { ...played, id }] as const);

@@ -236,27 +236,34 @@ export class ModelIndexes {
   /** The first models that accounts offer and none can serve for a while. Those disabled on purpose offer nothing. */
   unserved(most: number, now: number): readonly string[] {
     const accounts = this.#options.book.list();
-    const offered = new Set<string>();
+    /** By the name that they are asked for by. */
+    const offered = new Map<string, Asked>();
     const served = new Set<string>();
     for (const account of accounts) {
       if (isDisabledOnPurpose(account)) continue;
       for (const model of account.models?.keys() ?? []) {
-        if (!served.has(model) && this.#serves(account, model, now)) served.add(model);
-        offered.add(model);
+        const [name, asked] = this.#askFor(account, model);
+        if (!served.has(name) && this.#serves(account, asked, now)) served.add(name);
+        offered.set(name, asked);
       }
     }
     const unserved: string[] = [];
-    for (const model of [...offered].sort(compareCodePoints)) {
+    for (const [name, asked] of [...offered].sort(([a], [b]) => compareCodePoints(a, b))) {
       if (unserved.length === most) break;
       // Another version, or a list that is not known yet, may stand in.
-      if (served.has(model) || accounts.some((one) => this.#serves(one, model, now))) continue;
-      unserved.push(model);
+      if (served.has(name) || accounts.some((one) => this.#serves(one, asked, now))) continue;
+      unserved.push(name);
     }
     return unserved;
   }
 
-  #serves(account: Account, model: string, now: number): boolean {
-    const { eligibility } = this.#look(account, { model }, now);
+  #askFor({ record: { upstreamId } }: Account, model: string): readonly [string, Asked] {
+    const isNamed = this.#options.upstreams.get(upstreamId)?.servesByNameOnly === true;
+    return isNamed ? [`${upstreamId}/${model}`, { model, upstreamId }] : [model, { model }];
+  }
+
+  #serves(account: Account, asked: Asked, now: number): boolean {
+    const { eligibility } = this.#look(account, asked, now);
     if (eligibility.kind === 'eligible') return true;
     return 'until' in eligibility && (eligibility.until ?? Infinity) - now < LONG_WAIT_MS;
   }
