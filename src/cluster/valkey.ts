@@ -48,6 +48,12 @@ const MISSED = 'cluster.missed';
 const JOINED = 'cluster.joined';
 
 /**
+ * What is stored and was not counted is mostly what a replica used alone and has not told of yet. So long it is not
+ * counted again when that tells of it; what it has not stored is counted once it is.
+ */
+const RAISED_SECONDS = 3600;
+
+/**
  * Before what counts. The last of ARGV: until when, by the server's clock. Whoever asked has given it up by then and
  * counts it elsewhere: a server that stood still would do it late, on a connection where nobody hears of it.
  */
@@ -71,8 +77,13 @@ if ARGV[1] ~= 'minute' then
   local held = tonumber(redis.call('HGET', KEYS[2], KEYS[1]) or 0)
   local least = ARGV[6] == '1' and tonumber(ARGV[7]) + held or 0
   if not stored or least > used then
+    local known = used
     used = stored and least or initial + held
     redis.call('SET', KEYS[1], used, 'EX', keep)
+    if stored then
+      redis.call('INCRBY', KEYS[1] .. ':raised', used - known)
+      redis.call('EXPIRE', KEYS[1] .. ':raised', ${RAISED_SECONDS})
+    end
   end
 else
   local fields = redis.call('HGETALL', KEYS[1])
@@ -157,16 +168,22 @@ const RESTATE = `${IN_TIME}
 local held = tonumber(ARGV[3])
 local missing = held - tonumber(redis.call('HGET', KEYS[2], KEYS[1]) or 0)
 local keep = ARGV[1] == 'long' and 3456000 or 172800
+local used = tonumber(ARGV[2])
+local raised = math.min(used, tonumber(redis.call('GET', KEYS[1] .. ':raised') or 0))
+if raised > 0 then
+  redis.call('DECRBY', KEYS[1] .. ':raised', raised)
+  used = used - raised
+end
 if held > 0 then
   redis.call('HSET', KEYS[2], KEYS[1], held)
   redis.call('EXPIRE', KEYS[2], keep)
 else redis.call('HDEL', KEYS[2], KEYS[1]) end
 if ARGV[1] == 'minute' then
-  redis.call('HINCRBY', KEYS[1], time[1], ARGV[2])
+  redis.call('HINCRBY', KEYS[1], time[1], used)
   redis.call('EXPIRE', KEYS[1], 120)
 elseif ARGV[4] ~= '' or redis.call('EXISTS', KEYS[1]) == 1 then
   redis.call('SET', KEYS[1], ARGV[4], 'NX')
-  if redis.call('INCRBY', KEYS[1], tonumber(ARGV[2]) + missing) < 0 then redis.call('SET', KEYS[1], 0) end
+  if redis.call('INCRBY', KEYS[1], used + missing) < 0 then redis.call('SET', KEYS[1], 0) end
   redis.call('EXPIRE', KEYS[1], keep)
 end`;
 

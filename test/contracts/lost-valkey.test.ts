@@ -235,6 +235,33 @@ describe.skipIf(VALKEY === undefined)('a replica whose Valkey is lost', () => {
     expect(left(await other.take(100, 100))).toBe(70);
   });
 
+  test('counts once what one used alone, and another found stored before that was told', async () => {
+    const link = await openLink(Number(new URL(server.url).port));
+    const url = `redis://127.0.0.1:${link.port}`;
+    const { member: cut, advance } = await joinBeating('cut', { url });
+    const [own, other] = [openBudget(cut), openBudget(second)];
+    expect(await own.take(10, 100)).toEqual({ isTaken: true });
+    own.settle(10, 10);
+    expect(left(await own.take(100, 100))).toBe(90);
+    await link.refuse();
+    expect(await own.take(30, 100)).toEqual({ isTaken: true });
+    own.settle(30, 30);
+    expect(cut.state().isConnected).toBe(false);
+    // The database has it by now, and everybody reads that.
+    for (const budget of [own, other]) budget.learn(40, 40);
+    expect(left(await other.take(100, 100))).toBe(60);
+    await link.heal();
+    const isBack = async () => {
+      await advance(100);
+      return cut.state().isConnected;
+    };
+    await expect.poll(isBack).toBe(true);
+    await told(cut, second);
+    expect(left(await other.take(100, 100))).toBe(60);
+    await cut.close();
+    await link.close();
+  });
+
   test('counts nothing twice that one heard of as unsaved when it was stored already', async () => {
     const [own, other] = [openBudget(first), openBudget(second)];
     expect(await own.take(20, 100)).toEqual({ isTaken: true });
