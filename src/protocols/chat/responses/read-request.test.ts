@@ -350,6 +350,21 @@ test('a response tells the tier that serves it, not the one it was asked with', 
   }
 });
 
+test('a response repeats how to write and to think in full, whichever part the request names', () => {
+  const echoOf = (asked: JsonObject) => read({ input: 'x', ...asked }).settings.echo;
+  const format = { type: 'text' };
+  const reasoning = { effort: 'low', summary: null };
+  expect(echoOf({ text: { verbosity: 'low' }, reasoning: { effort: 'low' } })).toMatchObject({
+    ...{ text: { format, verbosity: 'low' }, reasoning },
+  });
+  expect(echoOf({ text: { format: null }, reasoning: {} })).toMatchObject({
+    ...{ text: { format }, reasoning: { effort: null, summary: null } },
+  });
+  expect(echoOf({ text: { format: { type: 'json_object' } } })).toMatchObject({
+    text: { format: { type: 'json_object' } },
+  });
+});
+
 test('hints that change no answer are taken; what has no counterpart is noted', () => {
   const { canonical, settings, notes } = read({
     input: 'x',

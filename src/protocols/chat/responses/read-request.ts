@@ -100,7 +100,7 @@ const DEFAULTS: JsonObject = {
 /** The request's own values, and this surface's defaults for the rest. */
 function echoOf(body: JsonObject): JsonObject {
   const echo: JsonObject = {};
-  for (const [key, value] of Object.entries(DEFAULTS)) echo[key] = body[key] ?? value;
+  for (const [key, value] of Object.entries(DEFAULTS)) echo[key] = inFull(body[key], value);
   if (Array.isArray(body.tools)) echo.tools = body.tools.map(showTool);
   // The tier that served the request, whichever was asked for.
   echo.service_tier = DEFAULTS.service_tier ?? null;
@@ -110,6 +110,14 @@ function echoOf(body: JsonObject): JsonObject {
   if (typeof conversation === 'string') echo.conversation = { id: conversation };
   else if (isJsonObject(conversation)) echo.conversation = { id: conversation.id ?? null };
   return echo;
+}
+
+/** What the request said, with the default of what it left out. */
+function inFull(said: JsonValue | undefined, fallback: JsonValue): JsonValue {
+  if (!isJsonObject(said) || !isJsonObject(fallback)) return said ?? fallback;
+  const full = { ...said };
+  for (const [key, value] of Object.entries(fallback)) full[key] ??= value;
+  return full;
 }
 
 /** What declared functions always hold when they are shown (`openai` responses, `FunctionTool`); schemas bind when they say so. */
