@@ -53,14 +53,14 @@ const SAYING = [
  * `enable_thinking`, that of `chat_template_kwargs`; the first that names an amount wins. Chat clients always take
  * `reasoning_content`, so thoughts are shown unless the client says no. @throws GatewayError 400
  */
-export function readReasoning(body: Body, context: ReadContext): Reasoning {
+export function readReasoning(body: Body, extension: Extension, context: ReadContext): Reasoning {
   if (usedKey(body, SAYING) === undefined) return { amount: UNSET };
   const said: readonly (Wish | undefined)[] = [
     // The AI SDK's options, which some clients send as they are, say `reasoningEffort`.
     sayLevel(body, usedKey(body, ['reasoning_effort', 'reasoningEffort']), ''),
     body.reasoning ? readReasoningObject(body.reasoning, context) : undefined,
     body.thinking ? readThinkingObject(body.thinking, context) : undefined,
-    readThinkingConfig(body, context),
+    readThinkingConfig(extension, context),
     readEnableThinking(body),
     readTemplate(body, context),
   ];
@@ -106,21 +106,32 @@ function readThinkingObject(thinking: NonNullable<Body['thinking']>, context: Re
   return { path, amount: firstSaid(said, context)?.amount ?? unsaid, showThoughts };
 }
 
-/** The vendor's own words, in `extra_body`, beside the other fields (ai.google.dev, "OpenAI compatibility") or bare. */
-function readThinkingConfig(body: Body, context: ReadContext): Wish | undefined {
+/** The vendor extension object, and its path. */
+export interface Extension {
+  readonly path: string;
+  readonly value: ValueOf<typeof EXTENSION>;
+}
+
+/**
+ * The vendor's own words, in `extra_body`, beside the other fields or bare (ai.google.dev, "OpenAI compatibility";
+ * Vertex AI, "Using OpenAI libraries").
+ */
+export function readExtension(body: Body, context: ReadContext): Extension {
   const extra = body.extra_body ? check(body.extra_body, EXTRA_BODY, 'extra_body').value : {};
   const inner = usedKey(extra, CHAT_EXTENSION_KEYS);
   const key = inner ?? usedKey(body, CHAT_EXTENSION_KEYS);
   if (key !== undefined) context.extensionKey = key;
   const extension = inner === undefined ? key && body[key] : extra[inner];
-  const extensionPath = inner === undefined ? (key ?? '') : `extra_body.${inner}`;
-  const place = { path: extensionPath, receipt: context.receipt };
+  const path = inner === undefined ? (key ?? '') : `extra_body.${inner}`;
   const { thinking_config, thinkingConfig } = body;
   const bare = { thinking_config: thinking_config ?? null, thinkingConfig: thinkingConfig ?? null };
-  const configs = readAll(extension ?? bare, EXTENSION, place);
-  const config = configs.thinking_config ?? configs.thinkingConfig;
+  return { path, value: readAll(extension ?? bare, EXTENSION, { path, receipt: context.receipt }) };
+}
+
+function readThinkingConfig(extension: Extension, context: ReadContext): Wish | undefined {
+  const config = extension.value.thinking_config ?? extension.value.thinkingConfig;
   if (!config) return undefined;
-  const path = memberPath(extensionPath, 'thinking_config');
+  const path = memberPath(extension.path, 'thinking_config');
   const tokens = config.thinking_budget ?? config.thinkingBudget;
   const budget = sayBudget(tokens, `${path}.thinking_budget`);
   const levelKey = config.thinking_level === undefined ? 'thinkingLevel' : 'thinking_level';

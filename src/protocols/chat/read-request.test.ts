@@ -156,6 +156,24 @@ test('a picture is asked for in OpenRouter’s words as well', () => {
   expect(canonical({ size: '1:1', image_config }).image).toMatchObject({ aspectRatio: '1:1' });
 });
 
+test.each<[string, (settings: JsonObject[]) => JsonObject]>([
+  ['safety_settings', (settings) => ({ safety_settings: settings })],
+  [
+    'extra_body.google.safety_settings',
+    (settings) => ({ extra_body: { google: { safety_settings: settings } } }),
+  ],
+  ['vendora.safety_settings', (settings) => ({ vendora: { safety_settings: settings } })],
+])('safety settings are read from %s', (path, fields) => {
+  const setting = { category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' };
+  const request = canonical(fields([setting]));
+  expect(request.safety).toEqual([setting]);
+  expect(request.clientNames?.safety_settings).toBe(path);
+  expect(notes(fields([setting]))).toEqual([]);
+  expect(refusal(fields([{ category: 'HARM_CATEGORY_HARASSMENT' }]))).toMatchObject({
+    field: `${path}[0].threshold`,
+  });
+});
+
 test('a body of the official type is read without loss', () => {
   const body = {
     model: 'models/alpha-3-flash',

@@ -18,7 +18,7 @@ import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import { isEmptyValue, type ValueOf } from '../body-schema.ts';
 import type { AnswerOptions } from './answer-parts.ts';
 import { readMessages } from './read-messages.ts';
-import { readReasoning } from './read-reasoning.ts';
+import { type Extension, readExtension, readReasoning } from './read-reasoning.ts';
 import { readSchema, readToolChoice, readTools } from './read-tools.ts';
 import {
   BODY,
@@ -101,7 +101,9 @@ function readCanonical(body: Body, isLegacy: boolean, context: ReadContext): Can
   const maxOutputTokens = readMaxTokens(body, receipt);
   const outputModalities = body.modalities ? readModalities(body.modalities) : undefined;
   const image = readImage(body, receipt);
-  const reasoning = readReasoning(body, context);
+  const extension = readExtension(body, context);
+  const reasoning = readReasoning(body, extension, context);
+  const { safety, safetyPath } = readSafety(body, extension);
   const topK = readNumber(body.top_k) ?? 0;
   return {
     system,
@@ -124,15 +126,21 @@ function readCanonical(body: Body, isLegacy: boolean, context: ReadContext): Can
       : { kind: 'text' },
     outputModalities,
     image,
-    // As some clients add them.
-    safety: (body.safety_settings ?? []).map(({ category, threshold }) => ({
-      category,
-      threshold,
-    })),
+    safety,
     serviceTier: body.service_tier ?? undefined,
     cacheKey: body.prompt_cache_key || undefined,
     verbosity: readVerbosity(body.verbosity),
-    clientNames: clientNamesOf(body, context, isLegacy),
+    clientNames: { ...clientNamesOf(body, context, isLegacy), safety_settings: safetyPath },
+  };
+}
+
+/** As some clients add them, or within the vendor extension object. */
+function readSafety(body: Body, extension: Extension) {
+  const isInner = (body.safety_settings ?? null) === null;
+  const settings = isInner ? extension.value.safety_settings : body.safety_settings;
+  return {
+    safety: (settings ?? []).map(({ category, threshold }) => ({ category, threshold })),
+    safetyPath: memberPath(isInner ? extension.path : '', 'safety_settings'),
   };
 }
 

@@ -170,8 +170,12 @@ const CONFIG = objectOf({
   ...each(['thinking_level', 'thinkingLevel'], STRING),
   ...each(['include_thoughts', 'includeThoughts'], BOOLEAN),
 });
-/** The vendor's own words for how much to think. */
-export const EXTENSION = objectOf(each(['thinking_config', 'thinkingConfig'], CONFIG));
+const SAFETY = listOf(objectOf(each(['category', 'threshold'], needed(FILLED)), ['method']));
+/** The vendor's own words: how much to think, and what to let pass. */
+export const EXTENSION = objectOf({
+  ...each(['thinking_config', 'thinkingConfig'], CONFIG),
+  safety_settings: SAFETY,
+});
 
 /** What vLLM, SGLang, NVIDIA's NIM and llama.cpp give the template of a model; which word it has depends on the model. */
 export const TEMPLATE = objectOf(each(['enable_thinking', 'thinking'], BOOLEAN));
@@ -216,7 +220,7 @@ export const BODY = objectOf(
       json_schema: objectOf(SCHEMA_FORMAT),
       ...each(['schema', 'value'], ANYTHING),
     }),
-    safety_settings: listOf(objectOf(each(['category', 'threshold'], needed(FILLED)), ['method'])),
+    safety_settings: SAFETY,
     ...each(['reasoning_effort', 'reasoningEffort'], STRING),
     reasoning: objectOf({ ...AMOUNTS, ...each(['enabled', 'exclude'], BOOLEAN) }, ['summary']),
     thinking: objectOf({
