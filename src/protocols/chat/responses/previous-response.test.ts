@@ -42,3 +42,19 @@ test('answers that are referred to are no larger together than a request may be'
   const found = findEarlier(refer(['kept_1', 'kept_2', 'kept_3', 'kept_4']), responses);
   await expect(found).rejects.toMatchObject({ kind: 'too-large' });
 });
+
+test('what is missing of a conversation is told: its last answer, or what was before it', async () => {
+  const last = { id: 'resp_2', previousId: 'resp_1', input: [], response: {}, size: 1 };
+  const { responses } = keep();
+  const kept = { ...responses, find: async (id: string) => (id === 'resp_2' ? last : undefined) };
+  const goOn = (previous_response_id: string) => findEarlier({ previous_response_id }, kept);
+  const lost = { kind: 'not-found', reason: 'thread-not-found', field: 'previous_response_id' };
+  await expect(goOn('resp_1')).rejects.toMatchObject({
+    ...lost,
+    message: expect.stringContaining('There is no response "resp_1"'),
+  });
+  await expect(goOn('resp_2')).rejects.toMatchObject({
+    ...lost,
+    message: expect.stringContaining('The beginning of the conversation of "resp_2" is not kept'),
+  });
+});

@@ -94,19 +94,19 @@ export const NOTHING_EARLIER: EarlierItems = {
 };
 
 /**
- * From the first answer to the one that is named. `lost` makes the error for a chain with a gap, and
- * for one that is too long. @throws GatewayError
+ * From the first answer to the one that is named. `lost` makes the error where that one is missing, and where one
+ * before it is or there are too many (`isBegun`). @throws GatewayError
  */
 async function findChain(
   id: string | undefined,
   responses: KeptAnswers,
-  lost: () => GatewayError,
+  lost: (isBegun: boolean) => GatewayError,
 ): Promise<readonly FoundResponse[]> {
   const chain: FoundResponse[] = [];
   let units = 0;
   for (let next = id; next !== undefined; ) {
     const answer: FoundResponse | undefined = await responses.find(next);
-    if (answer === undefined || chain.length === MAX_ANSWERS) throw lost();
+    if (answer === undefined || chain.length === MAX_ANSWERS) throw lost(chain.length > 0);
     units += answer.size;
     checkSize(units);
     chain.push(answer);
@@ -210,6 +210,14 @@ export function unknownAnswer(id: string, field = 'previous_response_id'): Gatew
   return clientError('not-found', message, { reason: 'thread-not-found', field });
 }
 
+function lostBeginning(id: string): GatewayError {
+  const message =
+    `The beginning of the conversation of ${quote(id)} is not kept any more, or it has too many turns. ` +
+    'Send the conversation as input.';
+  const field = 'previous_response_id';
+  return clientError('not-found', message, { reason: 'thread-not-found', field });
+}
+
 /** A client's id in an error text. */
 export function quote(id: string): string {
   return JSON.stringify(id.slice(0, 100));
@@ -241,7 +249,9 @@ async function findHistory(
   }
   if (previousId === undefined) return undefined;
   if (!isAnswerId(previousId)) throw unknownAnswer(previousId);
-  const chain = await findChain(previousId, responses, () => unknownAnswer(previousId));
+  const chain = await findChain(previousId, responses, (isBegun) =>
+    isBegun ? lostBeginning(previousId) : unknownAnswer(previousId),
+  );
   const { status } = chain.at(-1)?.response ?? {};
   if (typeof status === 'string' && UNFINISHED.has(status)) {
     throw invalidRequest(
