@@ -151,6 +151,27 @@ test('the verbose form has segments, and words when asked', () => {
   expect(answer(body, TIMED)).toMatchObject({ words: [{ word: 'Hello', start: 0, end: 0.4 }] });
 });
 
+test('the verbose form has the figures that the upstream gives of a segment, neutral ones for the rest', () => {
+  const piece = { start: 0, end: 1, text: 'Hi' };
+  const given = {
+    ...{ seek: 300, tokens: [50364, 2425], temperature: 0.2 },
+    ...{ avg_logprob: -0.71, compression_ratio: 2.6, no_speech_prob: 0.93 },
+  };
+  const segments = [
+    { ...piece, ...given, id: 7, speaker: 'A' },
+    { ...piece, ...{ avg_logprob: '-1', tokens: 'x' } },
+  ];
+  const timed = JSON.stringify({ language: 'english', duration: 1, segments });
+  const neutral = {
+    ...{ seek: 0, tokens: [], temperature: 0 },
+    ...{ avg_logprob: 0, compression_ratio: 1, no_speech_prob: 0 },
+  };
+  expect(answer({ response_format: 'verbose_json' }, timed).segments).toEqual([
+    { ...piece, ...given, id: 0 },
+    { ...piece, ...neutral, id: 1 },
+  ]);
+});
+
 test('a model that gives no times is an error, not an empty subtitle', () => {
   expect(() => answer({ response_format: 'srt' }, 'just words')).toThrow(/no times/);
 });

@@ -26,7 +26,7 @@ import {
   tryParse,
 } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import { objectsOf } from '../lib/read-values.ts';
+import { itemsOf, objectsOf } from '../lib/read-values.ts';
 import { ANYTHING, BOOLEAN, numberIn, objectOf, STRING, wordOf } from '../protocols/body-schema.ts';
 import {
   check,
@@ -275,7 +275,23 @@ function writeTranscription(reply: Reply, { task, format, hasWords }: AudioSetti
   }
 }
 
-/** Figures the model does not give are neutral, not invented. */
+/** Figures of a segment. Those the model does not give are neutral, not invented. */
+const NEUTRAL = {
+  seek: 0,
+  temperature: 0,
+  avg_logprob: 0,
+  compression_ratio: 1,
+  no_speech_prob: 0,
+};
+
+function figuresOf(said: JsonObject): JsonObject {
+  const figures = Object.entries(NEUTRAL).map(([name, neutral]) => [
+    name,
+    readNumber(said[name]) ?? neutral,
+  ]);
+  return { tokens: [...itemsOf(said.tokens)], ...Object.fromEntries(figures) };
+}
+
 function writeVerbose(
   timed: TimedText,
   { task, hasWords }: Pick<AudioSettings, 'task' | 'hasWords'>,
@@ -285,17 +301,9 @@ function writeVerbose(
     language: timed.language,
     duration: timed.duration,
     text: plainText(timed),
-    segments: timed.segments.map(({ start, end, text }, id) => ({
-      id,
-      seek: 0,
-      start,
-      end,
-      text,
-      tokens: [],
-      temperature: 0,
-      avg_logprob: 0,
-      compression_ratio: 1,
-      no_speech_prob: 0,
+    segments: timed.segments.map(({ start, end, text, said }, id) => ({
+      ...{ id, start, end, text },
+      ...figuresOf(said),
     })),
     ...(hasWords
       ? { words: timed.words.map(({ start, end, text }) => ({ word: text, start, end })) }
@@ -347,6 +355,8 @@ interface TimedPiece {
   readonly start: number;
   readonly end: number;
   readonly text: string;
+  /** All that the model says of it. */
+  readonly said: JsonObject;
 }
 
 /** @throws GatewayError when the model's answer is not the JSON it was asked for */
@@ -414,7 +424,7 @@ function readPieces(value: JsonValue | undefined, key: 'text' | 'word'): readonl
     const end = readNumber(piece.end);
     const text = piece[key];
     if (start === undefined || end === undefined || typeof text !== 'string') return [];
-    return [{ start: Math.max(0, start), end: Math.max(start, end), text }];
+    return [{ start: Math.max(0, start), end: Math.max(start, end), text, said: piece }];
   });
 }
 
