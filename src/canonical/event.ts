@@ -49,6 +49,8 @@ export type BlockOpening =
       readonly base64: string;
       /** An unfinished picture, drawn on the way; only where the request asked for such. */
       readonly isDraft?: true | undefined;
+      /** The words it was drawn from, where the upstream wrote its own. */
+      readonly prompt?: string | undefined;
     }
   | Omit<CodePart, 'signature'>
   | Omit<CodeResultPart, 'signature'>;

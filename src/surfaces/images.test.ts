@@ -131,6 +131,22 @@ const DRAWN: Block[] = [
   { kind: 'image', base64: 'AAAA' },
 ];
 
+test('the words that a picture was drawn from are shown beside it', () => {
+  const picture = { kind: 'media', mediaType: 'image/png', base64: 'AAAA' } as const;
+  const end = { choice: 0, reason: 'stop' } as const;
+  const blocks = [{ ...picture, prompt: 'A red boat' }, picture];
+  const choice = { end, blocks, grounding: undefined };
+  const reply = { ...fold(eventsOf([DRAWN])), choices: [choice] };
+  for (const [form, picked] of [
+    ['b64_json', { b64_json: 'AAAA' }],
+    ['url', { url: 'data:image/png;base64,AAAA' }],
+  ] as const) {
+    const call = readGenerationCall(inputOf({ prompt: 'x', response_format: form }));
+    const { data } = call.writeReply(reply, CONTEXT) as JsonObject;
+    expect(data).toEqual([{ ...picked, revised_prompt: 'A red boat' }, picked]);
+  }
+});
+
 test('images come as base64, or as data URIs when asked', () => {
   const reply = fold(eventsOf([DRAWN, DRAWN]));
   const call = (body: JsonObject) => readGenerationCall(inputOf({ prompt: 'x', ...body }));

@@ -243,6 +243,7 @@ function noPicture(path: string, mediaType: string): Error {
 interface Drawing {
   readonly mediaType: string;
   readonly base64: string;
+  readonly prompt?: string | undefined;
 }
 
 /**
@@ -252,9 +253,10 @@ interface Drawing {
 function writePictures(reply: Reply, form: ImageSettings['form']): JsonObject[] {
   const drawings = drawingsOf(reply);
   if (drawings.length > 0) {
-    return drawings.map(({ mediaType, base64 }) =>
-      form === 'url' ? { url: `data:${mediaType};base64,${base64}` } : { b64_json: base64 },
-    );
+    return drawings.map(({ mediaType, base64, prompt }) => ({
+      ...(form === 'url' ? { url: `data:${mediaType};base64,${base64}` } : { b64_json: base64 }),
+      ...(prompt !== undefined && { revised_prompt: prompt }),
+    }));
   }
   const words = wordsOf(reply);
   const links = [...words.matchAll(LINKED)].flatMap(([, url]) => url ?? []);
@@ -330,7 +332,7 @@ function drawingsOf(reply: Reply): readonly Drawing[] {
   return reply.choices.flatMap(({ blocks }) =>
     blocks.flatMap((block) =>
       block.kind === 'media' && block.isDraft !== true && block.mediaType.startsWith('image/')
-        ? [{ mediaType: block.mediaType, base64: block.base64 }]
+        ? [block]
         : [],
     ),
   );

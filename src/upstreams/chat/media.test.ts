@@ -35,3 +35,22 @@ test.each(['@@@@', '<html>', 'data:image/png;base64,@@'])(
     expect(decode({ type: 'image_generation.partial_image', b64_json }, true)).toEqual(['path']);
   },
 );
+
+test.each<[string, JsonObject]>([
+  ['a whole answer', { data: [{ b64_json: PNG, revised_prompt: 'A red boat at dawn' }] }],
+  [
+    'a stream',
+    {
+      type: 'image_generation.completed',
+      ...{ b64_json: PNG, revised_prompt: 'A red boat at dawn' },
+    },
+  ],
+])('a picture of %s keeps the words it was drawn from', (_form, frame) => {
+  const decoder = new MediaDecoder(CONTEXT, () => 0);
+  expect(decoder.push(frame)).toContainEqual(
+    expect.objectContaining({
+      kind: 'block-start',
+      block: expect.objectContaining({ base64: PNG, prompt: 'A red boat at dawn' }),
+    }),
+  );
+});

@@ -587,9 +587,7 @@ export class MediaDecoder implements Decoder {
     const name = textOf(type) ?? '';
     if (Array.isArray(data)) {
       this.#isWhole = true;
-      for (const { b64_json, url } of objectsOf(data)) {
-        this.#addPicture({ base64: b64_json, url, format }, events);
-      }
+      for (const picture of objectsOf(data)) this.#addPicture(picture, format, events);
       this.#start(events);
     } else if (name.endsWith('.partial_image')) {
       if (this.#context.showsDrafts !== true) return;
@@ -599,23 +597,19 @@ export class MediaDecoder implements Decoder {
       this.#addBlock({ kind: 'media', mediaType, base64, isDraft: true }, events);
     } else if (name.endsWith('.completed')) {
       this.#isWhole = true;
-      this.#addPicture({ base64: frame.b64_json, url: undefined, format }, events);
+      this.#addPicture(frame, format, events);
     }
   }
 
   /** Some servers give addresses whatever is asked for, in either field: data URIs hold the picture, others lead to it. */
-  #addPicture(
-    given: Readonly<Record<'base64' | 'url' | 'format', JsonValue | undefined>>,
-    events: CanonicalEvent[],
-  ): void {
-    const url = textOf(given.url) ?? '';
-    const base64 = pictureIn(given.base64) ?? pictureIn(url);
+  #addPicture(picture: JsonObject, format: JsonValue | undefined, events: CanonicalEvent[]): void {
+    const url = textOf(picture.url) ?? '';
+    const base64 = pictureIn(picture.b64_json) ?? pictureIn(url);
     if (base64 !== undefined) {
       this.#hasAnswer = true;
-      this.#addBlock(
-        { kind: 'media', mediaType: pictureType(base64, given.format), base64 },
-        events,
-      );
+      const prompt = textOf(picture.revised_prompt) || undefined;
+      const mediaType = pictureType(base64, format);
+      this.#addBlock({ kind: 'media', mediaType, base64, prompt }, events);
     } else if (/^https?:\/\/[^\s<>()]+$/.test(url)) this.#addText(`![image](${url})`, events);
   }
 
