@@ -56,8 +56,11 @@ export async function countTokens(
     lease.release({ kind: 'neutral' });
     record.timings.upstreamMs = dependencies.clock.monotonic() - startedAt;
     if (counted === undefined) return estimated(estimator.estimateCall(call));
-    const { total, uncounted } = counted;
-    if (uncounted === undefined) return call.writeCount({ totalTokens: total });
+    const { total, uncounted, answer } = counted;
+    if (uncounted === undefined) {
+      const written = call.writeCount({ totalTokens: total });
+      return lane === 'relay' ? { ...answer, ...written } : written;
+    }
     return estimated(total + estimator.estimateText(textTokens(uncounted)));
   };
   try {

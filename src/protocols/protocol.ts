@@ -321,5 +321,4 @@ export interface EmbedRelay {
 
 interface TokenCount {
   readonly totalTokens: number;
-  readonly cachedTokens?: number | undefined;
 }

@@ -74,6 +74,8 @@ export interface Upstream {
 
 export interface TokenCount {
   readonly total: number;
+  /** The upstream's own answer, for clients of its wire. */
+  readonly answer: JsonObject;
   /** What the upstream could not count, as text to estimate; absent when it counted all. */
   readonly uncounted?: string | undefined;
 }

@@ -94,6 +94,21 @@ test('tokens are counted by the upstream that can, and estimated where no such o
   expect((await count()).headers.get('x-isthmus-estimate')).toBe('tokens');
 });
 
+test('a client of the upstream’s own wire gets the count as the upstream wrote it', async () => {
+  const body = {
+    totalTokens: 4711,
+    cachedContentTokenCount: 20,
+    promptTokensDetails: [{ modality: 'TEXT', tokenCount: 4711 }],
+  };
+  generate.script({ model: () => ({ kind: 'status', status: 200, body }) });
+  const counted = await fetch(`${gateway.url}/v1beta/models/${MODEL}:countTokens`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-goog-api-key': GATEWAY_KEY },
+    body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'How many?' }] }] }),
+  });
+  expect(await counted.json()).toEqual(body);
+});
+
 test('while that one is at its limit the other one answers, and the receipt says what it was not shown', async () => {
   generate.script({ model: () => LIMITED });
   const { data, response } = await ask([WORDS, PICTURE]);

@@ -428,10 +428,16 @@ test('a turn that fails where it goes on is made anew', async () => {
 test('tokens are counted by the upstream, of relayed and of translated requests', async () => {
   const messages = [{ role: 'user', content: 'Hi' } as const];
   const own = await anthropic.messages.countTokens({ model: MODEL, messages });
-  expect(own.input_tokens).toBe(42);
+  expect(own).toEqual({ input_tokens: 42 });
+  const edits = [{ type: 'clear_tool_uses_20250919' } as const];
+  const edited = { model: MODEL, messages, context_management: { edits } };
+  expect(await anthropic.beta.messages.countTokens(edited)).toEqual({
+    input_tokens: 42,
+    context_management: { original_input_tokens: 70 },
+  });
   const other = await google.models.countTokens({ model: MODEL, contents: 'Hi' });
   expect(other.totalTokens).toBe(42);
-  expect(server.calls.map(({ path }) => path)).toEqual(Array(2).fill('/v1/messages/count_tokens'));
+  expect(server.calls.map(({ path }) => path)).toEqual(Array(3).fill('/v1/messages/count_tokens'));
 });
 
 test('a service without counts and lists is estimated, and has no models to show', async () => {

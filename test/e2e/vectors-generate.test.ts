@@ -134,7 +134,7 @@ test.each([':countTokens', '/countTokens'])(
       const safetySettings = [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }];
       const url = `${app.url}/v1beta/models/${model}${operation}`;
       const answer = await post(url, { contents: [X], safetySettings });
-      expect(answer.body).toEqual({ totalTokens: expect.any(Number) });
+      expect(answer.body).toMatchObject({ totalTokens: expect.any(Number) });
       const [last] = (await app.sandbox.requests()).slice(-1);
       expect(last?.path).toBe('/v1beta/models/alpha-3-flash:countTokens');
       expect(JSON.stringify(last?.body)).not.toContain('safetySettings');

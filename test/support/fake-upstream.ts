@@ -52,7 +52,7 @@ export function createFakeUpstream(script: (call: UpstreamCall) => Script): Fake
       calls.push({ ...call, stream: false });
       const outcome = script({ ...call, stream: false });
       if ('fail' in outcome) throw failed(outcome.fail);
-      return { total: 42, uncounted: outcome.uncounted };
+      return { total: 42, answer: {}, uncounted: outcome.uncounted };
     },
     encodeEmbedInput: ({ text }) => ({ text }),
     async *embed({ bodies, ...call }) {

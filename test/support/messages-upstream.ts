@@ -70,7 +70,7 @@ export async function startMessagesUpstream({
     calls.push({ path, headers: request.headers, body });
     const complaint = complaintAbout(body, isCount);
     if (complaint !== undefined) refuse(response, 400, 'invalid_request_error', complaint);
-    else if (isCount) sendJson(response, 200, { input_tokens: 42 });
+    else if (isCount) sendJson(response, 200, countOf(body));
     else answerModel(response, body);
   };
   const server = createServer((request, response) => {
@@ -125,11 +125,12 @@ const COUNTED = [
   'tool_choice',
   'thinking',
   'output_config',
+  'context_management',
 ];
 const FIELDS = [
   ...COUNTED,
   ...(['max_tokens', 'stream', 'stop_sequences', 'temperature', 'top_p', 'top_k'] as const),
-  ...(['metadata', 'service_tier', 'context_management'] as const),
+  ...(['metadata', 'service_tier'] as const),
 ];
 const BLOCKS: Readonly<Record<string, readonly string[]>> = {
   user: ['text', 'image', 'document', 'tool_result', 'search_result'],
@@ -353,6 +354,13 @@ function pieces(text: string): string[] {
 /** As it goes over the wire. */
 export function streamText(events: readonly JsonObject[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+}
+
+/** With `context_management`, also the tokens before it (Messages API, beta "Token counting"). */
+function countOf({ context_management: edits }: JsonObject): JsonObject {
+  const counted = { input_tokens: 42 };
+  if (edits === undefined) return counted;
+  return { ...counted, context_management: { original_input_tokens: 70 } };
 }
 
 function sendStream(response: ServerResponse, body: JsonObject, answer: Blocks): void {

@@ -105,10 +105,7 @@ function readCountCall(input: RouteInput): CountTokensCall {
     get request() {
       return reading().request;
     },
-    writeCount: ({ totalTokens, cachedTokens }) =>
-      cachedTokens === undefined
-        ? { totalTokens }
-        : { totalTokens, cachedContentTokenCount: cachedTokens },
+    writeCount: ({ totalTokens }) => ({ totalTokens }),
   };
 }
 

@@ -10,7 +10,7 @@ const TOOLS = [{ functionDeclarations: [{ name: 'weather' }] }];
 test('tokens are counted for the whole request, without safety settings (V115)', async () => {
   const { upstream, seen } = await start(json({ totalTokens: 42 }));
   const body = { ...call().body, safetySettings: [], systemInstruction: SYSTEM, tools: TOOLS };
-  expect(await upstream.countTokens(call({ body }))).toEqual({ total: 42 });
+  expect(await upstream.countTokens(call({ body }))).toMatchObject({ total: 42 });
   expect(seen[0]?.url).toBe('/v1beta/models/gemini-3-flash:countTokens');
   const { safetySettings, ...request } = body;
   expect(JSON.parse(seen[0]?.body ?? '')).toEqual({
@@ -22,7 +22,7 @@ test('tokens are counted for the whole request, without safety settings (V115)',
 test('contents alone are counted as such, which every upstream takes (V115)', async () => {
   const { upstream, seen } = await start(json({ totalTokens: 7 }), { vocabulary: 'neutral' });
   const body = { ...call().body, safetySettings: [], systemInstruction: { parts: [] }, tools: [] };
-  expect(await upstream.countTokens(call({ body }))).toEqual({ total: 7 });
+  expect(await upstream.countTokens(call({ body }))).toMatchObject({ total: 7 });
   expect(JSON.parse(seen[0]?.body ?? '')).toEqual({ ...call().body, project: 'proj-1' });
 });
 
@@ -43,9 +43,9 @@ test.each(['refuses', 'passes over'] as const)(
     const { upstream, seen } = await startContentsOnly(habit);
     const body = { ...call().body, systemInstruction: SYSTEM, tools: TOOLS };
     const counted = { total: 7, uncounted: `Be brief.\nBe kind.${JSON.stringify(TOOLS)}` };
-    expect(await upstream.countTokens(call({ body }))).toEqual(counted);
+    expect(await upstream.countTokens(call({ body }))).toMatchObject(counted);
     const asked = seen.length;
-    expect(await upstream.countTokens(call({ body }))).toEqual(counted);
+    expect(await upstream.countTokens(call({ body }))).toMatchObject(counted);
     expect(seen.length - asked).toBe(1);
     expect(JSON.parse(seen.at(-1)?.body ?? '')).toEqual({ ...call().body, project: 'proj-1' });
   },
@@ -75,7 +75,7 @@ test('a request that cannot be counted is refused, and does not speak against th
   const bad = upstream.countTokens(call({ body: { ...call().body, tools } }));
   expect((await failureOf(bad)).message).toBe('bad tool');
   const good = call({ body: { ...call().body, tools: TOOLS } });
-  expect(await upstream.countTokens(good)).toEqual({ total: 9 });
+  expect(await upstream.countTokens(good)).toMatchObject({ total: 9 });
   expect(seen.at(-1)?.body).toContain('generateContentRequest');
 });
 

@@ -39,27 +39,27 @@ const MIN_WHOLE_COUNT = 2;
 /** The counter throws GatewayError with `failure` set. */
 export function createTokenCounter({ client, profile, clock }: Asked) {
   let contentsUntil = Number.NEGATIVE_INFINITY;
-  const count = async (call: CountCall, body: JsonObject): Promise<number> => {
+  const count = async (call: CountCall, body: JsonObject): Promise<TokenCount> => {
     const answer = await client.readObject(modelRequest(profile, 'countTokens', { ...call, body }));
     const total = readTokenCount(answer.totalTokens);
-    if (total !== undefined) return total;
+    if (total !== undefined) return { total, answer };
     throw pathFault(told`The upstream gave no token count.`);
   };
   /** Whether it was the request that was refused, and not the form. */
   const takesWhole = async (call: CountCall): Promise<boolean> => {
     const body = { contents: contentsOf(call) };
     try {
-      return (await count(call, wholeRequest({ ...call, body }))) > 0;
+      return (await count(call, wholeRequest({ ...call, body }))).total > 0;
     } catch (error) {
       if (!isRefusal(error)) throw error;
       return false;
     }
   };
   /** Undefined where the upstream takes no whole requests. */
-  const countWhole = async (call: CountCall): Promise<number | undefined> => {
+  const countWhole = async (call: CountCall): Promise<TokenCount | undefined> => {
     try {
-      const total = await count(call, wholeRequest(call));
-      if (total >= MIN_WHOLE_COUNT) return total;
+      const counted = await count(call, wholeRequest(call));
+      if (counted.total >= MIN_WHOLE_COUNT) return counted;
     } catch (error) {
       if (!isRefusal(error) || (await takesWhole(call))) throw error;
     }
@@ -69,17 +69,17 @@ export function createTokenCounter({ client, profile, clock }: Asked) {
     const uncounted = textBeside(call.body);
     const isTried = uncounted !== undefined && clock.monotonic() >= contentsUntil;
     const whole = isTried ? await countWhole(call) : undefined;
-    if (whole !== undefined) return { total: whole };
-    const total = await count(call, { contents: contentsOf(call) });
+    if (whole !== undefined) return whole;
+    const counted = await count(call, { contents: contentsOf(call) });
     if (isTried) contentsUntil = clock.monotonic() + CONTENTS_FOR_MS;
-    return uncounted === undefined ? { total } : { total, uncounted };
+    return uncounted === undefined ? counted : { ...counted, uncounted };
   };
   return async (call: CountCall): Promise<TokenCount> => {
     switch (profile.countForm) {
       case 'whole-request':
-        return { total: await count(call, wholeRequest(call)) };
+        return count(call, wholeRequest(call));
       case 'request-fields':
-        return { total: await count(call, requestFields(call.body)) };
+        return count(call, requestFields(call.body));
       case 'whole-or-contents':
         return countAsFarAsTaken(call);
       default:

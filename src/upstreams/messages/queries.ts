@@ -49,7 +49,7 @@ export function createTokenCounter({ client, profile, clock }: Asked) {
       return undefined;
     }
     const total = readTokenCount(answer.input_tokens);
-    if (total !== undefined) return { total };
+    if (total !== undefined) return { total, answer };
     throw pathFault(told`The upstream gave no token count.`);
   };
 }
