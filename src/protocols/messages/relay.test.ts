@@ -114,6 +114,27 @@ test('what an upstream leaves out in front of its words is put there', () => {
   expect(sent[4]).toMatchObject({ content_block: { type: 'thinking', thinking: '' } });
 });
 
+test('counts that an upstream leaves out are zero, because readers break off without them', () => {
+  const writer = relayOf().createStreamWriter(replyContext());
+  const told = (frame: JsonObject) => {
+    const [, data = ''] = writer.write(frame, JSON.stringify(frame)).split('\ndata: ');
+    return parseObject(data);
+  };
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', content: [] };
+  expect(told({ type: 'message_start', message })).toEqual({
+    type: 'message_start',
+    message: { ...message, usage: { input_tokens: 0, output_tokens: 0 } },
+  });
+  const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' } };
+  expect(told(end)).toEqual({ ...end, usage: { output_tokens: 0 } });
+  const known = { ...end, usage: { input_tokens: 4, output_tokens: null } };
+  expect(told(known)).toEqual({ ...end, usage: { input_tokens: 4, output_tokens: 0 } });
+  expect(relayOf().writeReply([{ ...message, usage: null }], replyContext())).toEqual({
+    ...message,
+    usage: { input_tokens: 0, output_tokens: 0 },
+  });
+});
+
 test('a failure is told in the words of the protocol', () => {
   const error = new GatewayError({ kind: 'overloaded', source: 'upstream', message: 'Busy.' });
   const text = relayOf().createStreamWriter(replyContext()).error(error);
@@ -122,7 +143,8 @@ test('a failure is told in the words of the protocol', () => {
 });
 
 test('a whole answer goes out as it came', () => {
-  const answer = { id: 'msg_up', type: 'message', content: [] };
+  const usage = { input_tokens: 3, output_tokens: 2 };
+  const answer = { id: 'msg_up', type: 'message', content: [], usage };
   expect(relayOf().writeReply([answer], replyContext())).toBe(answer);
 });
 

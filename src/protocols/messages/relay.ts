@@ -63,8 +63,10 @@ export function createRelayCall(
     renameCalls,
     createStreamWriter: (context) => new FrameRelay(context),
     isPiece: ({ type }) => typeof type === 'string' && /^(?:message|content_block)_/.test(type),
-    writeReply: ([answer = {}]) =>
-      objectsOf(answer.content).some(isCall) ? endWithCalls(answer) : answer,
+    writeReply: ([answer = {}]) => {
+      const counted = withCounts(answer, STARTING_COUNTS);
+      return objectsOf(answer.content).some(isCall) ? endWithCalls(counted) : counted;
+    },
   };
 }
 
@@ -75,6 +77,18 @@ function isCall({ type }: JsonObject): boolean {
 /** A whole answer, or the end of one that is streamed: agents go on with the calls by the reason why it stopped. */
 function endWithCalls(end: JsonObject): JsonObject {
   return end.stop_reason === 'end_turn' ? { ...end, stop_reason: 'tool_use' } : end;
+}
+
+/** What readers take from `usage` without looking whether it is there: of an answer, and of the end of a stream. */
+const STARTING_COUNTS = ['input_tokens', 'output_tokens'];
+const ENDING_COUNTS = ['output_tokens'];
+
+function withCounts(counted: JsonObject, names: readonly string[]): JsonObject {
+  const usage = isJsonObject(counted.usage) ? counted.usage : {};
+  const missing = names.filter((name) => typeof usage[name] !== 'number');
+  if (missing.length === 0) return counted;
+  const zeros = Object.fromEntries(missing.map((name) => [name, 0]));
+  return { ...counted, usage: { ...usage, ...zeros } };
 }
 
 function textIn(block: object): string {
@@ -128,7 +142,7 @@ const KNOWN_KINDS: ReadonlySet<JsonValue | undefined> = new Set([
 
 /**
  * Each frame goes out under its own type; an error of the upstream is told in the gateway's words. Compatible services
- * leave out what opens an answer or a block, send thoughts in a text, or end calls as if nothing was left to do: readers
+ * leave out what opens an answer or a block, or its counts, send thoughts in a text, or end calls as if nothing was left to do: readers
  * pass such pieces over, or give up.
  */
 class FrameRelay implements RelayWriter {
@@ -165,9 +179,15 @@ class FrameRelay implements RelayWriter {
   }
 
   #correct(frame: JsonObject): JsonObject {
-    if (this.#hasCalls && isJsonObject(frame.delta) && this.#name === 'message_delta') {
+    if (this.#name === 'message_start' && isJsonObject(frame.message)) {
+      const message = withCounts(frame.message, STARTING_COUNTS);
+      return message === frame.message ? frame : { ...frame, message };
+    }
+    if (this.#name === 'message_delta') {
+      const counted = withCounts(frame, ENDING_COUNTS);
+      if (!this.#hasCalls || !isJsonObject(frame.delta)) return counted;
       const delta = endWithCalls(frame.delta);
-      return delta === frame.delta ? frame : { ...frame, delta };
+      return delta === frame.delta ? counted : { ...counted, delta };
     }
     if (this.#shift === 0 || frame.index === undefined) return frame;
     return { ...frame, index: indexOf(frame) + this.#shift };
