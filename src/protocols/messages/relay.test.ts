@@ -114,6 +114,23 @@ test('what an upstream leaves out in front of its words is put there', () => {
   expect(sent[4]).toMatchObject({ content_block: { type: 'thinking', thinking: '' } });
 });
 
+test('blocks are numbered without gaps, because readers take the number for the place', () => {
+  const writer = relayOf().createStreamWriter(replyContext());
+  const blockAt = (index: number) => [
+    { type: 'content_block_start', index, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index, delta: { type: 'text_delta', text: 'Hi' } },
+    { type: 'content_block_stop', index },
+  ];
+  const start = {
+    type: 'message_start',
+    message: { usage: { input_tokens: 1, output_tokens: 1 } },
+  };
+  const frames: JsonObject[] = [start, ...blockAt(1), ...blockAt(2), ...blockAt(5)];
+  const sent = frames.map((frame) => writer.write(frame, JSON.stringify(frame))).join('');
+  const indexes = sent.match(/"index":\d/g)?.map((found) => Number(found.at(-1)));
+  expect(indexes).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2]);
+});
+
 test('counts that an upstream leaves out are zero, because readers break off without them', () => {
   const writer = relayOf().createStreamWriter(replyContext());
   const told = (frame: JsonObject) => {

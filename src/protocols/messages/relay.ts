@@ -142,8 +142,8 @@ const KNOWN_KINDS: ReadonlySet<JsonValue | undefined> = new Set([
 
 /**
  * Each frame goes out under its own type; an error of the upstream is told in the gateway's words. Compatible services
- * leave out what opens an answer or a block, or its counts, send thoughts in a text, or end calls as if nothing was left to do: readers
- * pass such pieces over, or give up.
+ * leave out what opens an answer or a block, or its counts, number blocks with gaps, send thoughts in a text, or end
+ * calls as if nothing was left to do: readers pass such pieces over, or give up.
  */
 class FrameRelay implements RelayWriter {
   readonly contentType = EVENT_STREAM_TYPE;
@@ -160,7 +160,7 @@ class FrameRelay implements RelayWriter {
   /** Of the block that is open. */
   #kind: JsonValue | undefined;
   #nextIndex = 0;
-  /** By so much the indexes that clients know are higher. */
+  /** By so much the indexes that clients know are higher: below zero after blocks the service kept to itself. */
   #shift = 0;
 
   constructor(context: ReplyContext) {
@@ -214,6 +214,8 @@ class FrameRelay implements RelayWriter {
       case 'content_block_start': {
         const before = this.#start() + this.#close();
         const { content_block: block } = frame;
+        const gap = indexOf(frame) + this.#shift - this.#nextIndex;
+        if (gap > 0) this.#shift -= gap;
         this.#open(indexOf(frame) + this.#shift, isJsonObject(block) ? block.type : undefined);
         this.#hasCalls ||= isJsonObject(block) && isCall(block);
         return before;
