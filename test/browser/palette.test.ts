@@ -56,6 +56,25 @@ describe.skipIf(isWithoutBrowser)('finding anything in the console', () => {
     }
   });
 
+  test('a name is not taken for the id of a request while the lists that may have it are loaded', async () => {
+    const page = await console.open('/');
+    const asked = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    await page.route('**/api/models', async (route) => {
+      asked.resolve();
+      await held.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Find anything' }).click();
+    await page.getByRole('combobox', { name: 'Find anything' }).fill('alpha-3-flash');
+    await asked.promise;
+    await page.getByText('Nothing matches').waitFor();
+    held.resolve();
+    await page.locator('[data-combobox-selected]').waitFor();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toMatch(/\/routing\?name=alpha-3-flash/);
+  });
+
   test('says when nothing matches, leaves by Escape, gives the focus back, and has no finding of axe', async () => {
     const page = await console.open('/usage');
     const opener = page.getByRole('button', { name: 'Find anything' });

@@ -23,9 +23,10 @@ export function useItems(text: string): readonly Item[] {
   const navigate = useNavigate();
   const mayChange = useMay('operator');
   const { setColorScheme } = useMantineColorScheme({ keepTransitions: true });
-  const accounts = useQuery(accountsQuery).data?.accounts;
-  const keys = useQuery(keysQuery).data?.keys;
-  const models = useQuery(modelsQuery).data?.models;
+  const { data: accounts, isPending: hasNoAccounts } = useQuery(accountsQuery);
+  const { data: keys, isPending: hasNoKeys } = useQuery(keysQuery);
+  const { data: models, isPending: hasNoModels } = useQuery(modelsQuery);
+  const isLoading = hasNoAccounts || hasNoKeys || hasNoModels;
   const fixed = useMemo(() => {
     const go = (to: string, search: Readonly<Record<string, string>> = {}): void =>
       void navigate({ to, search });
@@ -101,7 +102,7 @@ export function useItems(text: string): readonly Item[] {
     const go = (to: string, search: Readonly<Record<string, string>>): void =>
       void navigate({ to, search });
     return [
-      ...(accounts ?? []).map(({ id, label, upstream }): Item => {
+      ...(accounts?.accounts ?? []).map(({ id, label, upstream }): Item => {
         return {
           id: `account ${id}`,
           group: 'accounts',
@@ -111,7 +112,7 @@ export function useItems(text: string): readonly Item[] {
           run: () => go('/accounts', { id }),
         };
       }),
-      ...(keys ?? []).map(({ id, name }): Item => {
+      ...(keys?.keys ?? []).map(({ id, name }): Item => {
         return {
           id: `key ${id}`,
           group: 'keys',
@@ -120,7 +121,7 @@ export function useItems(text: string): readonly Item[] {
           run: () => go('/keys', { id }),
         };
       }),
-      ...(models ?? []).map(({ id, displayName }): Item => {
+      ...(models?.models ?? []).map(({ id, displayName }): Item => {
         return {
           id: `model ${id}`,
           group: 'models',
@@ -133,16 +134,18 @@ export function useItems(text: string): readonly Item[] {
   }, [accounts, keys, models, navigate]);
   return useMemo(() => {
     const id = text.trim();
-    const request: readonly Item[] = isRequestId(id)
-      ? [
-          {
-            id: 'request',
-            group: 'requests',
-            label: t('palette.request', { id }),
-            run: () => void navigate({ to: '/requests', search: { id } }),
-          },
-        ]
-      : [];
+    // The name of a model may look like the id of a request: until all names are known, Enter would lead there.
+    const request: readonly Item[] =
+      !isLoading && isRequestId(id)
+        ? [
+            {
+              id: 'request',
+              group: 'requests',
+              label: t('palette.request', { id }),
+              run: () => void navigate({ to: '/requests', search: { id } }),
+            },
+          ]
+        : [];
     return [...request, ...fixed, ...known];
-  }, [text, fixed, known, navigate, t]);
+  }, [text, isLoading, fixed, known, navigate, t]);
 }
