@@ -268,7 +268,7 @@ class ValkeyCluster implements Cluster {
     this.#inTime = createDeadline(clock);
     this.#scripts = defineScripts(this.#redis, clock, this.#inTime);
     this.#reader = new NoticeReader(connect(url), {
-      inTime: this.#inTime,
+      ...{ replica, inTime: this.#inTime },
       take: (topic, notice, from) => this.#take(topic, notice, from),
       onGap: () => this.#listeners.catchUp(),
     });
@@ -349,7 +349,6 @@ class ValkeyCluster implements Cluster {
   }
 
   #take(topic: string, notice: unknown, from: string): void {
-    if (from === this.replica) return;
     if (topic === MISSED) this.#listeners.catchUp();
     else if (topic === JOINED) void this.#meet();
     else this.#listeners.take(topic, notice, from);
@@ -499,6 +498,8 @@ function defineScripts(
 }
 
 interface ReaderOptions {
+  /** What it told itself comes back, and is not read. */
+  readonly replica: string;
   readonly inTime: Deadline;
   take(topic: string, notice: unknown, from: string): void;
   /** Notices were dropped before they were read. */
@@ -569,6 +570,7 @@ class NoticeReader {
   }
 
   #deliver([, from = '', , text = '[]']: readonly string[]): void {
+    if (from === this.#options.replica) return;
     const notices = parseJson(text);
     if (!Array.isArray(notices)) return;
     for (const notice of notices) {
