@@ -215,16 +215,21 @@ function mayHoldText(item: JsonValue): boolean {
 /** Of a long list, that are made or written in one turn. */
 const TURN_ENTRIES = 2_000;
 
+/** The parts of a list, with a turn for others behind each of a long one. */
+async function* inTurns<Item>(list: readonly Item[]): AsyncGenerator<readonly Item[]> {
+  for (let from = 0; from < list.length; from += TURN_ENTRIES) {
+    yield list.slice(from, from + TURN_ENTRIES);
+    if (list.length > TURN_ENTRIES) await nextTurn();
+  }
+}
+
 /** As `map`, with a turn for others between the parts of a long list. */
 export async function mapInSteps<Item, Result>(
   list: readonly Item[],
   make: (item: Item) => Result,
 ): Promise<readonly Result[]> {
   const made: Result[] = [];
-  for (let from = 0; from < list.length; from += TURN_ENTRIES) {
-    if (from > 0) await nextTurn();
-    for (const item of list.slice(from, from + TURN_ENTRIES)) made.push(make(item));
-  }
+  for await (const part of inTurns(list)) for (const item of part) made.push(make(item));
   return made;
 }
 
@@ -241,10 +246,7 @@ export async function stringifyInSteps(value: JsonObject): Promise<string> {
 
 async function stringifyList(list: readonly JsonValue[]): Promise<string> {
   const parts: string[] = [];
-  for (let from = 0; from < list.length; from += TURN_ENTRIES) {
-    parts.push(JSON.stringify(list.slice(from, from + TURN_ENTRIES)).slice(1, -1));
-    await nextTurn();
-  }
+  for await (const part of inTurns(list)) parts.push(JSON.stringify(part).slice(1, -1));
   return `[${parts.join(',')}]`;
 }
 

@@ -104,12 +104,12 @@ const FORCED_CALL = told`Off: a forced call takes no thinking before it.`;
 
 /** "Thinking may not be enabled when tool_choice forces tool use.": a manual budget, not the adaptive mode. */
 export function dropBeforeForcedCall(body: JsonObject, receipt: Receipt): void {
-  if (objectOf(body.thinking)?.type !== 'enabled' || !isForcedCall(body)) return;
+  if (objectOf(body.thinking)?.type !== 'enabled' || !isForcedCall(body.tool_choice)) return;
   receipt.add('approximated', 'thinking', FORCED_CALL);
   delete body.thinking;
 }
 
-export function isForcedCall({ tool_choice: choice }: JsonObject): boolean {
+export function isForcedCall(choice: JsonValue | undefined): boolean {
   return ['any', 'tool'].includes(textOf(objectOf(choice)?.type) ?? '');
 }
 

@@ -22,6 +22,7 @@ import {
   encodeSampling,
   encodeStops,
   encodeThinking,
+  isForcedCall,
   isThought,
   THOUGHT_ALONE,
   withoutLostThinking,
@@ -41,7 +42,7 @@ export function encode(request: CanonicalRequest, target: EncodeTarget): JsonObj
   const toolChoice = encodeToolChoice(request, tools, target);
   const { format, words } = encodeFormat(request.outputFormat, target);
   const limit = encodeOutputLimit(request, target);
-  const isForced = toolChoice?.type === 'any' || toolChoice?.type === 'tool';
+  const isForced = isForcedCall(toolChoice);
   const { thinking, effort } = encodeThinking(request.reasoning, { limit, isForced }, target);
   const body: JsonObject = {
     model: target.modelId,

@@ -173,7 +173,7 @@ function dropIdleChoice(body: JsonObject): void {
 
 /** A call that is demanded of a model that decides itself: it is offered what was chosen, and told to call. */
 function fitDemand(body: JsonObject, { modelId, receipt }: PatchTarget): void {
-  if (!isForcedCall(body) || traitsOf(modelId).takesForcedCalls) return;
+  if (!isForcedCall(body.tool_choice) || traitsOf(modelId).takesForcedCalls) return;
   const { type: _type, name, ...rest } = objectOf(body.tool_choice) ?? {};
   const chosen = textOf(name);
   body.tool_choice = { ...rest, type: 'auto' };
@@ -181,9 +181,7 @@ function fitDemand(body: JsonObject, { modelId, receipt }: PatchTarget): void {
     body.tools = itemsOf(body.tools).filter((tool) => objectOf(tool)?.name === chosen);
   }
   const words = callInWords(chosen === undefined ? [] : [chosen]);
-  const said =
-    typeof body.system === 'string' ? [{ type: 'text', text: body.system }] : body.system;
-  body.system = [...itemsOf(said), { type: 'text', text: words }];
+  body.system = [...asBlocks(body.system), { type: 'text', text: words }];
   receipt.add('approximated', 'tool_choice', TOLD_TO_CALL);
 }
 
@@ -212,7 +210,7 @@ function patchThinking(body: JsonObject, target: PatchTarget): void {
   const effort = effortIn(body);
   fitEffort(body, target);
   const limit = readNumber(body.max_tokens) ?? capabilities.outputTokenLimit;
-  const room: Room = { limit, isForced: isForcedCall(body), target };
+  const room: Room = { limit, isForced: isForcedCall(body.tool_choice), target };
   if (said === undefined && effort === undefined) addVariant(body, variant, room);
   if (said?.kind === 'off') fitOff(body, effort, target);
   if (said === undefined || said.kind === 'off') return;
