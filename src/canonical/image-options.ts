@@ -1,8 +1,9 @@
 // The size, ratio and quality of a picture to draw, as the words of all protocols ask for them.
 
+import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Receipt } from './receipt.ts';
-import type { ImageOptions } from './request.ts';
+import type { ImageDetails, ImageOptions } from './request.ts';
 
 type ImageSize = NonNullable<ImageOptions['size']>;
 
@@ -70,6 +71,16 @@ export function readImageOptions(
     // The stronger field says it better.
     ...(word === 'auto' || imageSize ? {} : { quality: word }),
   };
+}
+
+/** `names` are the fields of the drawing, said at `path`, that no other reader knows. */
+export function readImageDetails(
+  names: readonly string[],
+  { path, drawing }: { readonly path: string; readonly drawing: JsonObject },
+): ImageDetails | undefined {
+  if (names.length === 0) return undefined;
+  const fields = Object.fromEntries(names.map((name) => [name, drawing[name] ?? null]));
+  return { path, fields };
 }
 
 const PIXELS = /^0*([1-9]\d{0,8})\s*[xX]\s*0*([1-9]\d{0,8})$/;

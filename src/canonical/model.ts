@@ -38,6 +38,8 @@ export interface ModelCapabilities {
   readonly drawsImages: boolean;
   /** True when a mask has a place of its own; else the model is told what it is. */
   readonly takesMasks?: true | undefined;
+  /** Fields for details of a drawing, by their names in the OpenAI-style protocol. */
+  readonly imageDetails?: readonly string[] | undefined;
   /** True for a model with a request form of its own, to which no client's body is relayed. */
   readonly hasOwnForm?: true | undefined;
   /** True where tools of free text are unknown: a client's body that has some is not relayed. */

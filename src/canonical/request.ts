@@ -23,6 +23,7 @@ export interface CanonicalRequest {
   /** What the answer may consist of; absent means text. */
   readonly outputModalities?: readonly OutputModality[] | undefined;
   readonly image?: ImageOptions | undefined;
+  readonly imageDetails?: ImageDetails | undefined;
   /** Whether the client demands a picture: a model that draws none cannot answer. */
   readonly mustDraw?: boolean | undefined;
   /** How many unfinished pictures the client wants to see at most; absent means none. */
@@ -291,6 +292,13 @@ export interface ImageOptions {
   readonly pixels?: string | undefined;
   /** The client's own word for what stands as `size`. */
   readonly quality?: string | undefined;
+}
+
+/** What else is asked of a drawing, in the words of the OpenAI-style protocol (`openai` resources/images). */
+export interface ImageDetails {
+  /** Where the client says it; empty for the body itself. */
+  readonly path: string;
+  readonly fields: JsonObject;
 }
 
 export const SOUND_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;

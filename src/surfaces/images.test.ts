@@ -49,9 +49,11 @@ test('the words of the official client for "as you like" ask for nothing', () =>
   expect(notes).toEqual([]);
 });
 
-test('what cannot be honoured is noted', () => {
-  const { notes } = draw({ style: 'vivid', output_format: 'webp', background: 'transparent' });
-  expect(notes.map(({ path }) => path).sort()).toEqual(['background', 'output_format', 'style']);
+test('what else is asked of a picture goes along with the request', () => {
+  const fields = { style: 'vivid', output_format: 'webp', background: { toString: 1 } };
+  const { requests, notes } = draw(fields);
+  expect(requests[0]?.imageDetails).toEqual({ path: '', fields });
+  expect(notes).toEqual([]);
 });
 
 test('several images are several requests', () => {
@@ -296,9 +298,4 @@ test('unfinished images are for streams, and the receipt says so', () => {
   }
   const form = inputOf({ prompt: 'x', stream: 'true', partial_images: '2' }, [file('image')]);
   expect(readEditCall(form).request.imageDrafts).toBe(2);
-});
-
-test('a field without a counterpart may hold anything', () => {
-  const { notes } = draw({ style: { toString: 1 }, background: ['auto'] });
-  expect(notes.map(({ path }) => path)).toEqual(['style', 'background']);
 });

@@ -3,7 +3,7 @@
 import { type GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import { fold, type Reply } from '../canonical/fold.ts';
-import { readImageOptions } from '../canonical/image-options.ts';
+import { readImageDetails, readImageOptions } from '../canonical/image-options.ts';
 import { modalityOf, sniffMediaType, spellMediaType } from '../canonical/media.ts';
 import { plainModelName } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
@@ -28,11 +28,9 @@ import { STREAM } from '../protocols/chat/answer-parts.ts';
 import { writeImageErrorBody } from '../protocols/chat/errors.ts';
 import { readMedia } from '../protocols/chat/read-messages.ts';
 import {
-  askingOf,
   check,
   each,
   missingField,
-  noteUnread,
   unknownWord,
   unsupported,
   wrongType,
@@ -68,7 +66,7 @@ const BODY = objectOf(
     // Source: `openai` resources/images.d.ts.
     partial_images: numberIn({ min: 0, max: 3, integer: true }),
   },
-  ['safety_identifier', 'moderation'],
+  ['safety_identifier'],
 );
 type Body = ValueOf<typeof BODY>;
 
@@ -141,10 +139,10 @@ function readCall(
     reasoning: { amount: { kind: 'unset' } },
     outputModalities: ['text', 'image'],
     image: readImageOptions(body, { receipt, unknownWord }),
+    imageDetails: readImageDetails(unknown, { path: '', drawing: sent }),
     imageDrafts: drafts,
     clientNames: { messages: 'prompt', size: (body.size ?? null) === null ? 'quality' : 'size' },
   });
-  noteUnread(askingOf(unknown, sent), { path: '', receipt });
   const settings: ImageSettings = { kind, form, echo: echoOf(body), drafts };
   const requests = Array.from({ length: count }, () => request);
   return {

@@ -10,7 +10,13 @@ import {
   promptForJson,
 } from './instructions.ts';
 import { limitOutput } from './limit-output.ts';
-import { applyImageName, convertGifsToPng, explainMasks, namePictureTypes } from './media.ts';
+import {
+  applyImageName,
+  convertGifsToPng,
+  explainMasks,
+  limitImageDetails,
+  namePictureTypes,
+} from './media.ts';
 import { dropForeignSignatures, restoreSignatures } from './signatures.ts';
 import { resolveThinking } from './thinking.ts';
 import { pairToolResults } from './tool-results.ts';
@@ -35,6 +41,7 @@ const TOOLS = 8;
 const THINKING = 16;
 const OUTPUT_LIMIT = 32;
 const IMAGE_NAME = 64;
+const IMAGE_DETAILS = 128;
 
 /** Order matters: a rule may rely on what the ones before it established. */
 const TRANSFORMS: readonly (readonly [traits: number, transform: Transform])[] = [
@@ -65,6 +72,7 @@ const TRANSFORMS: readonly (readonly [traits: number, transform: Transform])[] =
   [THINKING, resolveThinking],
   [OUTPUT_LIMIT, limitOutput],
   [IMAGE_NAME, applyImageName],
+  [IMAGE_DETAILS, limitImageDetails],
   // Names: all rules before know tools by the client's.
   [TOOLS | CONVERSATION, acceptToolNames],
 ];
@@ -125,7 +133,8 @@ function traitsOf(request: CanonicalRequest, { variant }: TransformContext): num
     (hasTools ? TOOLS : 0) |
     (isThinking ? THINKING : 0) |
     (request.maxOutputTokens === undefined ? 0 : OUTPUT_LIMIT) |
-    (variant.image === undefined ? 0 : IMAGE_NAME)
+    (variant.image === undefined ? 0 : IMAGE_NAME) |
+    (request.imageDetails === undefined ? 0 : IMAGE_DETAILS)
   );
 }
 

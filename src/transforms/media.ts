@@ -1,10 +1,11 @@
 // Rules about pictures: types and forms that upstreams take, masks, and the size that a model's name asks for.
 
 import { mapMedia, sniffMediaType } from '../canonical/media.ts';
+import { memberPath } from '../canonical/receipt.ts';
 import type { ImageOptions, MediaPart, Part } from '../canonical/request.ts';
 import { unlessSame } from '../lib/collections.ts';
 import { type PixelBudget, readFirstGifFrame, writeIndexedPng } from '../lib/gif-to-png.ts';
-import type { JsonValue } from '../lib/json.ts';
+import type { JsonObject, JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { mapTurns, type Transform, type TransformContext, withParts } from './transform.ts';
 
@@ -72,6 +73,22 @@ function explained(part: Part, { receipt }: TransformContext): readonly Part[] {
   receipt.add('approximated', 'mask', told`The mask is shown to the model with an instruction.`);
   return [part, { kind: 'text', text: MASK_WORDS }];
 }
+
+/** Values that ask for what happens anyway. */
+const DRAWN_ANYWAY: ReadonlySet<JsonValue> = new Set(['auto', 'png', 'opaque', 'low']);
+
+/** Leaves out and tells what the model has no field for. */
+export const limitImageDetails: Transform = (request, { capabilities, receipt }) => {
+  const { path = '', fields = {} } = request.imageDetails ?? {};
+  const taken: JsonObject = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (capabilities.imageDetails?.includes(name)) taken[name] = value;
+    else if (!DRAWN_ANYWAY.has(value)) {
+      receipt.add('dropped', memberPath(path, name), told`The upstream has no such setting.`);
+    }
+  }
+  return { ...request, imageDetails: { path, fields: taken } };
+};
 
 /**
  * Takes ratio and size of a drawn image from the model name where the request itself is silent. Source: the

@@ -42,6 +42,26 @@ describe('pictures', () => {
     expect(response.headers.get('x-isthmus-receipt')).toBeNull();
   });
 
+  test('what else is asked of them reaches the endpoint', async () => {
+    const details = {
+      background: 'transparent',
+      output_format: 'webp',
+      output_compression: 101,
+    } as const;
+    // The endpoint alone knows that 101 is too much.
+    const drawn = client.images.generate({ model: FREE, prompt: 'a cat', ...details });
+    await expect(drawn).rejects.toThrow(/output_compression/);
+    const image = await pixel();
+    const edit = { ...{ model: FIXED, prompt: 'a cat', image }, ...details } as const;
+    const { response } = await client.images
+      .edit({ ...edit, output_compression: 80, input_fidelity: 'high' })
+      .withResponse();
+    expect(response.headers.get('x-isthmus-receipt')).toBeNull();
+    const other = { model: FIXED, prompt: 'a cat', input_fidelity: 'high' } as const;
+    const { response: told } = await client.images.generate(other).withResponse();
+    expect(told.headers.get('x-isthmus-receipt')).toContain('dropped=1');
+  });
+
   test('a size and a quality that the model has not are the nearest ones, with a receipt', async () => {
     const { data: answer, response } = await client.images
       .generate({ model: FIXED, prompt: 'a cat', size: '1280x720', quality: 'hd' })

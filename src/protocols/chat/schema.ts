@@ -4,7 +4,7 @@
 import { BUDGET_KEYS, LEVEL_KEYS } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { type ClientNames, memberPath, type Receipt } from '../../canonical/receipt.ts';
-import { JSON_BUDGET, type JsonBudget, type JsonObject, readNumber } from '../../lib/json.ts';
+import { JSON_BUDGET, type JsonBudget, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { usedKey } from '../../lib/read-values.ts';
 import type { ChatExtensionKey } from '../../wire/chat.ts';
@@ -342,17 +342,6 @@ export function noteUnread(unknown: readonly string[] = [], { path, receipt }: P
   for (const inner of unknown) {
     receipt.add('dropped', memberPath(path, inner), told`This field has no effect here.`);
   }
-}
-
-/** Values of fields of a drawing without a counterpart that ask for what happens anyway. */
-const DRAWN_ANYWAY = new Set(['auto', 'png', 'opaque', 'low']);
-
-/** Of the unknown fields of a drawing those that ask for something else. */
-export function askingOf(unknown: readonly string[], drawing: JsonObject): readonly string[] {
-  return unknown.filter((key) => {
-    const value = drawing[key];
-    return typeof value !== 'string' || !DRAWN_ANYWAY.has(value.toLowerCase());
-  });
 }
 
 export function wrongType(path: string, expected: string): Error {

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { invalidRequest } from '../../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
 import { sniffMediaType } from '../../canonical/media.ts';
-import type { Receipt } from '../../canonical/receipt.ts';
+import { memberPath, type Receipt } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
   ImageOptions,
@@ -148,25 +148,46 @@ function encodeDrawing(
   if (drafts > 0 && !traits.streams) {
     receipt.add('dropped', 'partial_images', told`This model sends no partial images.`);
   }
+  const endpoint = pictures.length === 0 ? 'images/generations' : 'images/edits';
   const fields = {
     model: modelId,
     prompt: text,
+    ...detailsAt(endpoint, request, target),
     size: sizeOf(request.image, traits, target),
     quality: qualityOf(request.image, traits, target),
     response_format: traits.takesFormat ? 'b64_json' : undefined,
     partial_images: drafts > 0 && traits.streams ? drafts : undefined,
   };
-  if (pictures.length === 0) return bodyFor('images/generations', fields);
+  if (pictures.length === 0) return bodyFor(endpoint, fields);
   if (!traits.edits) {
     const message = 'image: this model draws from words alone; send the prompt without a picture.';
     throw invalidRequest('image', message, 'unsupported');
   }
   const [masks, images] = [pictures.filter(isMask), pictures.filter((one) => !isMask(one))];
-  return bodyFor('images/edits', {
+  return bodyFor(endpoint, {
     ...fields,
     image: images.map(dataUri),
     mask: masks[0] && dataUri(masks[0]),
   });
+}
+
+/** Source: `openai` resources/images, `ImageGenerateParams` beside `ImageEditParams`. */
+const DETAIL_OF_THE_OTHER = {
+  'images/generations': 'input_fidelity',
+  'images/edits': 'moderation',
+} as const;
+
+function detailsAt(
+  endpoint: 'images/generations' | 'images/edits',
+  { imageDetails: { path, fields } = { path: '', fields: {} } }: CanonicalRequest,
+  { receipt }: EncodeTarget,
+): JsonObject {
+  const { [DETAIL_OF_THE_OTHER[endpoint]]: other, ...details } = fields;
+  if (other !== undefined) {
+    const name = memberPath(path, DETAIL_OF_THE_OTHER[endpoint]);
+    receipt.add('dropped', name, told`The upstream has no such setting.`);
+  }
+  return details;
 }
 
 const isMask = ({ isMask: is }: MediaPart): boolean => is === true;

@@ -111,6 +111,7 @@ function capabilitiesOfMedia({ kind, traits }: MediaModel): Partial<ModelCapabil
     severalAnswers: false,
     drawsImages: kind === 'images',
     takesMasks: kind === 'images' ? true : undefined,
+    imageDetails: kind === 'images' ? traits.details : undefined,
   };
 }
 

@@ -185,6 +185,8 @@ export interface ImageModels extends NamedModels {
   readonly sizes: readonly string[] | 'any' | 'none';
   /** Words by rising quality; empty where none is taken. */
   readonly qualities: readonly string[];
+  /** Other fields, by their names. */
+  readonly details: readonly string[];
   /** Whether `response_format` asks for the picture itself; others give nothing else. */
   readonly takesFormat: boolean;
   /** Whether pictures can be changed, too. */
@@ -221,9 +223,11 @@ export type MediaModel =
 
 const STANDARD_SIZES = ['1024x1024', '1536x1024', '1024x1536'];
 const QUALITIES = ['low', 'medium', 'high'];
+const DETAILS = ['background', 'moderation', 'output_format', 'output_compression'];
 const GPT_IMAGE: Omit<ImageModels, 'names'> = {
   sizes: 'any',
   qualities: QUALITIES,
+  details: DETAILS,
   takesFormat: false,
   edits: true,
   streams: true,
@@ -234,6 +238,7 @@ const GPT_TRANSCRIBE = { tellsTimes: false, translates: false, streams: true } a
 const PLAIN_IMAGES: Omit<ImageModels, 'names'> = {
   sizes: 'any',
   qualities: [],
+  details: [],
   takesFormat: true,
   edits: true,
   streams: false,
@@ -256,15 +261,26 @@ const NO_MEDIA_MODELS: MediaModels = { images: [], transcriptions: [], speech: [
 /** Sources: the types of `openai` (resources/images, audio/transcriptions, audio/translations, audio/speech). */
 const OPENAI_MEDIA_MODELS: MediaModels = {
   images: [
-    { names: ['gpt-image-1*', 'chatgpt-image*'], ...GPT_IMAGE, sizes: STANDARD_SIZES },
+    {
+      names: ['gpt-image-1*', 'chatgpt-image*'],
+      ...GPT_IMAGE,
+      sizes: STANDARD_SIZES,
+      details: [...DETAILS, 'input_fidelity'],
+    },
     { names: ['gpt-image-2', 'gpt-image-2-*'], ...GPT_IMAGE },
-    { names: ['gpt-image-*'], ...GPT_IMAGE, qualities: [...QUALITIES, 'xhigh', 'max'] },
+    {
+      names: ['gpt-image-*'],
+      ...GPT_IMAGE,
+      qualities: [...QUALITIES, 'xhigh', 'max'],
+      details: [...DETAILS, 'complexity', 'frame_count', 'frame_duration_ms'],
+    },
     // Retired, but other servers have models of these names.
     {
       names: ['dall-e-3'],
       ...PLAIN_IMAGES,
       sizes: ['1024x1024', '1792x1024', '1024x1792'],
       qualities: ['standard', 'hd'],
+      details: ['style'],
       edits: false,
     },
     { names: ['dall-e-2'], ...PLAIN_IMAGES, sizes: ['256x256', '512x512', '1024x1024'] },

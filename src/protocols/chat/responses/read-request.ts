@@ -1,6 +1,6 @@
 // Reads one Responses request: the whole field list, strictly, into the canonical request.
 
-import { readImageOptions } from '../../../canonical/image-options.ts';
+import { readImageDetails, readImageOptions } from '../../../canonical/image-options.ts';
 import type { Receipt } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest, OutputFormat, Reasoning } from '../../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../../lib/json.ts';
@@ -16,15 +16,7 @@ import {
   refuseCachedContent,
 } from '../read-request.ts';
 import { refuseNameless } from '../read-tools.ts';
-import {
-  askingOf,
-  check,
-  each,
-  missingField,
-  noteUnread,
-  unknownWord,
-  unsupported,
-} from '../schema.ts';
+import { check, each, missingField, noteUnread, unknownWord, unsupported } from '../schema.ts';
 import { NOTHING_EARLIER, readConversationId } from './previous-response.ts';
 import { askInWords, readInput, wantsSummary } from './read-input.ts';
 import {
@@ -53,7 +45,10 @@ const DRAWING = objectOf(
 function readDrawing(
   { drawing, receipt }: ResponsesContext,
   stream: boolean,
-): Pick<CanonicalRequest, 'image' | 'imageDrafts' | 'mustDraw' | 'outputModalities'> {
+): Pick<
+  CanonicalRequest,
+  'image' | 'imageDetails' | 'imageDrafts' | 'mustDraw' | 'outputModalities'
+> {
   if (drawing === undefined) return {};
   const { tool, path } = drawing;
   const { value: drawn, unknown = [] } = check(tool, DRAWING, path);
@@ -61,7 +56,6 @@ function readDrawing(
     receipt,
     unknownWord: (key, words) => unknownWord(`${path}.${key}`, words),
   });
-  noteUnread(askingOf(unknown, tool), { path, receipt });
   const asked = readNumber(drawn.partial_images) ?? 0;
   if (asked > 0 && !stream) {
     const reason = told`Partial images are sent in streams only.`;
@@ -69,7 +63,8 @@ function readDrawing(
   }
   const demand =
     drawing.isDemanded === true ? { mustDraw: true, outputModalities: ['image' as const] } : {};
-  return { image: image ?? {}, imageDrafts: stream ? asked : 0, ...demand };
+  const imageDetails = readImageDetails(unknown, { path, drawing: tool });
+  return { image: image ?? {}, imageDetails, imageDrafts: stream ? asked : 0, ...demand };
 }
 
 /** The response object's fields that repeat the request (`openai` resources/responses, `Response`). */

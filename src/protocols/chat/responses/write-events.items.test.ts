@@ -68,15 +68,9 @@ test('the settings of the tool are those of the picture', () => {
 test('what the tool cannot have is noted or refused by its path', () => {
   const at = (tool: object, fields: object = {}) =>
     read({ input: 'x', ...fields, tools: [{ type: 'image_generation', ...tool }] });
-  const notes = [
-    ...at({ background: 'transparent', output_format: 'webp', moderation: 'low' }).notes,
-    ...at({ partial_images: 2 }).notes,
-  ];
-  expect(notes.map(({ path }) => path)).toEqual([
-    'tools[0].background',
-    'tools[0].output_format',
-    'tools[0].partial_images',
-  ]);
+  const fields = { background: 'transparent', output_format: 'webp' };
+  expect(at(fields).canonical.imageDetails).toEqual({ path: 'tools[0]', fields });
+  expect(at({ partial_images: 2 }).notes).toMatchObject([{ path: 'tools[0].partial_images' }]);
   for (const [tool, field] of [
     [{ partial_images: 4 }, 'tools[0].partial_images'],
     [{ quality: 'best' }, 'tools[0].quality'],
