@@ -78,6 +78,8 @@ test.each([
 
 test.each([
   ['The model `llama2-70b-4096` has been decommissioned and is no longer supported.', true],
+  ["The model 'a/b-2.7' is retired.", true],
+  ["The model 'a/b' has reached its end of life on 2026-05-14.", true],
   ['Model Not Exist', true],
   ['nobody/nothing is not a valid model ID', true],
   ['Unknown Model, please check the model code.', true],

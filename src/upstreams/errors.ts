@@ -331,7 +331,7 @@ export function saysUsedUp(message: string): boolean {
 
 /** A model that is gone, in the words of services that refuse it with a 400 and no code of its own. */
 const BLAMES_MODEL =
-  /\bmodel\b[^.]{0,80}\b(?:not exist|not found|decommissioned|retired|no longer (?:supported|available|served))|\brequested model is not supported|\b(?:unknown|invalid) model\b|\bnot a valid model\b|\bno such model\b/i;
+  /\bmodel\b(?:[^.]|\.\S){0,80}\b(?:not exist|not found|decommissioned|retired|end of life|no longer (?:supported|available|served))|\brequested model is not supported|\b(?:unknown|invalid) model\b|\bnot a valid model\b|\bno such model\b/i;
 
 /** True of a complaint that there is no such model, or no more. */
 export function blamesModel(message: string): boolean {

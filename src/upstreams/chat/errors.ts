@@ -303,6 +303,8 @@ function kindOfStatus(facts: Facts): UpstreamFailureKind {
     case 403:
       if (!isStructured) return 'path';
       return says(facts, BLOCKED) || isModerated(facts) ? 'rejected' : 'model-forbidden';
+    // NVIDIA says it of a model at the end of its life.
+    case 410:
     case 404:
       return isStructured ? 'model-not-found' : 'path';
     case 400:
