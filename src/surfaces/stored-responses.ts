@@ -208,7 +208,7 @@ async function followAnswer(input: StoredResponseInput): Promise<FollowedEvents 
 async function removeAnswer(input: StoredResponseInput): Promise<JsonObject> {
   const answer = await input.responses.find(input.id);
   if (answer !== undefined) await cancelOpen(input, answer);
-  if (!(await input.responses.remove(input.id))) throw unknownAnswer(input.id, 'response_id');
+  if (!(await input.responses.remove(input.id))) throw unknownAnswer(input.id);
   return { id: input.id, object: 'response', deleted: true };
 }
 
@@ -246,7 +246,7 @@ async function cancelOpen(
 
 async function find({ id, responses, runs }: StoredResponseInput): Promise<StoredResponse> {
   const answer = isAnswerId(id) ? await responses.find(id) : undefined;
-  if (answer === undefined) throw unknownAnswer(id, 'response_id');
+  if (answer === undefined) throw unknownAnswer(id);
   return { ...answer, response: stateNow(answer.response, runs.stateOf(id, answer.runner)) };
 }
 

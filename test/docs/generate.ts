@@ -82,7 +82,8 @@ const REASONS: readonly (readonly [ErrorReason, ErrorKind, string])[] = [
     'The conversation exceeds the context length of the model.',
   ],
   ['content-policy', 'upstream-rejected', 'The upstream refuses the content.'],
-  ['thread-not-found', 'not-found', 'The previous response or conversation is not stored here.'],
+  ['thread-not-found', 'not-found', 'The response or thread that is asked for is not stored here.'],
+  ['thread-not-found', 'invalid-request', 'The previous response is not stored here.'],
   ['key-rejected', 'forbidden', 'A limit of the client’s key refuses it.'],
   ['address-blocked', 'forbidden', 'An IP rule blocks the address of the client.'],
 ];

@@ -137,7 +137,9 @@ test('a kept response can be read, listed and deleted, by its own key alone', as
   await expect(client.responses.retrieve(answer.id)).rejects.toBeInstanceOf(NotFoundError);
   await expect(
     client.responses.create({ model: MODEL, input: 'x', previous_response_id: answer.id }),
-  ).rejects.toMatchObject({ code: 'previous_response_not_found', param: 'previous_response_id' });
+  ).rejects.toMatchObject({
+    ...{ status: 400, code: 'previous_response_not_found', param: 'previous_response_id' },
+  });
 });
 
 test('what is not stored cannot be gone on with', async () => {

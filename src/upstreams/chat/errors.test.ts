@@ -31,7 +31,11 @@ test.each<[number, JsonValue, UpstreamFailureKind]>([
   [403, error('no access to model', null, 'model_not_found'), 'model-not-found'],
   [404, { error: { message: 'model "x" not found, try pulling it first' } }, 'model-not-found'],
   [404, { object: 'error', message: 'The model x does not exist.', code: 404 }, 'model-not-found'],
-  [410, { title: 'Gone', detail: 'The model x-2.7 has reached its end of life.' }, 'model-not-found'],
+  [
+    410,
+    { title: 'Gone', detail: 'The model x-2.7 has reached its end of life.' },
+    'model-not-found',
+  ],
   [410, '<html>gone</html>', 'path'],
   [404, { detail: 'Not Found' }, 'path'],
   [404, error('Invalid URL (POST /chat/completions)'), 'path'],

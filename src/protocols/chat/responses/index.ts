@@ -1,7 +1,7 @@
 // The Responses surface of the OpenAI-style protocol: how a request is read, answered and kept.
 
 import { invalidRequest } from '../../../canonical/error.ts';
-import { isJsonObject, type JsonObject, tryParse } from '../../../lib/json.ts';
+import { type JsonObject, tryParse } from '../../../lib/json.ts';
 import { objectOf } from '../../../lib/read-values.ts';
 import { BOOLEAN, openObjectOf, STRING } from '../../body-schema.ts';
 import type {
@@ -176,14 +176,11 @@ function withOpening(turn: RouteInput): RouteInput {
   return { ...turn, body: { ...turn.body, input: [] }, earlier: { ...earlier, history } };
 }
 
-/** An answer that is not there is a 400 here (developers.openai.com, "WebSocket mode", errors). */
 function writeError(
   { status, body }: ErrorReply,
   headers: Readonly<Record<string, string>>,
 ): string {
-  const { error } = body;
-  const isLost = isJsonObject(error) && error.code === 'previous_response_not_found';
-  return JSON.stringify({ type: 'error', status: isLost ? 400 : status, ...body, headers });
+  return JSON.stringify({ type: 'error', status, ...body, headers });
 }
 
 /** In the words of the real service: Codex knows its code (codex-rs, `responses_websocket`). */

@@ -48,7 +48,11 @@ test('what is missing of a conversation is told: its last answer, or what was be
   const { responses } = keep();
   const kept = { ...responses, find: async (id: string) => (id === 'resp_2' ? last : undefined) };
   const goOn = (previous_response_id: string) => findEarlier({ previous_response_id }, kept);
-  const lost = { kind: 'not-found', reason: 'thread-not-found', field: 'previous_response_id' };
+  const lost = {
+    kind: 'invalid-request',
+    reason: 'thread-not-found',
+    field: 'previous_response_id',
+  };
   await expect(goOn('resp_1')).rejects.toMatchObject({
     ...lost,
     message: expect.stringContaining('There is no response "resp_1"'),

@@ -165,7 +165,7 @@ function isBareDrawing({ type, result = null, status = null }: JsonObject): bool
 
 /**
  * Of items that are referred to as many are looked for as answers may be gone on with; others are as if not kept.
- * @throws GatewayError not-found for a `previous_response_id` or `conversation` this client key has not, too-large
+ * @throws GatewayError for a `previous_response_id` (400) or `conversation` (404) this client key has not, too-large
  */
 export async function findEarlier(body: JsonObject, responses: KeptAnswers): Promise<EarlierItems> {
   const found = await findHistory(body, responses);
@@ -203,19 +203,24 @@ export function readConversationId(body: JsonObject): string | undefined {
   return (typeof conversation === 'string' ? conversation : conversation?.id) ?? undefined;
 }
 
-export function unknownAnswer(id: string, field = 'previous_response_id'): GatewayError {
-  const message =
-    `There is no response ${quote(id)} for this key: it was made with "store": false, ` +
-    'was deleted, is too old, or was too large to keep. Send the conversation as input.';
-  return clientError('not-found', message, { reason: 'thread-not-found', field });
+export function unknownAnswer(id: string): GatewayError {
+  return clientError('not-found', writeUnknown(id), {
+    reason: 'thread-not-found',
+    field: 'response_id',
+  });
 }
 
-function lostBeginning(id: string): GatewayError {
-  const message =
-    `The beginning of the conversation of ${quote(id)} is not kept any more, or it has too many turns. ` +
-    'Send the conversation as input.';
-  const field = 'previous_response_id';
-  return clientError('not-found', message, { reason: 'thread-not-found', field });
+const writeUnknown = (id: string): string =>
+  `There is no response ${quote(id)} for this key: it was made with "store": false, ` +
+  'was deleted, is too old, or was too large to keep. Send the conversation as input.';
+
+/** What a request goes on with is a field of it, so that a lost one is a 400 (`previous_response_not_found`). */
+function lostAnswer(id: string, isBegun: boolean): GatewayError {
+  const message = isBegun
+    ? `The beginning of the conversation of ${quote(id)} is not kept any more, or it has too many turns. ` +
+      'Send the conversation as input.'
+    : writeUnknown(id);
+  return invalidRequest('previous_response_id', message, 'thread-not-found');
 }
 
 /** A client's id in an error text. */
@@ -248,9 +253,9 @@ async function findHistory(
     return { history: items, rootId: conversationId };
   }
   if (previousId === undefined) return undefined;
-  if (!isAnswerId(previousId)) throw unknownAnswer(previousId);
+  if (!isAnswerId(previousId)) throw lostAnswer(previousId, false);
   const chain = await findChain(previousId, responses, (isBegun) =>
-    isBegun ? lostBeginning(previousId) : unknownAnswer(previousId),
+    lostAnswer(previousId, isBegun),
   );
   const { status } = chain.at(-1)?.response ?? {};
   if (typeof status === 'string' && UNFINISHED.has(status)) {
