@@ -1,6 +1,6 @@
 // How a command is declared: its words, flags and examples, and what it runs, which is loaded when it is given.
 
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, type HelpContext, InvalidArgumentError, Option } from 'commander';
 import { readWord } from '../config/values.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/localized-message.ts';
@@ -29,6 +29,20 @@ export class CliCommand extends Command {
     return this;
   }
 
+  /** An error is asking for help on a word that is no command: what help there is would not name it. */
+  override help(context?: HelpContext | ((text: string) => string)): never {
+    if (typeof context === 'object' && context.error) this.refuse(this.args[1] ?? '');
+    return super.help(context as HelpContext);
+  }
+
+  /** @throws always */
+  refuse(word: string): never {
+    const path = this.parent === null ? '' : `${this.name()} `;
+    return this.error(
+      `error: there is no command '${path}${word}'; isthmus ${path}--help lists those there are`,
+    );
+  }
+
   private writeExamples(): string {
     const lines = this.examples.map(([line, what]) => `  isthmus ${line}\n      ${what}`);
     return ['', 'Examples:', ...lines].join('\n');
@@ -44,10 +58,7 @@ function readSomething(text: string): string {
 export function refuseUnknownWords(family: CliCommand): void {
   family.hook('preSubcommand', ({ args: [word = '-'] }, command) => {
     if (word.startsWith('-') || word === command.name()) return;
-    const path = family.parent === null ? '' : `${family.name()} `;
-    family.error(
-      `error: there is no command '${path}${word}'; isthmus ${path}--help lists those there are`,
-    );
+    family.refuse(word);
   });
 }
 

@@ -25,9 +25,15 @@ test.each([['key'], ['account', 'list'], ['account', 'list', '--json'], ['nope',
   },
 );
 
+test('help on a word that is no command names it', async () => {
+  const said = "error: there is no command 'nope'; isthmus --help lists those there are\n";
+  expect(await refusal('help', 'nope', '--json')).toBe(said);
+});
+
 test.each([
   ['keys', 'nope'],
   ['keys', 'nope', '--nope'],
+  ['keys', 'help', 'nope'],
 ])(
   'a word behind a family of commands that is none of them is named too: %s %s %s',
   async (...words) => {
