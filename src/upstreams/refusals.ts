@@ -240,11 +240,28 @@ function capDelay(milliseconds: number): number {
   return Math.min(Math.round(milliseconds), MAX_RETRY_DELAY_MS);
 }
 
-/** The wait the headers ask for, in milliseconds. */
-export function readRetryHeaders(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
+/** What a refusal says of its wait beside the headers made for that. */
+interface ReadWaits {
+  /** Of its words, or of what its body has for it. */
+  readonly bodyMs: number | undefined;
+  /** Until a limit that is used up is whole again. */
+  readonly resetMs?: number | undefined;
+}
+
+/**
+ * The wait a refusal asks for, in milliseconds: that of its headers, else of its body, else of the limit that is used up. A
+ * header that says "at once" does not outweigh what knows better.
+ */
+export function readRetryWait(
+  headers: Headers,
   now: number,
+  { bodyMs, resetMs }: ReadWaits,
 ): number | undefined {
+  const headerMs = readRetryHeaders(headers, now);
+  return headerMs || (bodyMs ?? resetMs ?? headerMs);
+}
+
+function readRetryHeaders(headers: Headers, now: number): number | undefined {
   const inMs = headerOf(headers, 'retry-after-ms') ?? '';
   if (/^\d+(\.\d+)?$/.test(inMs.trim())) return readDuration(`${inMs.trim()}ms`);
   return readRetryAfter(headerOf(headers, 'retry-after') ?? '', now);

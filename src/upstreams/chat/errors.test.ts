@@ -167,6 +167,7 @@ test.each<[Record<string, string>, string, number]>([
     'slow',
     90_000,
   ],
+  [{ 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '40' }, 'slow', 40_000],
 ])('the wait of %j and %j is read', (headers, message, waitMs) => {
   expect(refuse(429, error(message), headers).failure?.retryAfterMs).toBe(waitMs);
 });
@@ -186,6 +187,8 @@ test('what a limit says of itself is learnt', () => {
   const metadata = { headers: { 'X-RateLimit-Reset': String(NOW + 5000) } };
   const named = refuse(429, { error: { message: 'x', code: 429, metadata } });
   expect(named.failure?.quota).toEqual({ resetsAt: NOW + 5000 });
+  const inAnswer = classifyErrorFrame({ message: 'x', code: 429, metadata }, NOW);
+  expect(inAnswer.failure).toMatchObject({ retryAfterMs: 5000, quota: { resetsAt: NOW + 5000 } });
 });
 
 test.each<[JsonValue, UpstreamFailureKind]>([

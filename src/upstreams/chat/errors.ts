@@ -28,9 +28,8 @@ import {
 import {
   MAX_RETRY_DELAY_MS,
   readDelayFromMessage,
-  readDuration,
   readRetryAfter,
-  readRetryHeaders,
+  readRetryWait,
   readScarcestLimit,
   UNIT_MS,
 } from '../refusals.ts';
@@ -44,12 +43,13 @@ export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
   const headers = withServiceHeaders(refusal.headers);
   const error = readErrorText(body);
   const resetMs = readReset(headers, error, now);
-  const headerMs = readRetryHeaders(headers, now);
   return toGatewayError({
     ...error,
     ...factsOf({ ...refusal, headers }),
-    // A header that says "at once" does not outweigh a body that knows better.
-    retryAfterMs: headerMs || (readDelayFromMessage(error.message, now) ?? resetMs ?? headerMs),
+    retryAfterMs: readRetryWait(headers, now, {
+      bodyMs: readDelayFromMessage(error.message, now),
+      resetMs,
+    }),
     quota: readQuotaLesson(error.message, resetMs === undefined ? undefined : now + resetMs),
   });
 }
@@ -61,11 +61,12 @@ export function classifyErrorFrame(
   secrets?: readonly string[],
 ): GatewayError {
   const error = readError(value);
+  const resetMs = readReset({}, error, now);
   return toGatewayError({
     ...error,
     ...factsOfFrame(value, error.status ?? statusOf(error), secrets),
-    retryAfterMs: readDelayFromMessage(error.message, now),
-    quota: readQuotaLesson(error.message, undefined),
+    retryAfterMs: readDelayFromMessage(error.message, now) ?? resetMs,
+    quota: readQuotaLesson(error.message, resetMs === undefined ? undefined : now + resetMs),
   });
 }
 
@@ -343,7 +344,7 @@ type Headers = UpstreamRefusal['headers'];
 function readReset(headers: Headers, { error }: ErrorBody, now: number): number | undefined {
   const waits = LIMIT_HEADERS.flatMap(({ remaining, reset }) =>
     countOf(headerOf(headers, remaining)) === 0
-      ? (readDuration(headerOf(headers, reset) ?? '') ?? [])
+      ? (readRetryAfter(headerOf(headers, reset) ?? '', now) ?? [])
       : [],
   );
   const named = objectOf(objectOf(error.metadata)?.headers)?.['X-RateLimit-Reset'];

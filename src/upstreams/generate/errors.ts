@@ -26,7 +26,7 @@ import {
   readDelay,
   readDelayFromMessage,
   readDuration,
-  readRetryHeaders,
+  readRetryWait,
   readTimestamp,
   UNIT_MS,
 } from '../refusals.ts';
@@ -35,12 +35,10 @@ import {
 export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
   const { headers, body, now, tools } = refusal;
   const error = readErrorText(body, now);
-  const headerMs = readRetryHeaders(headers, now);
   return toGatewayError({
     ...error,
     ...factsOf(refusal),
-    // A header that says "at once" does not outweigh a body that knows better.
-    retryAfterMs: headerMs || (error.retryAfterMs ?? headerMs),
+    retryAfterMs: readRetryWait(headers, now, { bodyMs: error.retryAfterMs }),
     tools,
   });
 }

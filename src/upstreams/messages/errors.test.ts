@@ -125,10 +125,18 @@ test('a status of a proxy says nothing of an account', () => {
   expect(classify(407, '').failure?.kind).toBe('path');
 });
 
-test('the wait is that of the header, or of the words', () => {
+test('the wait is that of the header, of the words, or of the limit that is used up', () => {
   const limited = errorOf('rate_limit_error', 'Please try again in 12s.');
   expect(classify(429, limited, { 'retry-after': '7' }).retryAfterMs).toBe(7000);
   expect(classify(429, limited).retryAfterMs).toBe(12_000);
+  expect(classify(429, limited, { 'retry-after': '0' }).retryAfterMs).toBe(12_000);
+  const used = {
+    'anthropic-ratelimit-requests-remaining': '0',
+    'anthropic-ratelimit-requests-reset': '2026-11-20T12:00:40Z',
+  };
+  const unnamed = errorOf('rate_limit_error', 'Too fast');
+  expect(classify(429, unnamed, used).retryAfterMs).toBe(40_000);
+  expect(classify(429, unnamed, { ...used, 'retry-after': '0' }).retryAfterMs).toBe(40_000);
 });
 
 test('of the limits that are used up the one that comes back last is learnt', () => {

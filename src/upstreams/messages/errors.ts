@@ -27,7 +27,7 @@ import {
 } from '../errors.ts';
 import {
   readDelayFromMessage,
-  readRetryHeaders,
+  readRetryWait,
   readScarcestLimit,
   readTimestamp,
 } from '../refusals.ts';
@@ -75,11 +75,15 @@ export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
   const { body, now } = refusal;
   const headers = withServiceHeaders(refusal.headers);
   const error = readErrorText(body);
+  const quota = readQuotaLesson(headers, now);
   return toGatewayError({
     ...error,
     ...factsOf({ ...refusal, headers }),
-    retryAfterMs: readRetryHeaders(headers, now) ?? readDelayFromMessage(error.message, now),
-    quota: readQuotaLesson(headers, now),
+    retryAfterMs: readRetryWait(headers, now, {
+      bodyMs: readDelayFromMessage(error.message, now),
+      resetMs: quota && quota.resetsAt - now,
+    }),
+    quota,
   });
 }
 
@@ -190,16 +194,15 @@ const LIMIT_HEADERS = ['anthropic-ratelimit', 'vendorb-ratelimit'].flatMap((pref
   })),
 );
 
+type UsedUp = QuotaLesson & { readonly resetsAt: number };
+
 /**
  * The limit that was used up and comes back last. Undefined where no header names one.
  * Source: Messages API, "Rate limits", response headers.
  */
-function readQuotaLesson(
-  headers: UpstreamRefusal['headers'],
-  now: number,
-): QuotaLesson | undefined {
+function readQuotaLesson(headers: UpstreamRefusal['headers'], now: number): UsedUp | undefined {
   const used = LIMIT_HEADERS.flatMap((names) => readUsedUp(headers, names, now) ?? []);
-  return used.reduce<QuotaLesson | undefined>(
+  return used.reduce<UsedUp | undefined>(
     (latest, lesson) => (lesson.resetsAt > (latest?.resetsAt ?? 0) ? lesson : latest),
     undefined,
   );
@@ -210,7 +213,7 @@ function readUsedUp(
   headers: UpstreamRefusal['headers'],
   names: (typeof LIMIT_HEADERS)[number],
   now: number,
-): (QuotaLesson & { readonly resetsAt: number }) | undefined {
+): UsedUp | undefined {
   const waitMs = readTimestamp(headerOf(headers, names.reset) ?? '', now);
   const remaining = countOf(headerOf(headers, names.remaining));
   if (remaining !== 0 || waitMs === undefined) return undefined;
