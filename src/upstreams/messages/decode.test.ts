@@ -391,6 +391,8 @@ const block = fc.oneof(
 );
 const answers = fc
   .array(block, { maxLength: 6 })
+  // One of thoughts alone is none.
+  .filter((blocks) => blocks.some(({ type }) => !/thinking$/.test(String(type))))
   .map((blocks) =>
     answerOf(
       blocks.map((one, index) =>
@@ -549,5 +551,26 @@ test('an answer that names no reason for its end is told as one that ended in an
   const none = { reason: 'stop', rawReason: 'none', isOdd: true };
   for (const frames of [[message], [{ ...message, stop_reason: null }], streamed]) {
     expect(decode(frames).at(-1)).toMatchObject({ kind: 'finish', choices: [none] });
+  }
+});
+
+test('an empty answer is worth another attempt, unless it stands behind results or may have begun with a stop sequence', () => {
+  const empty = [[], [text('')], [thought('Hm.')]].map((blocks) => answerOf(blocks));
+  const asked: JsonObject = { messages: [{ role: 'user', content: 'Hi' }] };
+  const results = [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'Rain.' }];
+  const answered: JsonObject = { messages: [{ role: 'user', content: results }] };
+  for (const answer of empty) {
+    for (const frames of [eventsOf({}, answer), [messageOf({}, answer)]]) {
+      const failure = { kind: 'unusable-answer', finishReason: 'end_turn' };
+      const ending = { kind: 'error', error: { failure } };
+      expect(decode(frames, { body: asked }).at(-1)).toMatchObject(ending);
+      for (const body of [answered, { ...asked, stop_sequences: ['.'] }]) {
+        expect(decode(frames, { body }).at(-1)).toMatchObject({ kind: 'finish' });
+      }
+    }
+  }
+  for (const stop of ['max_tokens', 'refusal', 'stop_sequence']) {
+    const frames = eventsOf({}, answerOf([], { stop }));
+    expect(decode(frames, { body: asked }).at(-1)).toMatchObject({ kind: 'finish' });
   }
 });

@@ -72,6 +72,8 @@ export class MessagesDecoder implements Decoder {
   #textLength = 0;
   #hasCalls = false;
   #hasBrokenCall = false;
+  /** True once it says something beside thoughts. */
+  #hasContent = false;
   /** What the model thought and did by itself since the last call. */
   #trace: JsonObject[] = [];
   #traceBytes = 0;
@@ -242,6 +244,7 @@ export class MessagesDecoder implements Decoder {
     if (!this.#hasStarted) this.#start({}, events);
     this.#closeBlock(events);
     const type = textOf(block.type) ?? '';
+    this.#hasContent ||= !SILENT_BLOCKS.has(type);
     switch (type) {
       case 'text': {
         this.#open = {
@@ -311,6 +314,7 @@ export class MessagesDecoder implements Decoder {
     if (text === '') return;
     if (open?.kind === 'text' && type === 'text_delta') {
       this.#textLength += text.length;
+      this.#hasContent = true;
       this.#research?.addText(text);
       events.push({ kind: 'block-delta', index: open.index, delta: { kind: 'text', text } });
     } else if (open?.kind === 'thinking' && type === 'thinking_delta') {
@@ -494,6 +498,12 @@ export class MessagesDecoder implements Decoder {
         secrets: secretsIn(this.#context),
       });
     }
+    if (reason === 'stop' && !this.#hasContent && !mayBeSilent(this.#context.body)) {
+      return answerFault(told`The model gave an empty answer.`, {
+        finishReason: rawReason,
+        secrets: secretsIn(this.#context),
+      });
+    }
     return {
       choice: 0,
       reason,
@@ -531,6 +541,19 @@ function heldIn(open: OpenBlock | undefined): number {
 }
 
 const CUT_OFF = told`The upstream cut its answer off.`;
+
+/** Blocks of which some are empty, and thoughts, which answer nothing. */
+const SILENT_BLOCKS: ReadonlySet<string> = new Set(['text', 'thinking', 'redacted_thinking']);
+
+/**
+ * Behind results the model may have nothing to add (Messages API, "Handling stop reasons", empty responses), and
+ * compatible upstreams do not name the stop sequence an answer begins with.
+ */
+function mayBeSilent(body: JsonObject = {}): boolean {
+  const [last] = objectsOf(body.messages).slice(-1);
+  const isBehindResults = objectsOf(last?.content).some(({ type }) => type === 'tool_result');
+  return isBehindResults || itemsOf(body.stop_sequences).length > 0;
+}
 
 const STRAY_KINDS: ReadonlyMap<string | undefined, 'text' | 'thinking'> = new Map([
   ['text_delta', 'text'],
