@@ -78,3 +78,11 @@ test('where the password is a hash, commands of this machine show a token of the
   await (await connectWith(variables)({})).call(...request);
   expect(shown).toEqual([expect.stringMatching(/^Bearer machine-[\w-]{43}$/)]);
 });
+
+test('where the password is in the environment of the gateway alone, they show that token too', async () => {
+  writeSettings({ proxy: { port } });
+  await (await connectWith()({})).call(...request);
+  writeFileSync(join(folder, 'secret.key'), 'a-secret-key-of-sixteen-characters-or-more');
+  await (await connectWith()({})).call(...request);
+  expect(shown).toEqual([undefined, expect.stringMatching(/^Bearer machine-[\w-]{43}$/)]);
+});

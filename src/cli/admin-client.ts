@@ -1,7 +1,7 @@
 // The admin API for commands: finds the gateway that is meant, a running one or the data folder, and calls it over HTTP.
 
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
 import type { Agent } from 'undici';
 import { createMachineToken, isPasswordHash } from '../access/password-hash.ts';
@@ -12,7 +12,7 @@ import { createSystemClock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '../lib/json.ts';
 import { messageOf, readSentence } from '../lib/localized-message.ts';
 import { ownAddress } from '../lib/net.ts';
-import { loadSecretKey } from '../sealing/secret-key.ts';
+import { keyPath, loadSecretKey } from '../sealing/secret-key.ts';
 import { makeDataDir } from './data-folder.ts';
 import { CommandError, whyUnreached } from './exit-codes.ts';
 import type { Said } from './terminal.ts';
@@ -146,15 +146,15 @@ function sayRefusal(
   return message?.text ?? `The program at ${url} answered ${status}.`;
 }
 
-/** The console password, or a token of the secret key where only its hash is known. @throws Error */
-function machineCredential({
-  consolePassword,
-  dataDir,
-  secretKey: environmentKey,
-}: Pick<Settings, 'consolePassword' | 'dataDir' | 'secretKey'>): string | undefined {
-  if (consolePassword === undefined || !isPasswordHash(consolePassword)) return consolePassword;
-  const { derive } = loadSecretKey({ dataDir, environmentKey });
-  return createMachineToken(derive);
+/** The console password, or a token of the secret key where no more than its hash is known. @throws Error */
+function machineCredential(settings: Settings): string | undefined {
+  const { consolePassword, dataDir, secretKey: environmentKey } = settings;
+  const isKnown = consolePassword !== undefined && !isPasswordHash(consolePassword);
+  if (isKnown) return consolePassword;
+  const hasKey = environmentKey !== undefined || existsSync(keyPath(dataDir));
+  // The gateway may have a password in its own environment; a key is never made for a command.
+  if (consolePassword === undefined && !hasKey) return undefined;
+  return createMachineToken(loadSecretKey({ dataDir, environmentKey }).derive);
 }
 
 /** With `local` it works on the data folder, in this process. */
