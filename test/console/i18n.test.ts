@@ -91,7 +91,7 @@ const NAMED = [
   'settings.upstream.profileNames.openai',
 ];
 
-test.each(['en', ...LANGUAGES])(
+test.each(['en', ...WHOLE.keys()])(
   'with neutral names no text of %s calls a protocol by a vendor',
   async (language) => {
     const texts = TEXTS.get(language) ?? english;
