@@ -384,7 +384,7 @@ export const OAUTH_SCHEMA = {
       'Where people sign in. The profiles `gemini-api` and `vertex` know this and the next three addresses.',
       readServiceUrl,
     ),
-    token_url: text('Where codes and refresh tokens are traded.', readServiceUrl),
+    token_url: text('Where codes and refresh tokens are exchanged.', readServiceUrl),
     revocation_url: text('Where the token of a removed account is revoked.', readServiceUrl),
     userinfo_url: {
       ...text('Where the e-mail address of an account is read.', readServiceUrl),
@@ -497,7 +497,7 @@ export const UPSTREAM_SCHEMA = {
     ends_with: {
       enum: ['finish_reason', 'done'],
       description:
-        'What ends the streams of an `openai-compatible` upstream: `done` is `[DONE]`, where a service tells no ' +
+        'What ends the streams of an `openai-compatible` upstream: `done` is `[DONE]`, where a service sends no ' +
         '`finish_reason`. With `finish_reason`, and when absent, such a stream counts as cut off.',
     },
     extra_body: {
@@ -511,7 +511,7 @@ export const UPSTREAM_SCHEMA = {
       readLocation,
     ),
     quota_path: text(
-      'Path below the address of a `generic` upstream that answers with quota figures; `/v1beta/quota` ' +
+      'Path below the address of a `generic` upstream that returns the quota; `/v1beta/quota` ' +
         'when absent. An upstream without it is asked once an hour.',
       readUrlPath,
     ),

@@ -25,10 +25,10 @@ ${NOTE}
 Command-line flags win over environment variables, those over the config file, and that over the defaults.
 
 The config file is \`gui_config.json\` in the data folder. A change in the console applies from the next request, a change
-of the file within a second; address and port apply at the next start. An invalid change is refused, and the settings in
-use stay. If the file is invalid or missing at startup, its last valid copy (\`gui_config.json.bak\`) is used; without a
-copy, an invalid file keeps the gateway from starting, and a missing one means the defaults. Keys that are not listed
-here are kept unchanged.
+of the file within a second; \`host\`, \`port\`, \`tls_cert\`, \`tls_key\`, \`sign_in_link\` and \`update_check\` apply at the next
+start. An invalid change is refused, and the settings in use stay. If the file is invalid or missing at startup, its last
+valid copy (\`gui_config.json.bak\`) is used; without a copy, an invalid file keeps the gateway from starting, and a missing
+one means the defaults. Keys that are not listed here are kept unchanged.
 
 ## Environment
 
