@@ -469,6 +469,21 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('the tab is named after the page, however its address is written', async () => {
+    const page = await console.open('/');
+    for (const [path, name] of [
+      ['/keys/', 'Keys'],
+      ['/Keys', 'Keys'],
+      ['/requests/session?session=my-run', 'Requests'],
+      ['/no-such-page', 'Page not found'],
+    ] as const) {
+      await page.goto(console.url + path);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await expect.poll(() => page.title()).toBe(`${name} · isthmus`);
+    }
+    expect(console.problems).toEqual([]);
+  });
+
   test('what people do most is within reach of the keyboard', async () => {
     const page = await console.open('/');
     const heading = (name: string) => page.getByRole('heading', { name, level: 1 });

@@ -82,7 +82,9 @@ function RoleBanner() {
 function usePageOpened(path: string): void {
   const { t } = useTranslation();
   const lastPath = useRef(path);
-  const page = PAGES.find((one) => one.path === path);
+  // Not the path, which may be written in other ways, or be that of a part of a page.
+  const route = useRouterState({ select: ({ matches }) => `${matches.at(-1)?.routeId}/` });
+  const page = PAGES.find((one) => route.startsWith(`${one.path}/`));
   const name = page === undefined ? t('shell.notFound') : t(`shell.pages.${page.name}`);
   useEffect(() => {
     document.title = t('shell.title', { page: name });
