@@ -1,7 +1,6 @@
 // Puts together what every page has around it.
 
 import { Loader, MantineProvider } from '@mantine/core';
-import { useWindowEvent } from '@mantine/hooks';
 import { useNotifications } from '@mantine/notifications';
 import { type QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
@@ -15,6 +14,7 @@ import { ErrorNote } from './components/error-note.tsx';
 import { later } from './components/later.tsx';
 import { NowProvider } from './components/now.tsx';
 import { ConfirmProvider } from './components/use-confirm.tsx';
+import { useEscapeFirst } from './components/use-escape-first.ts';
 import type { createConsoleRouter } from './routes.tsx';
 import { loadPage } from './shell/load-page.ts';
 import { themeIn } from './theme.ts';
@@ -98,16 +98,7 @@ function PasswordPrompt() {
     question.giveUp();
     end(question);
   };
-  // Registered before any dialog of a page: Escape would close that below, with what was typed in it.
-  useWindowEvent(
-    'keydown',
-    (event) => {
-      if (question === undefined || event.key !== 'Escape') return;
-      event.stopImmediatePropagation();
-      giveUp();
-    },
-    { capture: true },
-  );
+  useEscapeFirst(question && giveUp);
   if (asked === 0) return null;
   return <PasswordDialog question={question} turn={ended} onGiveUp={giveUp} onEnd={end} />;
 }
@@ -124,14 +115,7 @@ function SessionGate({ children }: { readonly children: ReactNode }) {
   useEffect(() => {
     if (data !== undefined && !isSignedOut(data)) setWasIn(true);
   }, [data]);
-  // Registered before any dialog of a page: Escape would close that below, with what was typed in it.
-  useWindowEvent(
-    'keydown',
-    (event) => {
-      if (isOut && wasIn && event.key === 'Escape') event.stopImmediatePropagation();
-    },
-    { capture: true },
-  );
+  useEscapeFirst(isOut && wasIn ? () => undefined : undefined);
 
   if (data === undefined) {
     return (

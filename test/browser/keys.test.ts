@@ -142,6 +142,43 @@ describe.skipIf(isWithoutBrowser)('what is typed or shown once', () => {
     }
   });
 
+  test('stays below a question that leaves by Esc, whatever asked it', async () => {
+    const console = await startConsole();
+    try {
+      const { key } = await console.api('POST', '/api/keys', { name: 'Ada' });
+      const subject = isJsonObject(key) ? (key.id ?? '') : '';
+      const budget = { scope: 'key', subject, unit: 'requests', period: 'day', amount: 5 };
+      await console.api('POST', '/api/budgets', budget);
+      const page = await console.open('/usage');
+      await page.keyboard.press('g');
+      await page.keyboard.press('k');
+      await page.getByRole('button', { name: 'Ada', exact: true }).click();
+      const form = page.getByRole('dialog', { name: /Ada/ });
+      await form.getByRole('button', { name: /^Remove budget/ }).click();
+      const removal = page.getByRole('dialog', { name: 'Remove this budget?' });
+      await removal.waitFor();
+      await page.keyboard.press('Escape');
+      await removal.waitFor({ state: 'hidden' });
+      await form.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('button', { name: 'Create key' }).click();
+      const typed = page.getByRole('dialog', { name: 'Create a key' }).getByLabel('Name');
+      const question = page.getByRole('dialog', { name: 'Discard unsaved changes?' });
+      // Twice: one that was asked must not keep the next one from being asked.
+      for (const typedName of ['Grace', 'Grace Hopper']) {
+        await typed.fill(typedName);
+        await page.evaluate('history.back()');
+        await question.waitFor();
+        await page.keyboard.press('Escape');
+        await question.waitFor({ state: 'hidden' });
+        await expect.poll(() => page.url()).toBe(`${console.url}/keys`);
+        expect(await typed.inputValue()).toBe(typedName);
+      }
+      expect(console.problems).toEqual([]);
+    } finally {
+      await console.close();
+    }
+  });
+
   test('is asked about before the drawer of an account closes over it', async () => {
     const console = await startConsole();
     try {

@@ -3,6 +3,7 @@
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
 import type { ConfirmDialogProps } from './confirm-dialog.tsx';
 import { later } from './later.tsx';
+import { useEscapeFirst } from './use-escape-first.ts';
 
 export type Question = ConfirmDialogProps['question'] & {
   readonly onConfirm: () => void;
@@ -21,6 +22,11 @@ export function ConfirmProvider({ children }: { readonly children: ReactNode }) 
     setOpen(true);
   }, []);
   const close = (): void => setOpen(false);
+  const cancel = (): void => {
+    close();
+    question?.onCancel?.();
+  };
+  useEscapeFirst(isOpen ? cancel : undefined);
   return (
     <ConfirmContext value={ask}>
       {children}
@@ -28,10 +34,7 @@ export function ConfirmProvider({ children }: { readonly children: ReactNode }) 
         <ConfirmDialog
           question={question}
           isOpen={isOpen}
-          onCancel={() => {
-            close();
-            question.onCancel?.();
-          }}
+          onCancel={cancel}
           onConfirm={() => {
             close();
             question.onConfirm();

@@ -25,35 +25,15 @@ export function useCloseGuard(onClose: () => void): CloseGuard {
   const { t } = useTranslation();
   const confirm = useConfirm();
   const unsaved = useRef(false);
-  /** Esc reaches the drawer below the question too. */
-  const isAsking = useRef(false);
-  useLeaveGuard(() => unsaved.current, {
+  const question = {
     title: t('common.unsavedTitle'),
     body: <p className="dialog-text">{t('common.unsavedHint')}</p>,
     confirm: t('common.discard'),
-  });
-  const answered = (): void => {
-    setTimeout(() => {
-      isAsking.current = false;
-    });
   };
+  useLeaveGuard(() => unsaved.current, question);
   const close = (): void => {
-    if (isAsking.current) return;
-    if (!unsaved.current) {
-      onClose();
-      return;
-    }
-    isAsking.current = true;
-    confirm({
-      title: t('common.unsavedTitle'),
-      body: <p className="dialog-text">{t('common.unsavedHint')}</p>,
-      confirm: t('common.discard'),
-      onConfirm: () => {
-        answered();
-        onClose();
-      },
-      onCancel: answered,
-    });
+    if (unsaved.current) confirm({ ...question, onConfirm: onClose });
+    else onClose();
   };
   return { close, guard: (content) => <UnsavedContext value={unsaved}>{content}</UnsavedContext> };
 }
