@@ -179,6 +179,35 @@ describe.skipIf(isWithoutBrowser)('what is typed or shown once', () => {
     }
   });
 
+  test('is asked about also where a form inside it was opened and left', async () => {
+    const console = await startConsole();
+    try {
+      await console.api('POST', '/api/keys', { name: 'Ada' });
+      const page = await console.open('/keys');
+      await page.getByRole('button', { name: 'Ada', exact: true }).click();
+      const form = page.getByRole('dialog', { name: /Ada/ });
+      await form.getByLabel('Name').fill('Ada Lovelace');
+      await form.getByRole('button', { name: 'Add budget' }).click();
+      const amount = form.getByLabel('Amount in US dollars');
+      await amount.waitFor();
+      const question = page.getByRole('dialog', { name: 'Discard unsaved changes?' });
+      const askedAbout = async (): Promise<void> => {
+        await form.getByRole('button', { name: 'Close' }).click();
+        await question.getByRole('button', { name: 'Cancel' }).click();
+        await question.waitFor({ state: 'hidden' });
+      };
+      await askedAbout();
+      await amount.fill('3');
+      await form.getByRole('button', { name: 'Create budget' }).click();
+      await form.getByRole('meter').waitFor();
+      await askedAbout();
+      expect(await form.getByLabel('Name').inputValue()).toBe('Ada Lovelace');
+      expect(console.problems).toEqual([]);
+    } finally {
+      await console.close();
+    }
+  });
+
   test('is asked about before the drawer of an account closes over it', async () => {
     const console = await startConsole();
     try {

@@ -12,7 +12,7 @@ import { useTranslation } from 'react-i18next';
 import { useConfirm } from './use-confirm.tsx';
 import { useLeaveGuard } from './use-leave-guard.ts';
 
-const UnsavedContext = createContext<RefObject<boolean> | undefined>(undefined);
+const UnsavedContext = createContext<RefObject<number> | undefined>(undefined);
 
 export interface CloseGuard {
   /** For the drawer's `onClose`: closes, or asks first. */
@@ -24,15 +24,16 @@ export interface CloseGuard {
 export function useCloseGuard(onClose: () => void): CloseGuard {
   const { t } = useTranslation();
   const confirm = useConfirm();
-  const unsaved = useRef(false);
+  /** How many forms hold something: one may stand in another. */
+  const unsaved = useRef(0);
   const question = {
     title: t('common.unsavedTitle'),
     body: <p className="dialog-text">{t('common.unsavedHint')}</p>,
     confirm: t('common.discard'),
   };
-  useLeaveGuard(() => unsaved.current, question);
+  useLeaveGuard(() => unsaved.current > 0, question);
   const close = (): void => {
-    if (unsaved.current) confirm({ ...question, onConfirm: onClose });
+    if (unsaved.current > 0) confirm({ ...question, onConfirm: onClose });
     else onClose();
   };
   return { close, guard: (content) => <UnsavedContext value={unsaved}>{content}</UnsavedContext> };
@@ -42,10 +43,10 @@ export function useCloseGuard(onClose: () => void): CloseGuard {
 export function useUnsaved(isUnsaved: boolean): void {
   const unsaved = useContext(UnsavedContext);
   useEffect(() => {
-    if (unsaved === undefined) return undefined;
-    unsaved.current = isUnsaved;
+    if (unsaved === undefined || !isUnsaved) return undefined;
+    unsaved.current += 1;
     return () => {
-      unsaved.current = false;
+      unsaved.current -= 1;
     };
   }, [unsaved, isUnsaved]);
 }
