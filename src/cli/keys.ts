@@ -93,7 +93,7 @@ function limitOptions(canRemove: boolean): readonly Option[] {
 const COMMANDS: readonly AddCommand[] = [
   gatewayCommand({
     name: 'list',
-    description: 'list the keys with their limits and what they used today',
+    description: 'list the keys with their limits and what they used today (UTC)',
     isDefault: true,
     examples: [['keys list', 'All keys; their secrets are kept nowhere.']],
     load: async () => listKeys,
@@ -175,7 +175,7 @@ const columnsAt = (now: number) => ({
   name: 'name',
   key: (key: JsonObject) => `${textOf(key, 'prefix')}…`,
   state: (key: JsonObject) => sayState(key, now),
-  'today: requests': (key: JsonObject) => textOf(objectOf(key, 'usedToday'), 'requests'),
+  'today (utc): requests': (key: JsonObject) => textOf(objectOf(key, 'usedToday'), 'requests'),
   tokens: (key: JsonObject) => textOf(objectOf(key, 'usedToday'), 'tokens'),
   'last used': (key: JsonObject) => writeDay(key.lastUsedAt) ?? '-',
   owner: sayHolder,

@@ -14,12 +14,16 @@ describe.skipIf(isWithoutBrowser)('the list of keys', () => {
         tokensPerMinute: 2000,
         requestsPerMinute: 3,
         expiresAt,
+        curfew: { from: '23:00', to: '06:00', timeZone: 'Asia/Tokyo' },
       });
       const page = await console.open('/keys');
       const limits = page.locator('.key-limits');
       await limits.getByText('2K tokens/min').waitFor();
       await limits.getByText('3 requests/min').waitFor();
       await limits.getByText('until 6 May 2099').waitFor();
+      await limits.getByText('blocked 23:00–06:00 (Asia/Tokyo)').waitFor();
+      // What is used is summed by the day of the gateway, not of this browser.
+      await page.getByRole('columnheader', { name: 'Today (UTC)' }).waitFor();
       expect(console.problems).toEqual([]);
     } finally {
       await console.close();

@@ -204,7 +204,7 @@ function listLimits(row: Key, t: TFunction, format: Format): readonly string[] {
     ...say(tokensPerMinute, (count) => t('keys.limitTokens', { tokens: format.compact(count) })),
     ...(allowedModels.length > 0 ? [t('keys.limitModels', { count: allowedModels.length })] : []),
     ...say(maxAddresses, (count) => t('keys.limitAddresses', { count })),
-    ...say(curfew, ({ from, to }) => t('keys.limitCurfew', { from, to })),
+    ...say(curfew, ({ from, to, timeZone: zone }) => t('keys.limitCurfew', { from, to, zone })),
     ...say(expiresAt, (at) => t('keys.limitExpiry', { date: format.date(at) })),
   ];
 }
