@@ -400,6 +400,35 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('a key’s holder is told why a key does not serve, and keeps what was typed', async () => {
+    const path = '/api/keys';
+    const { key, secret } = await console.api('POST', path, { name: 'Ida' });
+    const ofKey = `${path}/${isJsonObject(key) ? key.id : ''}`;
+    const page = await console.openPage();
+    await page.goto(`${console.url}/me`);
+    const field = page.getByLabel('API key');
+    // Typed in a text where a dash became a longer one: no header can hold it.
+    for (const [typed, said] of [
+      ['sk–wrong', 'Check that it is complete'],
+      [String(secret), 'Ida'],
+    ] as const) {
+      await field.fill(typed);
+      await page.keyboard.press('Enter');
+      await page.getByText(said).waitFor();
+    }
+    await console.api('PATCH', ofKey, { enabled: false });
+    await page.reload();
+    await page.getByText('This key is disabled.').waitFor();
+    await console.api('PATCH', ofKey, { enabled: true });
+    await page.route('**/v1/usage*', (route) => route.abort());
+    await page.reload();
+    await page.getByText('The gateway cannot be reached').waitFor();
+    await page.unroute('**/v1/usage*');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Ida' }).waitFor();
+    expect(console.problems).toEqual([]);
+  });
+
   test('what a colour tells is told too where the system chooses the colours', async () => {
     const page = await console.open('/', { forcedColors: 'active', colorScheme: 'light' });
     await page.locator('.meter-fill').first().waitFor();

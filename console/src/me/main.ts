@@ -72,10 +72,11 @@ if (stored !== null) void show(stored);
 async function show(key: string): Promise<void> {
   status.textContent = texts.loading;
   const usage = await fetchOwnUsage(key, timeZone);
-  if (typeof usage === 'string') {
-    status.textContent = texts[usage];
+  if ('problem' in usage) {
+    status.textContent = usage.problem;
     shown.replaceChildren();
-    sessionStorage.removeItem(STORED);
+    // Any other may be good again in a while.
+    if (usage.problem === texts.refused) sessionStorage.removeItem(STORED);
     return;
   }
   sessionStorage.setItem(STORED, key);
@@ -256,20 +257,27 @@ interface OwnBudget {
   readonly ends_at: string;
 }
 
-/** @returns why there is none: the key is refused, or nobody answers */
-async function fetchOwnUsage(
-  key: string,
-  timeZone: string,
-): Promise<OwnUsage | 'refused' | 'failed'> {
+interface NoUsage {
+  /** In words: the key is unknown, does not serve now, or nobody answers. */
+  readonly problem: string;
+}
+
+async function fetchOwnUsage(key: string, timeZone: string): Promise<OwnUsage | NoUsage> {
+  // No header can hold anything else.
+  if (!/^[\x21-\x7e]+$/.test(key)) return { problem: texts.refused };
   try {
     const answer = await fetch(`/v1/usage?time_zone=${encodeURIComponent(timeZone)}`, {
       headers: { authorization: `Bearer ${key}` },
       credentials: 'omit',
       cache: 'no-store',
     });
-    if (answer.status === 401 || answer.status === 403) return 'refused';
-    return answer.ok ? ((await answer.json()) as OwnUsage) : 'failed';
+    if (answer.status === 401) return { problem: texts.refused };
+    if (answer.status === 403) {
+      const { error } = (await answer.json()) as { readonly error: { readonly message: string } };
+      return { problem: texts.rejected(error.message) };
+    }
+    return answer.ok ? ((await answer.json()) as OwnUsage) : { problem: texts.failed };
   } catch {
-    return 'failed';
+    return { problem: texts.failed };
   }
 }

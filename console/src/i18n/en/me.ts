@@ -7,6 +7,7 @@ export const me = {
   show: 'Show usage',
   forget: 'Forget key',
   refused: 'This key is not accepted. Check that it is complete.',
+  rejected: (reason: string) => `The gateway refuses this key: ${reason}`,
   failed: 'The gateway cannot be reached or refused the request.',
   loading: 'Loading…',
   budgets: 'Budgets and limits',

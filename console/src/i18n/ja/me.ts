@@ -9,6 +9,7 @@ export const me: MeTexts = {
   show: '使用量を表示',
   forget: 'キーを消去',
   refused: 'このキーは受け付けられません。全体が入力されているか確認してください。',
+  rejected: (reason) => `ゲートウェイがこのキーを拒否しました: ${reason}`,
   failed: 'ゲートウェイに接続できないか、リクエストが拒否されました。',
   loading: '読み込み中…',
   budgets: '予算と制限',

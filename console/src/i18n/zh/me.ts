@@ -9,6 +9,7 @@ export const me: MeTexts = {
   show: '查看用量',
   forget: '清除密钥',
   refused: '此密钥不被接受。请检查是否完整。',
+  rejected: (reason) => `网关拒绝此密钥：${reason}`,
   failed: '无法连接网关，或请求被拒绝。',
   loading: '正在加载…',
   budgets: '预算与限制',
