@@ -91,7 +91,7 @@ interface ApiKeysOptions {
   readonly counters: Counters;
   readonly budgets: Budgets;
   /** The other processes with the same keys; without it there are none. */
-  readonly cluster?: Pick<Cluster, 'notices'> | undefined;
+  readonly cluster?: Pick<Cluster, 'notices' | 'replica' | 'state' | 'subscribe'> | undefined;
   readonly log?: LineLog | undefined;
 }
 
@@ -135,7 +135,7 @@ export class ApiKeys {
     const { store, clock, cluster, log } = options;
     this.#options = options;
     this.#copy = new StoredCopy({
-      ...{ what: 'Keys', log, clock },
+      ...{ what: 'Keys', log, clock, cluster },
       read: () => store.list(),
       take: (keys) => this.#takeAll(keys),
     });
@@ -190,7 +190,7 @@ export class ApiKeys {
     const digest = digestKeySecret(secret, digestKey);
     await store.insert(key, digest);
     const kept = this.#keep({ key, digest, previous: [], use: undefined, addresses: new Map() });
-    this.#changed(key.id);
+    await this.#changed(key.id);
     return { listed: this.#show(kept), secret };
   }
 
@@ -217,7 +217,7 @@ export class ApiKeys {
     await this.#options.store.update(key);
     kept.key = { ...key, lastUsedAt: kept.key.lastUsedAt };
     kept.checks = createChecks(key);
-    this.#changed(id);
+    await this.#changed(id);
     return this.#show(kept);
   }
 
@@ -257,7 +257,7 @@ export class ApiKeys {
     this.#byId.delete(id);
     this.isEmpty = this.#byId.size === 0;
     this.#forgetDigests(kept);
-    this.#changed(id);
+    await this.#changed(id);
   }
 
   /** Calls back with the id of each key that is made, changed or removed; the answer ends it. */
@@ -406,7 +406,7 @@ export class ApiKeys {
     await this.#options.store.replaceSecret(key, secrets.digest, secrets.previous);
     kept.key = { ...key, lastUsedAt: kept.key.lastUsedAt };
     this.#setSecrets(kept, secrets);
-    this.#changed(key.id);
+    await this.#changed(key.id);
   }
 
   #setSecrets(kept: Kept, { digest, previous }: Pick<Kept, 'digest' | 'previous'>): void {
@@ -465,10 +465,12 @@ export class ApiKeys {
     return kept;
   }
 
-  #changed(id: string): void {
+  /** Resolves when it holds in every process. */
+  #changed(id: string): Promise<void> {
     this.#copy.noteChange();
     this.#listeners.tell(id);
     this.#tell({ kind: 'stored' });
+    return this.#copy.taken();
   }
 
   #tell(notice: KeyNotice, canWait?: CanWait<KeyNotice>): void {

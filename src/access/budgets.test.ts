@@ -232,24 +232,25 @@ async function openWorkers() {
   const hub = new Hub(clock);
   const { budgets: store, clientKeys } = createMemoryAccessStores();
   let reading: Promise<void> | undefined;
-  const slow = {
-    ...store,
-    async list(since: number) {
-      const found = await store.list(since);
-      await reading;
-      return found;
-    },
+  const slowly = async <Found>(found: Promise<Found>): Promise<Found> => {
+    await found;
+    await reading;
+    return found;
   };
-  const join = (replica: string, budgetStore = store) => {
+  const slow = {
+    budgets: { ...store, list: (since: number) => slowly(store.list(since)) },
+    keys: { ...clientKeys, list: () => slowly(clientKeys.list()) },
+  };
+  const join = (replica: string, stores = { budgets: store, keys: clientKeys }) => {
     const [parentEnd, channel] = createChannel();
     const leave = serveWorker(hub, parentEnd);
     const onFault = (error: unknown): void => expect.fail(String(error));
     const cluster = createWorkerCluster({ replica, channel, clock, onFault });
     const counters = new Counters({ bank: cluster.bank, clock });
     const parts = { clock, cluster, counters, createId: (prefix: string) => `${prefix}1` };
-    const budgets = new Budgets({ store: budgetStore, ...parts });
+    const budgets = new Budgets({ store: stores.budgets, ...parts });
     const digestKey = Buffer.alloc(32, 1);
-    const keys = new ApiKeys({ store: clientKeys, digestKey, budgets, ...parts });
+    const keys = new ApiKeys({ store: stores.keys, digestKey, budgets, ...parts });
     return { budgets, keys, cluster, leave };
   };
   const [one, other] = [join('one'), join('other', slow)];
@@ -271,7 +272,7 @@ async function openWorkers() {
 test('what is used of a budget while others read it is the same everywhere', async () => {
   const { clock, one, id, used, readSlowly } = await openWorkers();
   await readSlowly(async () => {
-    await one.budgets.create(dailyBudget(id, 'requests', 9));
+    void one.budgets.create(dailyBudget(id, 'requests', 9));
     await clock.advance(0);
     await one.keys.admit(id, call(9));
     await one.keys.admit(id, call(9));
@@ -280,6 +281,49 @@ test('what is used of a budget while others read it is the same everywhere', asy
   expect(used()).toEqual([2, 2]);
   await clock.advance(2_000);
   expect(used()).toEqual([2, 2]);
+});
+
+test('a budget and the limits of a key that are answered to be changed are so at every process', async () => {
+  const { clock, one, other, id, readSlowly } = await openWorkers();
+  const known: unknown[] = [];
+  const changeSlowly = (change: Promise<unknown>): Promise<void> =>
+    readSlowly(async () => {
+      void change.then(() =>
+        known.push([
+          other.budgets.list()[0]?.budget.amount,
+          other.keys.get(id)?.key.requestsPerMinute,
+        ]),
+      );
+      await clock.advance(1_000);
+    });
+  const { budget } = await one.budgets.create(dailyBudget(id, 'requests', 9));
+  await changeSlowly(one.budgets.change(budget.id, { amount: 5 }, undefined));
+  await changeSlowly(one.keys.change(id, { requestsPerMinute: 7 }, undefined));
+  await changeSlowly(one.budgets.remove(budget.id));
+  await changeSlowly(one.budgets.create(dailyBudget(id, 'tokens', 500)));
+  expect(known).toEqual([
+    [5, undefined],
+    [5, 7],
+    [undefined, 7],
+    [500, 7],
+  ]);
+});
+
+test('a change is answered where another process hangs or is gone', async () => {
+  const { clock, one, other, id } = await openWorkers();
+  other.cluster.close();
+  let isMade = false;
+  void one.budgets.create(dailyBudget(id, 'tokens', 500)).then(() => {
+    isMade = true;
+  });
+  await clock.advance(4_900);
+  expect(isMade).toBe(false);
+  await clock.advance(100);
+  expect(isMade).toBe(true);
+  const changed = one.keys.change(id, { requestsPerMinute: 7 }, undefined);
+  await clock.advance(0);
+  other.leave();
+  expect(await changed).toMatchObject({ key: { requestsPerMinute: 7 } });
 });
 
 test('what is used of a budget and read before it is told counts once', async () => {

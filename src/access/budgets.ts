@@ -166,7 +166,7 @@ interface BudgetsOptions {
   readonly counters: Counters;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
-  readonly cluster?: Pick<Cluster, 'notices' | 'subscribe'> | undefined;
+  readonly cluster?: Pick<Cluster, 'notices' | 'replica' | 'state' | 'subscribe'> | undefined;
   /** What records say was used since a time, for a budget that begins within its period. */
   readonly usedSince?: ((budget: NewBudget, from: number) => Promise<number>) | undefined;
   readonly log?: LineLog | undefined;
@@ -237,7 +237,7 @@ export class Budgets {
       failure: 'The use of budgets cannot be saved; requests go on without it.',
     });
     this.#copy = new StoredCopy({
-      ...{ what: 'Budgets', log, clock },
+      ...{ what: 'Budgets', log, clock, cluster },
       read: () => store.list(clock.now() - MAX_PERIOD_MS),
       take: (all) => this.#takeAll(all),
     });
@@ -280,7 +280,7 @@ export class Budgets {
     const uses = await store.addUses([{ budgetId: budget.id, at: from, used }]);
     uses.forEach(this.#learnStored);
     const kept = this.#keep(budget);
-    this.#changed();
+    await this.#changed();
     return this.#stateOf(kept);
   }
 
@@ -306,7 +306,7 @@ export class Budgets {
     const budget: Budget = { ...known, amount, isHard, warnPercent, revision: revised };
     await this.#options.store.update(budget);
     kept.budget = budget;
-    this.#changed();
+    await this.#changed();
     return this.#stateOf(kept);
   }
 
@@ -316,7 +316,7 @@ export class Budgets {
     await this.#options.store.remove(id);
     this.#byId.delete(id);
     this.isEmpty = this.#byId.size === 0;
-    this.#changed();
+    await this.#changed();
   }
 
   /** Those of a key go with it. @throws StoreError */
@@ -472,9 +472,11 @@ export class Budgets {
     if (use.used > (this.#stored.get(name)?.used ?? -1)) this.#stored.set(name, use);
   };
 
-  #changed(): void {
+  /** Resolves when it holds in every process. */
+  #changed(): Promise<void> {
     this.#copy.noteChange();
     this.#tell({ kind: 'stored' });
+    return this.#copy.taken();
   }
 
   #tell(notice: BudgetNotice, canWait?: CanWait<BudgetNotice>): void {

@@ -2,15 +2,21 @@
 
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { WarnLog } from '../lib/log.ts';
+import type { Cluster } from './cluster.ts';
+import { createHearing } from './hearing.ts';
 
 /** What cannot be read although the database answers, as a lock holds it or all connections are at work. */
 const RETRY_MS = 5000;
+/** Who takes longer to read what was changed hangs. */
+const TAKEN_MS = 5000;
 
 interface StoredCopyOptions<Stored> {
   /** Such as `Keys`. */
   readonly what: string;
   readonly log: WarnLog | undefined;
   readonly clock: Pick<Clock, 'startTimer'>;
+  /** Where changes are waited for until all others have them. */
+  readonly cluster?: Pick<Cluster, 'notices' | 'replica' | 'state' | 'subscribe'> | undefined;
   read(): Promise<Stored>;
   take(stored: Stored): void;
 }
@@ -24,14 +30,30 @@ export class StoredCopy<Stored> {
   #isFailing = false;
   #retry: Timer | undefined;
   #isClosed = false;
+  readonly #hearing: ReturnType<typeof createHearing> | undefined;
 
   constructor(options: StoredCopyOptions<Stored>) {
     this.#options = options;
+    const { cluster, clock, what } = options;
+    this.#hearing =
+      cluster &&
+      createHearing({
+        ...{ cluster, clock, subject: what, mostMs: TAKEN_MS },
+        taken: async () => {
+          await this.settled;
+          return !this.#isFailing;
+        },
+      });
   }
 
   /** A change of this process is stored, and taken over here in this turn. */
   noteChange(): void {
     this.#ownChanges += 1;
+  }
+
+  /** Resolves when all others have what was told to be stored, or had the time to. */
+  async taken(): Promise<void> {
+    await this.#hearing?.heard();
   }
 
   /** Once more where it is asked for while it runs. What cannot be read now stays as it was until it can. */
@@ -59,6 +81,7 @@ export class StoredCopy<Stored> {
 
   close(): void {
     this.#isClosed = true;
+    this.#hearing?.close();
     this.#retry?.cancel();
   }
 

@@ -1,6 +1,7 @@
 // Responses stored for later requests of the same client key, at whichever process they come.
 
-import { type Cluster, othersOf, type Topic, Waits } from '../cluster/cluster.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
+import { createHearing } from '../cluster/hearing.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 
@@ -370,7 +371,7 @@ function createResponseMemory({
 }
 
 interface StoreSharing {
-  readonly cluster: Pick<Cluster, 'replica' | 'notices' | 'state'>;
+  readonly cluster: Pick<Cluster, 'replica' | 'notices' | 'state' | 'subscribe'>;
   readonly clock: Pick<Clock, 'startTimer'>;
 }
 
@@ -383,14 +384,6 @@ interface StoreNotice {
 const TOPIC: Topic<StoreNotice> = { name: 'stored responses 1' };
 /** A save that takes longer is not waited for. */
 const SAVE_MS = 2000;
-/** With the answer of a process comes what it told before. */
-interface HearingNotice {
-  readonly kind: 'asked' | 'answered';
-  readonly asker: string;
-  readonly question: number;
-}
-
-const HEARING: Topic<HearingNotice> = { name: 'hearing of responses 1' };
 /** Who has not answered by then hangs, or is gone. */
 const HEARD_MS = 300;
 
@@ -414,14 +407,7 @@ function followOthers(
     };
     saving.set(key, one);
   };
-  let questions = 0;
-  const answers = new Waits<[from: string, question: number]>(clock, HEARD_MS);
-  cluster.notices.listen(HEARING, {
-    take(notice, from) {
-      if (notice.kind === 'asked') cluster.notices.tell(HEARING, { ...notice, kind: 'answered' });
-      else if (notice.asker === cluster.replica) answers.tell(from, notice.question);
-    },
-  });
+  const { heard } = createHearing({ cluster, clock, subject: 'responses', mostMs: HEARD_MS });
   cluster.notices.listen(TOPIC, {
     take({ kind, key }) {
       memory.remove(key);
@@ -434,20 +420,7 @@ function followOthers(
     tell(kind: StoreNotice['kind'], key: string): void {
       if (cluster.state().replicas.length > 1) cluster.notices.tell(TOPIC, { kind, key });
     },
-    /** Resolves when what was told until now is heard here; false where nobody else is there to tell it. */
-    async heard(): Promise<boolean> {
-      const unheard = new Set(othersOf(cluster));
-      if (unheard.size === 0) return false;
-      questions += 1;
-      const question = questions;
-      const answered = answers.until((from, of) => {
-        if (of === question) unheard.delete(from);
-        return unheard.size === 0;
-      });
-      cluster.notices.tell(HEARING, { kind: 'asked', asker: cluster.replica, question });
-      await answered;
-      return true;
-    },
+    heard,
     /** Resolves when what others were saving under keys of this beginning is in the store. */
     async saved(start: string): Promise<void> {
       if (saving.size === 0) return;

@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Budget, CreatedKey, Key, KeyList } from '../../src/admin/contract.ts';
+import type { CreatedKey, Key, KeyList } from '../../src/admin/contract.ts';
 import { callAdmin } from '../support/admin-api.ts';
 import { isInstalled } from '../support/debian-packages.ts';
 import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
@@ -64,7 +64,6 @@ describe.skipIf(!isWhole)('three replicas', () => {
 
   test('the requests of a key are limited exactly over all of them', async () => {
     const key = await makeKey(at(0).url, { name: 'Ada', requestsPerMinute: 100 });
-    await everywhere(key);
     const statuses = await Promise.all(
       Array.from({ length: 240 }, (_, index) => ask(at(index).url, key)),
     );
@@ -146,7 +145,6 @@ describe.skipIf(!isWhole)('three replicas', () => {
     'no request is lost that a balancer may send again while %s is killed and comes back',
     async (_what, fault) => {
       const key = await makeKey(at(0).url, { name: `for ${_what}` });
-      await everywhere(key);
       let isOver = false;
       const failures: string[] = [];
       let answered = 0;
@@ -171,7 +169,6 @@ describe.skipIf(!isWhole)('three replicas', () => {
 
   test('a stream whose replica is killed never ends as if it were whole', async () => {
     const key = await makeKey(at(0).url, { name: 'Cid' });
-    await everywhere(key);
     const place = 2;
     const response = await send(at(place).url, key, { stream: true, prompt: 'UPSTREAM-SLOW 500' });
     const reader = response.body?.getReader();
@@ -206,19 +203,11 @@ describe.skipIf(!isWhole)('three replicas', () => {
     return String(last);
   }
 
-  /** Until every replica knows the key. */
-  async function everywhere(key: string): Promise<void> {
-    for (const { url } of gateways) await expect.poll(() => list(url, key)).toBe(200);
-  }
-
-  /** Of a key, and known to every replica: who does not know it counts nothing. */
+  /** Of a key. Every replica knows it once this is answered. */
   async function makeBudget(made: string, secret: string, budget: object): Promise<void> {
-    await everywhere(secret);
     const subject = (await keysOf(made)).find(({ prefix }) => secret.startsWith(prefix))?.id;
     const input = { scope: 'key', subject, period: 'day', ...budget };
-    const { id } = await api<Budget>(made, ['POST', '/api/budgets'], input);
-    for (const { url } of gateways)
-      await expect.poll(() => api(url, ['GET', `/api/budgets/${id}`])).toMatchObject({ id });
+    await api(made, ['POST', '/api/budgets'], input);
   }
 });
 
@@ -248,13 +237,6 @@ function send(
 
 async function ask(url: string, key: string): Promise<number> {
   const response = await send(url, key);
-  await response.text();
-  return response.status;
-}
-
-/** Needs a key, and counts against no limit. */
-async function list(url: string, key: string): Promise<number> {
-  const response = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
   await response.text();
   return response.status;
 }
