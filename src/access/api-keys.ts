@@ -325,13 +325,13 @@ export class ApiKeys {
       throw rejected(message);
     }
     const { budgets } = this.#options;
-    const counted = budgets.wants(this.#subjectOf(keyId), cost);
+    const call = budgets.open(this.#subjectOf(keyId), cost);
     const rated = kept?.meter.wants(kept.key) ?? [];
     const longest = cost.most?.answerTokens ?? 0;
     const passed = (outcome: Grant | GatewayError): Reservation => {
       if (outcome instanceof GatewayError) throw outcome;
       const settleKey = kept?.meter.begin(cost, kept.key);
-      const settleBudgets = budgets.begin(counted, outcome, cost);
+      const settleBudgets = call.begin(outcome);
       let isOpen = true;
       return {
         answerTokens: outcome.answerTokens < longest ? outcome.answerTokens : undefined,
@@ -344,7 +344,7 @@ export class ApiKeys {
         },
       };
     };
-    const outcome = takeAll([...counted, ...rated], longest);
+    const outcome = takeAll([...call.wants, ...rated], longest);
     return outcome instanceof Promise ? outcome.then(passed) : passed(outcome);
   }
 

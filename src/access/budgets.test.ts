@@ -6,11 +6,12 @@ import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryAccessStores } from '../../test/support/memory-access-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { Counters, LocalBank } from '../cluster/counters.ts';
-import { Hub } from '../cluster/memory.ts';
+import { createMemoryCluster, Hub } from '../cluster/memory.ts';
 import { createWorkerCluster, serveWorker } from '../cluster/parent.ts';
 import { ApiKeys } from './api-keys.ts';
 import {
   BUDGET_PERIODS,
+  BUDGET_UNITS,
   Budgets,
   type BudgetUnit,
   levelOf,
@@ -307,6 +308,41 @@ test('a budget and the limits of a key that are answered to be changed are so at
     [undefined, 7],
     [500, 7],
   ]);
+});
+
+test('what runs while a budget is made is counted in it when it ends, at once and wherever that is', async () => {
+  const clock = createFakeClock(NOON);
+  const hub = new Hub(clock);
+  const { budgets: store, clientKeys } = createMemoryAccessStores();
+  const waiting: (() => void)[] = [];
+  let count = 0;
+  const join = (replica: string) => {
+    const onFault = (error: unknown): void => expect.fail(String(error));
+    const member = createMemoryCluster({ replica, clock, hub, onFault });
+    const { tell, listen } = member.notices;
+    // What may wait is told in the end only.
+    const late: typeof tell = (topic, notice, canWait) => {
+      if (canWait === undefined) tell(topic, notice);
+      else waiting.push(() => tell(topic, notice));
+    };
+    const cluster = { ...member, notices: { tell: late, listen } };
+    const counters = new Counters({ bank: cluster.bank, clock });
+    const parts = { clock, cluster, counters, createId: (prefix: string) => `${prefix}${++count}` };
+    const budgets = new Budgets({ store, ...parts });
+    const digestKey = Buffer.alloc(32, 1);
+    return { budgets, keys: new ApiKeys({ store: clientKeys, digestKey, budgets, ...parts }) };
+  };
+  const [one, other] = [join('one'), join('other')];
+  const { id } = (await one.keys.create({ name: 'Ada' })).listed.key;
+  const running = await Promise.all([one, other].map(({ keys }) => keys.admit(id, call(500))));
+  for (const unit of BUDGET_UNITS)
+    await one.budgets.create(dailyBudget(id, unit, unit === 'requests' ? 2 : 9000));
+  running[0]?.settle({ tokens: 300, images: 1, nanos: 200 });
+  running[1]?.settle({ tokens: 100, images: 0, nanos: 700 });
+  expect(attempt(other.keys, id)).toMatchObject({ kind: 'quota-exhausted' });
+  for (const tell of waiting) tell();
+  for (const { budgets } of [one, other])
+    expect(budgets.list().map(({ used }) => used)).toEqual([2, 1, 400, 900]);
 });
 
 test('a change is answered where another process hangs or is gone', async () => {

@@ -216,6 +216,8 @@ export class Budgets {
   readonly #byId = new Map<string, Kept>();
   /** Asked with every request. */
   isEmpty = true;
+  /** How many this process has come to know. */
+  #learned = 0;
   readonly #unsaved: WriteBehind<BudgetUse>;
   /** Process → name of a counter → its share. */
   readonly #shares = new Map<string, Map<string, Share>>();
@@ -280,6 +282,8 @@ export class Budgets {
     const uses = await store.addUses([{ budgetId: budget.id, at: from, used }]);
     uses.forEach(this.#learnStored);
     const kept = this.#keep(budget);
+    // Calls that run are counted behind, from here on.
+    await kept.period.counter.take(0, budget.amount);
     await this.#changed();
     return this.#stateOf(kept);
   }
@@ -332,7 +336,24 @@ export class Budgets {
   }
 
   /** What a call needs of its budgets. @throws GatewayError forbidden for what no period has room for */
-  wants(subject: BudgetSubject, cost: CallCost): readonly BudgetWant[] {
+  open(subject: BudgetSubject, cost: CallCost): BudgetCall {
+    const known = this.#learned;
+    const wants = this.#wants(subject, cost);
+    return {
+      wants,
+      begin: (grant) => {
+        const settle = this.#begin(wants, grant);
+        return (used) => {
+          const spent = (unit: BudgetUnit): number =>
+            usedOf(unit, used) ?? mostOf(unit, cost, grant.answerTokens);
+          settle(spent);
+          if (this.#learned !== known) this.#countLate(subject, wants, spent);
+        };
+      },
+    };
+  }
+
+  #wants(subject: BudgetSubject, cost: CallCost): readonly BudgetWant[] {
     const now = this.#options.clock.now();
     return this.#matching(subject).flatMap((kept) => {
       const { budget } = kept;
@@ -345,12 +366,7 @@ export class Budgets {
     });
   }
 
-  /** Counts what was taken. @returns what takes the real use of the call, once it has ended */
-  begin(
-    wants: readonly BudgetWant[],
-    { held, answerTokens }: Grant,
-    cost: CallCost,
-  ): (used: Partial<CallUse>) => void {
+  #begin(wants: readonly BudgetWant[], { held }: Grant): (spent: Spending) => void {
     const running = wants.flatMap(({ budget, period }, index) => {
       const open = held[index] ?? 0;
       if (budget.unit !== 'requests') {
@@ -360,13 +376,26 @@ export class Budgets {
       this.#count(budget, period, { used: 1 });
       return [];
     });
-    return (used) => {
+    return (spent) => {
       for (const { budget, period, open } of running) {
-        const spent = usedOf(budget.unit, used) ?? mostOf(budget.unit, cost, answerTokens);
-        period.counter.settle(open, spent);
-        this.#count(budget, period, { open: -open, used: spent });
+        const used = spent(budget.unit);
+        period.counter.settle(open, used);
+        this.#count(budget, period, { open: -open, used });
       }
     };
+  }
+
+  /** Of a call that ran when a budget was made, which took nothing of it. */
+  #countLate(subject: BudgetSubject, wants: readonly BudgetWant[], spent: Spending): void {
+    const now = this.#options.clock.now();
+    for (const kept of this.#matching(subject)) {
+      const { budget } = kept;
+      if (wants.some((want) => want.budget.id === budget.id)) continue;
+      const period = this.#periodOf(kept, now);
+      const used = spent(budget.unit);
+      period.counter.settle(0, used);
+      this.#count(budget, period, { used });
+    }
   }
 
   async close(): Promise<void> {
@@ -396,6 +425,7 @@ export class Budgets {
     const period = this.#openPeriod(budget, this.#options.clock.now());
     const kept: Kept = { budget, period };
     this.#byId.set(budget.id, kept);
+    this.#learned += 1;
     this.isEmpty = false;
     return kept;
   }
@@ -539,10 +569,19 @@ export class Budgets {
   }
 }
 
+interface BudgetCall {
+  readonly wants: readonly Want[];
+  /** Counts what was taken. @returns what takes the real use of the call, once it has ended */
+  begin(grant: Grant): (used: Partial<CallUse>) => void;
+}
+
 interface BudgetWant extends Want {
   readonly budget: Budget;
   readonly period: Period;
 }
+
+/** What a call used, in the unit of a budget. */
+type Spending = (unit: BudgetUnit) => number;
 
 interface WantContext {
   readonly cost: CallCost;
@@ -602,8 +641,7 @@ function mostOf(
 }
 
 function usedOf(unit: BudgetUnit, { tokens, images, nanos }: Partial<CallUse>): number | undefined {
-  if (unit === 'tokens') return tokens;
-  return unit === 'images' ? images : nanos;
+  return { requests: 1, images, tokens, money: nanos }[unit];
 }
 
 /** What no period has room for is not to be tried again in the next. @throws GatewayError forbidden */

@@ -245,26 +245,18 @@ export async function metered(
   run: () => Promise<void>,
 ): Promise<void> {
   const { keys, budgets } = exchange.edge.access;
-  // Nothing is counted before calls.
-  if (keys.isEmpty && budgets.isEmpty) return run();
   const { clientKeyId, record } = exchange;
   const { model } = metering.call;
-  const units = keys.unitsFor(clientKeyId);
-  const needsImages = units.has('images') || units.has('money');
-  const asked = readAsked(metering);
-  const images = needsImages ? await countImages(exchange, model, asked) : 0;
-  const cost: CallCost = {
-    tokens: estimateTokens(exchange, metering, asked),
-    images,
-    most: await estimateMost(exchange, metering, { ...asked, units, images }),
-  };
-  exchange.limits = () => keys.limitStates(clientKeyId);
+  const isUncounted = (): boolean => keys.isEmpty && budgets.isEmpty;
+  const cost = isUncounted() ? NO_COST : await estimateCost(exchange, metering);
+  if (cost !== NO_COST) exchange.limits = () => keys.limitStates(clientKeyId);
   const admitted = keys.admit(clientKeyId, { model, ...cost });
   const reservation = admitted instanceof Promise ? await admitted : admitted;
   exchange.answerTokens = reservation.answerTokens;
   noteShorter(exchange);
-  const settle = (outcome: 'answered' | 'failed'): void =>
-    reservation.settle(readUse(exchange, cost, outcome));
+  const settle = (outcome: 'answered' | 'failed'): void => {
+    if (!isUncounted()) reservation.settle(readUse(exchange, cost, outcome));
+  };
   try {
     await run();
   } catch (error) {
@@ -272,6 +264,23 @@ export async function metered(
     throw error;
   }
   settle(record.error === undefined ? 'answered' : 'failed');
+}
+
+/** Where nothing is counted when a call begins: a budget may be made while it runs. */
+const NO_COST: CallCost = { tokens: 0, images: 0 };
+
+async function estimateCost(exchange: Exchange, metering: MeteredCall): Promise<CallCost> {
+  const { clientKeyId, edge } = exchange;
+  const { model } = metering.call;
+  const units = edge.access.keys.unitsFor(clientKeyId);
+  const needsImages = units.has('images') || units.has('money');
+  const asked = readAsked(metering);
+  const images = needsImages ? await countImages(exchange, model, asked) : 0;
+  return {
+    tokens: estimateTokens(exchange, metering, asked),
+    images,
+    most: await estimateMost(exchange, metering, { ...asked, units, images }),
+  };
 }
 
 function noteShorter({ receipt, answerTokens }: Exchange): void {

@@ -268,6 +268,23 @@ test('limits answer 429 with the wait, and what was used is counted at the end',
   expect(fast.body).toMatchObject({ kind: 'rate-limited' });
 });
 
+test('the first budget of all counts what ran when it was made', async () => {
+  const made = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const { call, access } = await startGuarded({}, async () => {
+    begun.resolve();
+    await made.promise;
+    return { kind: 'reply', body: {} };
+  });
+  const running = call(CHAT, { body: ASK, headers: bearer(API_KEY) });
+  await begun.promise;
+  const ofAll = { scope: 'gateway', subject: undefined } as const;
+  await access.budgets.create({ ...dailyBudget('', 'requests', 1), ...ofAll });
+  made.resolve();
+  expect((await running).status).toBe(200);
+  expect((await call(CHAT, { body: ASK, headers: bearer(API_KEY) })).status).toBe(429);
+});
+
 test('a call that failed before it began costs the request and no tokens', async () => {
   const { call, addKey, access } = await startGuarded({}, () => Promise.reject(new Error('down')));
   const { id, secret } = await addKey({});
