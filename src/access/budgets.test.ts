@@ -12,10 +12,12 @@ import { ApiKeys } from './api-keys.ts';
 import {
   BUDGET_PERIODS,
   BUDGET_UNITS,
+  type BudgetStore,
   Budgets,
   type BudgetUnit,
   levelOf,
   type NewBudget,
+  type StoredBudgets,
   sayBudget,
 } from './budgets.ts';
 import type { CallCost, Reservation } from './usage-window.ts';
@@ -225,6 +227,24 @@ test('a budget that is made within its period counts what records say was used i
   expect(await budgets.create(monthly)).toMatchObject({ used: 7 });
   expect(asked).toEqual([[monthly, Date.parse('2026-11-01T00:00:00+01:00')]]);
   expect([isAdmitted(attempt(keys, id)), isAdmitted(attempt(keys, id))]).toEqual([true, false]);
+});
+
+test('no process finds a budget without what was used of it before', async () => {
+  const { budgets: store } = createMemoryAccessStores();
+  const found: StoredBudgets[] = [];
+  const looking = async <Done>(done: Promise<Done>): Promise<Done> => {
+    await done;
+    found.push(await store.list(0));
+    return done;
+  };
+  const watched: BudgetStore = {
+    ...store,
+    insert: (...made) => looking(store.insert(...made)),
+    addUses: (uses) => looking(store.addUses(uses)),
+  };
+  const { budgets, id } = await open({ store: watched, usedSince: async () => 7 });
+  await budgets.create(dailyBudget(id, 'requests', 8));
+  for (const { uses } of found) expect(uses).toMatchObject([{ used: 7 }]);
 });
 
 /** Two workers with one budget store, of which one is slow to read it. */

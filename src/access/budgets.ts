@@ -95,7 +95,8 @@ export interface StoredBudgets {
 export interface BudgetStore {
   /** @param since uses of periods that began earlier are left out */
   list(since: number): Promise<StoredBudgets>;
-  insert(budget: Budget): Promise<void>;
+  /** @param use what was used of it before it was made */
+  insert(budget: Budget, use: BudgetUse): Promise<void>;
   /** @throws StoreError `missing`, or `stale` when the stored revision is not the one before */
   update(budget: Budget): Promise<void>;
   /** False when there was none. Its uses go with it. */
@@ -278,9 +279,9 @@ export class Budgets {
     if (problem !== undefined) throw invalidRequest(fieldOf(problem), told`${problem}.`);
     const { from } = periodAt(budget, now);
     const used = (await usedSince?.(input, from)) ?? 0;
-    await store.insert(budget);
-    const uses = await store.addUses([{ budgetId: budget.id, at: from, used }]);
-    uses.forEach(this.#learnStored);
+    const use = { budgetId: budget.id, at: from, used };
+    await store.insert(budget, use);
+    this.#learnStored(use);
     const kept = this.#keep(budget);
     // Calls that run are counted behind, from here on.
     await kept.period.counter.take(0, budget.amount);

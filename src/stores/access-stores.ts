@@ -295,7 +295,11 @@ export function createBudgetStore(database: Database): BudgetStore {
         const uses = builder.selectFrom('budget_uses').selectAll().where('at', '>=', since);
         return { budgets: rows.flatMap(toBudget), uses: yield* rowsOf(uses) };
       }),
-    insert: (budget) => database.write('power-cut', () => insert('budgets', [budget])),
+    insert: (budget, use) =>
+      database.write('power-cut', function* () {
+        yield* insert('budgets', [budget]);
+        yield* insert('budget_uses', [use]);
+      }),
     update: ({ id, amount, isHard, warnPercent, revision }) =>
       database.write('power-cut', () =>
         revise(

@@ -145,24 +145,28 @@ const OF_ALL: Budget = {
   ...{ amount: 0, isHard: false, createdAt: 500 },
 };
 
+const unused = (at: number) => ({ budgetId: BUDGET.id, at, used: 0 });
+
 function describeBudgets(open: Open): void {
   test('budgets come back whole, in the order they were made, with what was used since a time', async () => {
     const { store, reopen } = open();
-    await store.budgets.insert(BUDGET);
-    await store.budgets.insert(OF_ALL);
+    await store.budgets.insert(BUDGET, unused(2_000));
+    await store.budgets.insert(OF_ALL, { budgetId: OF_ALL.id, at: 3_000, used: 7 });
     await store.budgets.addUses([
       { budgetId: BUDGET.id, at: 2_000, used: 1 },
       { budgetId: BUDGET.id, at: 3_000, used: 2 },
     ]);
-    expect(await (await reopen()).budgets.list(3_000)).toEqual({
-      budgets: [BUDGET, OF_ALL],
-      uses: [{ budgetId: BUDGET.id, at: 3_000, used: 2 }],
-    });
+    const { budgets, uses } = await (await reopen()).budgets.list(3_000);
+    expect(budgets).toEqual([BUDGET, OF_ALL]);
+    expect(uses.toSorted((one, other) => one.used - other.used)).toEqual([
+      { budgetId: BUDGET.id, at: 3_000, used: 2 },
+      { budgetId: OF_ALL.id, at: 3_000, used: 7 },
+    ]);
   });
 
   test('a change of a budget comes behind the revision before alone', async () => {
     const { budgets } = open().store;
-    await budgets.insert(BUDGET);
+    await budgets.insert(BUDGET, unused(0));
     const changed: Budget = {
       ...BUDGET,
       ...{ amount: 5, isHard: false, warnPercent: 100, revision: 2 },
@@ -176,7 +180,7 @@ function describeBudgets(open: Open): void {
 
   test('what several processes add at once is added up, and leaves with its budget', async () => {
     const { store, reopen } = open();
-    await store.budgets.insert(BUDGET);
+    await store.budgets.insert(BUDGET, unused(2_000));
     const use = { budgetId: BUDGET.id, at: 2_000, used: 2 ** 40 };
     const foreign = { ...use, budgetId: 'budget_none' };
     const later = { ...use, at: 3_000 };

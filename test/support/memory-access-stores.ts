@@ -111,8 +111,9 @@ function createBudgets(): BudgetStore {
       budgets: [...kept.values()],
       uses: [...uses.values()].filter(({ at }) => at >= since),
     }),
-    async insert(budget) {
+    async insert(budget, use) {
       kept.set(budget.id, budget);
+      uses.set(`${use.budgetId} ${use.at}`, use);
     },
     async update(budget) {
       const known = kept.get(budget.id);
