@@ -18,7 +18,7 @@ import { keepUp, openCluster, shareSettings } from './compose/cluster.ts';
 import { recordEdits } from './compose/config-file.ts';
 import { type Foundation, type GatewayContext, openFoundation } from './compose/foundation.ts';
 import { listenerUrl, type ObservationParts, openObservation } from './compose/monitor.ts';
-import { createCallPrices, createUsedSince } from './compose/pricing.ts';
+import { createCallPrices, createUsedIn } from './compose/pricing.ts';
 import { openTraffic } from './compose/traffic.ts';
 import { configPath, type Settings } from './config/effective.ts';
 import { createId } from './lib/ids.ts';
@@ -100,7 +100,7 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
       pending: sealedValues(context, foundation, 'sign-in at the provider'),
     },
     redactorFor: traffic.redactorFor,
-    usedSince: createUsedSince(foundation.stores.requests, clock),
+    usedIn: createUsedIn(foundation.stores.requests),
   });
   let { port } = config.current();
   const listener = {

@@ -13,6 +13,7 @@ import {
   Budgets,
   MAX_PERIOD_MS,
   type NewBudget,
+  type PeriodSpan,
   type StoredBudgets,
 } from './budgets.ts';
 import {
@@ -66,8 +67,8 @@ export interface AccessControlOptions {
   readonly createId: (prefix: string) => string;
   readonly cluster?: Cluster | undefined;
   readonly provider: ProviderSignInParts;
-  /** What records say was used since a time of what a budget counts. */
-  readonly usedSince?: ((budget: NewBudget, from: number) => Promise<number>) | undefined;
+  /** What records say was used in a period of what a budget counts. */
+  readonly usedIn?: ((budget: NewBudget, period: PeriodSpan) => Promise<number>) | undefined;
   /** Keeps credentials out of the access log. */
   readonly redactorFor: RedactorFor;
   readonly log: LineLog;
@@ -152,11 +153,11 @@ function openLimits(
   storedBudgets: StoredBudgets,
   storedKeys: readonly StoredKey[],
 ) {
-  const { stores, derive, clock, createId, cluster, usedSince, log } = options;
+  const { stores, derive, clock, createId, cluster, usedIn, log } = options;
   const { digestKey = derive(CLIENT_KEYS) } = options;
   const counters = new Counters({ bank: cluster?.bank ?? new LocalBank(clock), clock });
   const shared = { clock, createId, cluster, log, counters };
-  const budgets = new Budgets({ store: stores.budgets, usedSince, ...shared }, storedBudgets);
+  const budgets = new Budgets({ store: stores.budgets, usedIn, ...shared }, storedBudgets);
   const keys = new ApiKeys({ store: stores.clientKeys, digestKey, budgets, ...shared }, storedKeys);
   return {
     budgets,

@@ -119,7 +119,7 @@ function budgetProblem({ scope, subject, timeZone }: Budget): Sentence | undefin
   return undefined;
 }
 
-interface PeriodSpan {
+export interface PeriodSpan {
   readonly from: number;
   readonly until: number;
 }
@@ -168,8 +168,8 @@ interface BudgetsOptions {
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
   readonly cluster?: Pick<Cluster, 'notices' | 'replica' | 'state' | 'subscribe'> | undefined;
-  /** What records say was used since a time, for a budget that begins within its period. */
-  readonly usedSince?: ((budget: NewBudget, from: number) => Promise<number>) | undefined;
+  /** What records say was used in a period, for a budget that begins within it. */
+  readonly usedIn?: ((budget: NewBudget, period: PeriodSpan) => Promise<number>) | undefined;
   readonly log?: LineLog | undefined;
 }
 
@@ -272,14 +272,14 @@ export class Budgets {
 
   /** What of it is used already, as far as records say, counts. @throws GatewayError invalid-request, StoreError */
   async create(input: NewBudget): Promise<BudgetState> {
-    const { store, clock, createId, usedSince } = this.#options;
+    const { store, clock, createId, usedIn } = this.#options;
     const now = clock.now();
     const budget: Budget = { ...input, id: createId('budget_'), createdAt: now, revision: 1 };
     const problem = budgetProblem(budget);
     if (problem !== undefined) throw invalidRequest(fieldOf(problem), told`${problem}.`);
-    const { from } = periodAt(budget, now);
-    const used = (await usedSince?.(input, from)) ?? 0;
-    const use = { budgetId: budget.id, at: from, used };
+    const span = periodAt(budget, now);
+    const used = (await usedIn?.(input, span)) ?? 0;
+    const use = { budgetId: budget.id, at: span.from, used };
     await store.insert(budget, use);
     this.#learnStored(use);
     const kept = this.#keep(budget);

@@ -1,6 +1,6 @@
 // Prices by the present settings: what a model, an account and a call cost, for budgets.
 
-import type { NewBudget } from '../access/budgets.ts';
+import type { NewBudget, PeriodSpan } from '../access/budgets.ts';
 import type { AccountRecord } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { ServedBy } from '../canonical/call-record.ts';
@@ -8,7 +8,6 @@ import { GatewayError } from '../canonical/error.ts';
 import { NO_USAGE, type Usage } from '../canonical/usage.ts';
 import type { Settings } from '../config/effective.ts';
 import { type PriceSettings, RATES_SCHEMA, readSection } from '../config/settings.ts';
-import type { Clock } from '../lib/clock.ts';
 import { derived } from '../lib/once.ts';
 import type { RequestStore } from '../monitor/request-store.ts';
 import type { Pool } from '../pool/create-pool.ts';
@@ -157,13 +156,13 @@ function modelsOf(router: CallPricesOptions['router'], name: string): readonly R
 }
 
 /** What a new budget has used in its period, by usage. Requests that failed do not count as requests. */
-export function createUsedSince(
+export function createUsedIn(
   store: Pick<RequestStore, 'usage'>,
-  clock: Pick<Clock, 'now'>,
-): (budget: NewBudget, from: number) => Promise<number> {
-  return async ({ scope, subject, unit }, from) => {
+): (budget: NewBudget, period: PeriodSpan) => Promise<number> {
+  return async ({ scope, subject, unit }, { from, until }) => {
     const filter = scope === 'gateway' ? {} : { [scope]: subject };
-    const [sum] = await store.usage([{ from, to: clock.now() + 1 }], 'none', filter);
+    // To its end: the clock of another replica may be ahead.
+    const [sum] = await store.usage([{ from, to: until }], 'none', filter);
     if (sum === undefined) return 0;
     switch (unit) {
       case 'requests':
