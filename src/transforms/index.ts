@@ -24,6 +24,7 @@ import { acceptToolNames, chooseTools, limitTools } from './tools.ts';
 import type { Conversation, Transform, TransformContext } from './transform.ts';
 import {
   dropEmptyParts,
+  dropLoneThoughts,
   dropOldestTurns,
   endWithUser,
   mergeTurns,
@@ -59,6 +60,7 @@ const TRANSFORMS: readonly (readonly [traits: number, transform: Transform])[] =
   // Turns: instructions become user text before same-role neighbours are merged.
   [CONVERSATION, placeSystemTurns],
   [CONVERSATION, mergeTurns],
+  [CONVERSATION, dropLoneThoughts],
   [CONVERSATION, pairToolResults],
   [CONVERSATION, startWithUser],
   // Tools: those that are not allowed keep no others out.

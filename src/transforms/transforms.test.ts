@@ -432,6 +432,20 @@ test('an empty thought stays for the signature it carries, and goes without one'
   expect(sent(undefined)).toEqual(['text']);
 });
 
+test('a turn of thoughts alone stays out: answers that failed leave it in histories', () => {
+  const alone = assistant(thought('hm', { value: 'S', family: 'alpha' }));
+  const context = contextOf();
+  const asked = [user('go'), assistant(call('t')), user(result('t'))];
+  const without = turnsAfter(asked);
+  expect(turnsAfter([...asked, alone], context)).toEqual(without);
+  const dropped = context.receipt.entries.filter(({ action }) => action === 'dropped');
+  expect(dropped).toMatchObject([
+    { path: 'messages', reason: { text: expect.stringContaining('answer behind it') } },
+  ]);
+  expect(turnsAfter([user('a'), alone, user('b')])).toEqual([user('a\n\nb')]);
+  expect(turnsAfter([user('a'), alone, assistant('b')])[1]?.parts).toHaveLength(2);
+});
+
 test('a result that stands before its call is not taken for its answer', () => {
   const turns = [user('go'), user(result('t1', 'too early')), assistant(call('t1')), user('next')];
   expect(() => turnsAfter(turns)).toThrow(/no earlier assistant message holds/);

@@ -90,6 +90,24 @@ function isPlainText(part: Part | undefined): part is TextPart {
   return part?.kind === 'text' && part.signature === undefined && part.native === undefined;
 }
 
+/**
+ * Leaves out turns of the assistant that hold thoughts alone, which no upstream answers. Expects merged turns: each
+ * item of Responses comes as one, and clients keep the thoughts of an answer that failed behind them.
+ */
+export const dropLoneThoughts: Transform = (request, context) => {
+  const reason = told`A thought without an answer behind it cannot be sent upstream.`;
+  const kept = mapTurns(request, (turn) => {
+    if (turn.role !== 'assistant' || !turn.parts.every(isThought)) return turn;
+    context.receipt.add('dropped', 'messages', reason);
+    return undefined;
+  });
+  return kept === request ? request : mergeTurns(kept, context);
+};
+
+function isThought({ kind }: Part): boolean {
+  return kind === 'thinking' || kind === 'redacted-thinking';
+}
+
 /** Makes the conversation start with a user turn, as every upstream demands. */
 export const startWithUser: TurnRule = (request, { receipt }) => {
   const first = request.turns[0];
