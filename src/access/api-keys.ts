@@ -38,6 +38,7 @@ import {
 import { changeLatest } from './change-latest.ts';
 import {
   type CallCost,
+  type CallUse,
   type Grant,
   type LimitState,
   type NewUse,
@@ -346,6 +347,11 @@ export class ApiKeys {
     };
     const outcome = takeAll([...call.wants, ...rated], longest);
     return outcome instanceof Promise ? outcome.then(passed) : passed(outcome);
+  }
+
+  /** Of a call that nothing counted when it began. */
+  countLate(keyId: string, used: Partial<CallUse>): void {
+    this.#options.budgets.countLate(this.#subjectOf(keyId), used);
   }
 
   /** How near a key is to the nearest of its limits and of the budgets that count its calls. */

@@ -348,7 +348,7 @@ export class Budgets {
           const spent = (unit: BudgetUnit): number =>
             usedOf(unit, used) ?? mostOf(unit, cost, grant.answerTokens);
           settle(spent);
-          if (this.#learned !== known) this.#countLate(subject, wants, spent);
+          if (this.#learned !== known) this.#countRest(subject, wants, spent);
         };
       },
     };
@@ -386,8 +386,13 @@ export class Budgets {
     };
   }
 
+  /** Of a call that ran before there was a budget at all. */
+  countLate(subject: BudgetSubject, used: Partial<CallUse>): void {
+    this.#countRest(subject, [], (unit) => usedOf(unit, used) ?? 0);
+  }
+
   /** Of a call that ran when a budget was made, which took nothing of it. */
-  #countLate(subject: BudgetSubject, wants: readonly BudgetWant[], spent: Spending): void {
+  #countRest(subject: BudgetSubject, wants: readonly BudgetWant[], spent: Spending): void {
     const now = this.#options.clock.now();
     for (const kept of this.#matching(subject)) {
       const { budget } = kept;

@@ -246,17 +246,22 @@ export async function metered(
 ): Promise<void> {
   const { keys, budgets } = exchange.edge.access;
   const { clientKeyId, record } = exchange;
-  const { model } = metering.call;
-  const isUncounted = (): boolean => keys.isEmpty && budgets.isEmpty;
-  const cost = isUncounted() ? NO_COST : await estimateCost(exchange, metering);
-  if (cost !== NO_COST) exchange.limits = () => keys.limitStates(clientKeyId);
-  const admitted = keys.admit(clientKeyId, { model, ...cost });
+  if (keys.isEmpty && budgets.isEmpty) {
+    await run();
+    // A budget may have been made meanwhile.
+    if (!budgets.isEmpty && record.error === undefined) {
+      keys.countLate(clientKeyId, readUse(exchange, NO_COST, 'answered'));
+    }
+    return;
+  }
+  const cost = await estimateCost(exchange, metering);
+  exchange.limits = () => keys.limitStates(clientKeyId);
+  const admitted = keys.admit(clientKeyId, { model: metering.call.model, ...cost });
   const reservation = admitted instanceof Promise ? await admitted : admitted;
   exchange.answerTokens = reservation.answerTokens;
   noteShorter(exchange);
-  const settle = (outcome: 'answered' | 'failed'): void => {
-    if (!isUncounted()) reservation.settle(readUse(exchange, cost, outcome));
-  };
+  const settle = (outcome: 'answered' | 'failed'): void =>
+    reservation.settle(readUse(exchange, cost, outcome));
   try {
     await run();
   } catch (error) {
@@ -266,7 +271,7 @@ export async function metered(
   settle(record.error === undefined ? 'answered' : 'failed');
 }
 
-/** Where nothing is counted when a call begins: a budget may be made while it runs. */
+/** Where nothing is counted when a call begins. */
 const NO_COST: CallCost = { tokens: 0, images: 0 };
 
 async function estimateCost(exchange: Exchange, metering: MeteredCall): Promise<CallCost> {
