@@ -378,7 +378,10 @@ test('the end of the answer is known, and where silence is usual', () => {
   expect(endingOf({ type: 'content_block_start', content_block: { type: 'thinking' } })).toBe(
     'thought',
   );
-  expect(endingOf({ type: 'ping' })).toBeUndefined();
+  expect(endingOf({ type: 'content_block_start', content_block: { type: 'tool_use' } })).toBe(
+    'thought',
+  );
+  expect(endingOf({ type: 'ping' })).toBe('ping');
 });
 
 const words = fc.string({ minLength: 1, unit: 'grapheme', maxLength: 30 });

@@ -674,9 +674,18 @@ function readCount(value: JsonValue | undefined): number {
   return readTokenCount(value) ?? 0;
 }
 
+/** The fields of a call come one by one, each when it is whole (Messages API, "Streaming messages", input JSON delta). */
+const LONG_SILENT = [
+  'thinking',
+  'thinking_delta',
+  'server_tool_use',
+  'tool_use',
+  'input_json_delta',
+];
+
 /**
  * `over` when a frame ends the stream, `finished` when it is a whole answer, `thought` where a long silence is usual:
- * in a thought, and while a tool of the upstream runs.
+ * in a thought, in the input of a call, and while a tool of the upstream runs.
  */
 export function endingOf(frame: JsonObject): AnswerEnding | undefined {
   switch (frame.type) {
@@ -684,12 +693,13 @@ export function endingOf(frame: JsonObject): AnswerEnding | undefined {
       return 'over';
     case 'message':
       return itemsOf(frame.content).length > 0 || frame.stop_reason ? 'finished' : undefined;
-    case 'content_block_start': {
-      const type = textOf(objectOf(frame.content_block)?.type);
-      return type === 'thinking' || type === 'server_tool_use' ? 'thought' : undefined;
+    case 'content_block_start':
+    case 'content_block_delta': {
+      const type = textOf(objectOf(frame.content_block ?? frame.delta)?.type) ?? '';
+      return LONG_SILENT.includes(type) ? 'thought' : undefined;
     }
-    case 'content_block_delta':
-      return objectOf(frame.delta)?.type === 'thinking_delta' ? 'thought' : undefined;
+    case 'ping':
+      return 'ping';
     default:
       return undefined;
   }

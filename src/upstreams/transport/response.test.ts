@@ -129,6 +129,28 @@ test('90 s of silence after a frame is a timeout, and comments do not put it off
   expect(clock.pendingTimers).toBe(0);
 });
 
+test('pings do not put the limit off, nor make that of a thought shorter', async () => {
+  const endingOf = ({ type }: JsonObject) =>
+    type === 'ping' || type === 'thought' ? type : undefined;
+  for (const [type, limitMs] of [
+    ['text', 90_000],
+    ['thought', 180_000],
+  ] as const) {
+    const { open, send, clock, log } = feed({ endingOf });
+    const stream = open();
+    send(`data: {"type":"${type}"}\n\ndata: {"type":"ping"}\n\n`);
+    await stream.next();
+    await clock.advance(limitMs - 1000);
+    send('data: {"type":"ping"}\n\n');
+    await stream.next();
+    const next = failureOf(stream.next());
+    await clock.advance(999);
+    expect(log).toEqual([]);
+    await clock.advance(1);
+    expect(await next).toMatchObject({ kind: 'timeout' });
+  }
+});
+
 test('after a thought, or from a model that draws, 180 s of silence are borne', async () => {
   const thought = '{"candidates":[{"content":{"parts":[{"text":"a","thought":true}]}}]}';
   for (const [drawsImages, frame] of [

@@ -35,7 +35,7 @@ export interface AnswerRequest {
   readonly onFirstByte?: (() => void) | undefined;
 }
 
-export type AnswerEnding = 'over' | 'finished' | 'thought';
+export type AnswerEnding = 'over' | 'finished' | 'thought' | 'ping';
 
 /** How a wire's answers are read. */
 export interface WireAnswers {
@@ -45,7 +45,7 @@ export interface WireAnswers {
   readRateLimit?(headers: Headers, now: number): RateLimit | undefined;
   /**
    * What the frame that came last says of what comes: `over` when nothing does, `finished` when it names the end of
-   * the answer, `thought` when it is of one, behind which a long silence is usual.
+   * the answer, `thought` when it is of one, behind which a long silence is usual, `ping` when it says nothing at all.
    */
   endingOf(value: JsonObject): AnswerEnding | undefined;
   /** For one stream, where events that repeat each other need not be parsed. */
@@ -101,7 +101,7 @@ const OVER_IDLE_MS = 1_000;
 
 /**
  * A handler of undici's `dispatch` that hands frames over: no stream object stands between the
- * socket and the decoder. What arrives is read in the turn's stage for answers. Comments and other
+ * socket and the decoder. What arrives is read in the turn's stage for answers. Comments, pings and other
  * bytes that complete no frame do not put the idle limit off. An abort rejects at once with the signal's reason and destroys the socket.
  */
 export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.DispatchHandler {
@@ -300,30 +300,42 @@ export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.D
 
   /** What comes behind the last frame of a stream is left out. */
   #deliver(read: readonly Frame[]): void {
-    let frames = read;
-    let ending: AnswerEnding | undefined;
-    for (let at = 0; at < read.length; at += 1) {
-      const frame = read[at];
-      const isLast = at === read.length - 1;
-      // What repeats another frame ends as little, or as much, as that one.
-      if (frame === undefined || (frame.repeats !== undefined && !isLast)) continue;
-      ending = this.#place.wire.endingOf(frame.repeats ?? frame.value);
-      if (ending !== 'over' || isLast) continue;
-      frames = read.slice(0, at + 1);
-      break;
+    let last = read.length - 1;
+    let ending = this.#endingOf(read[last]);
+    while (ending === 'ping') {
+      last -= 1;
+      ending = this.#endingOf(read[last]);
     }
-    if (frames.length === 0) return;
+    for (let at = 0; at < last; at += 1) {
+      const frame = read[at];
+      // What repeats another frame ends as little, or as much, as that one.
+      if (frame?.repeats !== undefined || this.#endingOf(frame) !== 'over') continue;
+      last = at;
+      ending = 'over';
+    }
+    if (read.length === 0) return;
+    const frames = ending === 'over' ? read.slice(0, last + 1) : read;
+    if (this.#request.isKept === true) this.#heldBack += frames.length * KEPT_FRAME_BYTES;
+    else this.#heldBack = 0;
+    if (last >= 0) this.#noteEnding(ending);
+    this.add(frames);
+  }
+
+  #endingOf(frame: Frame | undefined): AnswerEnding | undefined {
+    return frame && this.#place.wire.endingOf(frame.repeats ?? frame.value);
+  }
+
+  /** Pings say nothing, so that they do not put the limit off either. */
+  #noteEnding(ending: AnswerEnding | undefined): void {
     this.#hasLastFrame = ending === 'over';
     this.#namesItsEnd = this.#hasLastFrame || ending === 'finished';
     if (this.#hasLastFrame) this.#idleMs = OVER_IDLE_MS;
     else if (this.#namesItsEnd) this.#idleMs = FINISHED_IDLE_MS;
-    else
-      this.#idleMs =
-        ending === 'thought' || this.#request.drawsImages === true ? LONG_IDLE_MS : IDLE_MS;
-    if (this.#request.isKept === true) this.#heldBack += frames.length * KEPT_FRAME_BYTES;
-    else this.#heldBack = 0;
+    else {
+      const isLong = ending === 'thought' || this.#request.drawsImages === true;
+      this.#idleMs = isLong ? LONG_IDLE_MS : IDLE_MS;
+    }
     this.#silence.touch(this.#idleMs);
-    this.add(frames);
   }
 
   protected override onTaken(): void {
