@@ -10,7 +10,7 @@ import {
   upstreamError,
   type WireDetails,
 } from '../canonical/error.ts';
-import { type JsonValue, parseObject } from '../lib/json.ts';
+import { type JsonObject, type JsonValue, parseObject } from '../lib/json.ts';
 import { type Sentence, textOf, told } from '../lib/localized-message.ts';
 import { headerOf } from '../lib/read-values.ts';
 import { scrubText } from '../lib/redact.ts';
@@ -61,6 +61,17 @@ export function factsOfFrame(
   secrets: readonly string[] = [],
 ): RefusalFacts {
   return { status, isPage: false, excerpt: scrubText(JSON.stringify(value), secrets), secrets };
+}
+
+/**
+ * What an object says in place of an answer: `{error}` in any shape, or one that is the error itself, as older vLLM has
+ * it.
+ */
+export function errorIn(value: JsonObject): JsonValue | undefined {
+  const { error, object, type, choices } = value;
+  if (error !== undefined && error !== null) return error;
+  const isError = object === 'error' || type === 'error';
+  return isError && choices === undefined ? value : undefined;
 }
 
 /** What a wire read from a refusal. */

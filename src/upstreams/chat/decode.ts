@@ -35,7 +35,14 @@ import {
   readArguments,
   thoughtIn,
 } from '../../wire/chat.ts';
-import { answerFault, endedRefusal, graverFault, pathFault, secretsIn } from '../errors.ts';
+import {
+  answerFault,
+  endedRefusal,
+  errorIn,
+  graverFault,
+  pathFault,
+  secretsIn,
+} from '../errors.ts';
 import type { TextEvent } from '../transport/repeated-texts.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import {
@@ -264,17 +271,6 @@ function pagesIn({ citations, search_results }: JsonObject): GroundingSource[] |
     const url = textOf(page) ?? textOf(objectOf(page)?.url);
     return url === undefined ? [] : [{ url, title: textOf(objectOf(page)?.title) ?? '' }];
   });
-}
-
-/**
- * What a chunk says in place of an answer: `{error}` in any shape, or an object that is the error itself, as older
- * vLLM has it.
- */
-function errorIn(frame: JsonObject): JsonValue | undefined {
-  const { error, object, choices } = frame;
-  if (error !== undefined && error !== null) return error;
-  const isError = object === 'error' || frame.type === 'error';
-  return isError && choices === undefined ? frame : undefined;
 }
 
 /** False where something else stands in place of choices, of what one says, or of its text or calls: it would be lost. */

@@ -19,7 +19,7 @@ import {
 import { ChatDecoder, findTextChunk } from './decode.ts';
 import { encode } from './encode.ts';
 import { typedValues } from './encode-tools.ts';
-import { CHAT_FIELDS, classifyFailure, readRateLimit } from './errors.ts';
+import { CHAT_FIELDS, classifyErrorFrame, classifyFailure, readRateLimit } from './errors.ts';
 import { limitOutput, outputLimit } from './fit.ts';
 import { encodeMedia, isForEndpoint, MediaDecoder, mediaRequest } from './media.ts';
 import { capabilitiesOf, traitsOf } from './models.ts';
@@ -131,6 +131,7 @@ const LAST_EVENTS =
 /** How its bodies are written and its answers read. */
 const WIRE_RULES: WireRules = {
   classifyFailure,
+  classifyErrorFrame,
   readRateLimit,
   endingOf,
   createMemory: () => new RepeatedTexts(findTextChunk),

@@ -60,6 +60,31 @@ test('refusals are classified, and leave the connection usable', async () => {
   expect(seen[0]?.port).toBe(seen[1]?.port);
 });
 
+test('an error in a good answer to what is no call of a model is what it says it is', async () => {
+  const retry = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '15s' };
+  const error = {
+    code: 429,
+    status: 'RESOURCE_EXHAUSTED',
+    message: 'secret-key',
+    details: [retry],
+  };
+  const { upstream } = await start(json({ error }));
+  const { signal, modelId } = call();
+  const vectors = async () => {
+    for await (const part of upstream.embed({ modelId, bodies: [{}], access, signal })) return part;
+    return undefined;
+  };
+  for (const asked of [
+    upstream.countTokens(call()),
+    vectors(),
+    upstream.listModels(access, signal),
+  ]) {
+    const failed = await failureOf(asked);
+    expect(failed).toMatchObject({ failure: { kind: 'rate-limited', retryAfterMs: 15_000 } });
+    expect(String(failed.cause)).not.toContain('secret-key');
+  }
+});
+
 test('the account’s secrets stay out of the client’s error', async () => {
   const { upstream } = await start(json({ error: { message: 'secret-key and proj-1 bad' } }, 400));
   const error = await failureOf(upstream.open(call()));

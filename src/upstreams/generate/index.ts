@@ -9,7 +9,7 @@ import { encode } from './encode.ts';
 import { limitOutput, outputLimit } from './encode-config.ts';
 import { typedValues } from './encode-tools.ts';
 import { endingOf } from './endings.ts';
-import { classifyFailure } from './errors.ts';
+import { classifyErrorFrame, classifyFailure } from './errors.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
 import type { GenerateProfile } from './profiles.ts';
@@ -59,6 +59,7 @@ export function createGenerateUpstream(options: WireOptions<GenerateProfile>): O
 /** How its bodies are written and its answers read. */
 const WIRE_RULES: WireRules = {
   classifyFailure,
+  classifyErrorFrame,
   endingOf,
   createMemory: () => new RepeatedTexts(findTextPart),
   encodeBody,

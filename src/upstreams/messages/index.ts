@@ -19,7 +19,7 @@ import { endingOf, findTextDelta, MessagesDecoder } from './decode.ts';
 import { encode, readsUri } from './encode.ts';
 import { limitOutput, outputLimit } from './encode-config.ts';
 import { typedValues } from './encode-tools.ts';
-import { classifyFailure, MESSAGES_FIELDS, readRateLimit } from './errors.ts';
+import { classifyErrorFrame, classifyFailure, MESSAGES_FIELDS, readRateLimit } from './errors.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
 import type { MessagesProfile } from './profiles.ts';
@@ -88,6 +88,7 @@ function noEmbeddings(): GatewayError {
 /** How its bodies are written and its answers read. */
 const WIRE_RULES: WireRules = {
   classifyFailure,
+  classifyErrorFrame,
   readRateLimit,
   endingOf,
   createMemory: () => new RepeatedTexts(findTextDelta),

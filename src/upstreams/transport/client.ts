@@ -3,13 +3,13 @@
 import { type Dispatcher, Pool } from 'undici';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { NO_PROXY, type ProxyChoice } from '../../lib/outbound-proxy.ts';
 import { ProxyDispatchers, ProxyError, soundConnections } from '../../lib/proxy-agent.ts';
 import type { AnswerRoom } from '../../stream/held-memory.ts';
 import { turn } from '../../stream/scheduler.ts';
-import { pathFault } from '../errors.ts';
+import { errorIn, pathFault } from '../errors.ts';
 import type { UpstreamStream } from '../upstream.ts';
 import { gatewayFault, type ProxyInUse, proxyFault } from './connections.ts';
 import {
@@ -41,6 +41,8 @@ export interface ClientRequest extends AnswerRequest {
 
 /** What of an exchange depends on the wire. */
 export interface WireRules extends WireAnswers {
+  /** The error that stands in a good answer, as if it had been the status. */
+  classifyErrorFrame(value: JsonValue, now: number, secrets: readonly string[]): Error;
   /** The bytes of a request body. What has to be mended in it is noted in the receipt before this returns. */
   encodeBody(
     body: JsonObject,
@@ -214,13 +216,15 @@ export class UpstreamClient {
     return first;
   }
 
-  /** As `readObject`, of an array the objects in it. @throws as `open` */
+  /** As `readObject`, of an array the objects in it. @throws as `open`, also for an error in a good answer */
   async readObjects(request: ClientRequest): Promise<readonly JsonObject[]> {
     const objects: JsonObject[] = [];
     for await (const frames of await this.open(request)) {
       for (const { value } of frames) objects.push(value);
     }
-    return objects;
+    const error = objects[0] && errorIn(objects[0]);
+    if (error === undefined) return objects;
+    throw this.#wire.classifyErrorFrame(error, this.#place.clock.now(), request.secrets);
   }
 
   /** Ends every connection at once; requests under way fail. */
