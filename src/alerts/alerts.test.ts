@@ -70,6 +70,21 @@ test('what holds for a minute is told once, again after the interval, and when i
   alerts.close();
 });
 
+test('a webhook that is added while something lasts is told it, and the others not again', async () => {
+  const ops = { webhook: 'https://ops.example/hook', format: 'json', severity: 'warning' } as const;
+  const added = { ...ops, webhook: 'https://added.example/hook' };
+  let channels: Record<string, typeof added | typeof ops> = { ops };
+  const settings = () => ({ channels, holdMs: MINUTE, repeatMs: 60 * MINUTE });
+  const { bench, clock, sent, alerts } = open({ settings });
+  bench.held = [OUT];
+  await clock.advance(5 * MINUTE);
+  channels = { ops, added };
+  await clock.advance(5 * MINUTE);
+  expect(sent.map(({ url }) => url)).toEqual([ops.webhook, added.webhook]);
+  expect(sent[1]).toMatchObject({ body: { alerts: [{ status: 'firing', kind: 'account-out' }] } });
+  alerts.close();
+});
+
 test('what comes and goes within the minute is not told, and a short absence is no end', async () => {
   const { bench, clock, sent, alerts } = open();
   bench.held = [OUT];

@@ -83,6 +83,8 @@ export type Alerts = ReturnType<typeof createAlerts>;
 export function createAlerts(options: AlertsOptions) {
   const { clock, settings, notices, isLeading = () => true } = options;
   let states = new Map<string, State>();
+  /** The webhooks of the last check: one that is added is told what began before. */
+  let known: ReadonlySet<string> | undefined;
   const deliveries: Delivery[] = [];
   const note = (delivery: Delivery): void => {
     deliveries.unshift(delivery);
@@ -98,19 +100,24 @@ export function createAlerts(options: AlertsOptions) {
     note(delivery);
     notices?.tell(TOPIC, { delivery });
   });
+  const firing = (): readonly Alert[] =>
+    [...states.values()]
+      .filter(({ toldAt }) => toldAt !== undefined)
+      .map(({ condition, since }) => toAlert('firing', condition, since));
   const check = (): void => {
     if (!isLeading()) return;
     const { channels, holdMs, repeatMs } = settings();
     const step = nextStates(states, options.conditions(), { now: clock.now(), holdMs, repeatMs });
     states = step.states;
     notices?.tell(TOPIC, { states: [...states] });
-    if (step.alerts.length === 0) return;
     for (const [name, channel] of Object.entries(channels)) {
-      const wanted = step.alerts.filter(
+      const isAdded = known?.has(channel.webhook) === false;
+      const wanted = (isAdded ? firing() : step.alerts).filter(
         ({ severity }) => RANKS[severity] >= RANKS[channel.severity],
       );
       if (wanted.length > 0) courier.send(name, channel, wanted);
     }
+    known = new Set(Object.values(channels).map(({ webhook }) => webhook));
   };
   let timer: Timer;
   const schedule = (): void => {
@@ -127,10 +134,7 @@ export function createAlerts(options: AlertsOptions) {
   return {
     /** Checks now, before the state is shown. */
     check,
-    firing: (): readonly Alert[] =>
-      [...states.values()]
-        .filter(({ toldAt }) => toldAt !== undefined)
-        .map(({ condition, since }) => toAlert('firing', condition, since)),
+    firing,
     /** The latest first. */
     deliveries: (): readonly Delivery[] => deliveries,
     /** Sends one message at once, and does not try again. */
