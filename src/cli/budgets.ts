@@ -41,7 +41,7 @@ const COMMANDS: readonly AddCommand[] = [
     argument: ['<amount>', 'amount; for money in US dollars'],
     options: [
       new Option('--unit <unit>', 'what is counted').choices(BUDGET_UNITS).default('money'),
-      new Option('--per <period>', 'of the calendar').choices(BUDGET_PERIODS).default('month'),
+      new Option('--per <period>', 'calendar period').choices(BUDGET_PERIODS).default('month'),
       new Option('--key <key>', 'name or id of the key').conflicts('team'),
       new Option('--team <name>', 'the team; without it and --key the whole gateway'),
       new Option('--time-zone <zone>', 'time zone of days; that of this machine when absent'),
@@ -62,7 +62,7 @@ const COMMANDS: readonly AddCommand[] = [
       new Option('--amount <amount>', 'amount; for money in US dollars').argParser(readAmount),
       ...TERMS,
     ],
-    examples: [['budgets edit budget_1 --amount 150', 'What is not named stays.']],
+    examples: [['budgets edit budget_1 --amount 150', 'Everything else stays as it is.']],
     load: async () => editBudget,
   }),
   gatewayCommand<Said<'yes', boolean>>({

@@ -142,7 +142,7 @@ test('a rotated key has another secret, and says until when the one before works
   expect([...again.printed, ...again.notes].join()).not.toContain(
     readFileSync(path, 'utf8').trim(),
   );
-  expect(again.notes.join()).toContain('Every secret before is refused');
+  expect(again.notes.join()).toContain('All earlier secrets are refused');
   await expect(keys(`rotate ada --key-file ${path}`)).rejects.toThrow('Nothing was changed');
   await expect(keys('rotate ada --overlap soon')).rejects.toThrow('a span such as');
 });

@@ -50,7 +50,7 @@ const LIMITS: readonly (readonly [
   ['--tags <words>', readNames, 'free words to sum usage by, comma list'],
   ['--expires <when>', readExpiry, 'a day, a time, or a span from now such as 30d'],
   ['--allowed-models <names>', readNames, 'names or patterns with *, comma list'],
-  ['--max-addresses <number>', readWholeNumber, 'addresses within a day'],
+  ['--max-addresses <number>', readWholeNumber, 'IP addresses within a day'],
   ['--requests-per-minute <number>', readWholeNumber, 'requests within a minute'],
   ['--tokens-per-minute <number>', readWholeNumber, 'tokens within a minute'],
   [
@@ -95,7 +95,7 @@ const COMMANDS: readonly AddCommand[] = [
     name: 'list',
     description: 'list the keys with their limits and what they used today (UTC)',
     isDefault: true,
-    examples: [['keys list', 'All keys; their secrets are kept nowhere.']],
+    examples: [['keys list', 'All keys; their secrets are not stored.']],
     load: async () => listKeys,
   }),
   gatewayCommand<AddFlags>({
@@ -130,8 +130,8 @@ const COMMANDS: readonly AddCommand[] = [
       new Option('--disable', 'disable it'),
     ],
     examples: [
-      ['keys edit ada --team none --blocked-hours 22:00-06:00', 'What is not named stays.'],
-      ['keys edit ada --disable', 'Whoever has it is refused until it is enabled.'],
+      ['keys edit ada --team none --blocked-hours 22:00-06:00', 'Everything else stays as it is.'],
+      ['keys edit ada --disable', 'Requests with it are refused until it is enabled.'],
     ],
     load: async () => editKey,
   }),
@@ -143,7 +143,7 @@ const COMMANDS: readonly AddCommand[] = [
     options: [
       new Option(
         '--overlap <span>',
-        'how long the secret before goes on working, such as 12h; 24h',
+        'how long the previous secret keeps working, such as 12h; 24h when absent',
       ).argParser(readOverlap),
       new Option('--key-file <file>', 'write the secret to this new file instead of showing it'),
     ],
@@ -273,8 +273,8 @@ async function rotateKey(context: Context, name: string, flags: RotateFlags): Pr
     const end = typeof old?.endsAt === 'number' ? old.endsAt : clock.now();
     terminal.note(
       end <= clock.now()
-        ? 'Every secret before is refused from now on.'
-        : `The secret before works until ${new Date(end).toISOString()}.`,
+        ? 'All earlier secrets are refused from now on.'
+        : `The previous secret works until ${new Date(end).toISOString()}.`,
     );
   };
   if (path === undefined) {

@@ -76,7 +76,7 @@ const ROTATION_SCHEMA = partial(
       type: 'number',
       minimum: 0,
       maximum: 720,
-      description: 'How long the secret before goes on working; 24 when absent, 0 ends it at once.',
+      description: 'How long the previous secret keeps working; 24 when absent, 0 ends it at once.',
     },
   },
   { title: 'KeyRotation' },

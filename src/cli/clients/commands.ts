@@ -42,7 +42,7 @@ const addConnect = localCommand<GivenFlags>({
     ['connect', 'Which clients are installed, and which are connected.'],
     ['connect claude-code', 'Shows what changes in its settings, asks, and writes it.'],
     ['connect claude-code codex gemini-cli --yes', 'Three at once, without a question.'],
-    ['connect claude-code --undo', 'The settings are what they were before.'],
+    ['connect claude-code --undo', 'Restores the settings.'],
     [
       'connect sdk-openai --variables-file .env --yes',
       'OPENAI_BASE_URL and OPENAI_API_KEY in a file.',
@@ -68,7 +68,7 @@ const addLaunch = localCommand<GivenFlags>({
   name: 'launch',
   description: 'start a client on the gateway, without changing its settings',
   argument: ['<client>', 'the client'],
-  rest: ['[arguments...]', 'behind --: what the client is given'],
+  rest: ['[arguments...]', 'after --: arguments for the client'],
   options: SET_UP_FLAGS,
   examples: [
     ['launch claude-code', 'Claude Code on the gateway, this once.'],
