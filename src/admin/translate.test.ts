@@ -69,7 +69,7 @@ test('the other surfaces of a protocol are named by their path', async () => {
     translateWith(
       '{"protocol":"chat","path":"/v1/responses","body":{"model":"m","input":"Hi","previous_response_id":"resp_1"}}',
     ),
-  ).rejects.toMatchObject({ kind: 'not-found', field: 'previous_response_id' });
+  ).rejects.toMatchObject({ kind: 'invalid-request', field: 'previous_response_id' });
   for (const path of ['/v1/messages', '/v1/models', '/v1/embeddings']) {
     await expect(ask(path)).rejects.toMatchObject({ field: 'path' });
   }
