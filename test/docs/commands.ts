@@ -19,7 +19,7 @@ export function writeCommandsPage(program: CliCommand): string {
     'output, also a failure: `{"error": {"reason", "message"}}`. Messages for people go to the standard error.',
     '',
     'Commands that connect to a gateway find it by the settings of this machine; `--url` names another one. The console password',
-    'comes from the settings, `WEB_PASSWORD` or `--password-file`.',
+    'comes from the settings, `WEB_PASSWORD` or `--password-file`; without any, the secret key of the data folder is used.',
     '',
     table(
       ['Command', 'What it does'],
