@@ -104,6 +104,14 @@ test('what is edited changes, what is not named stays, and none takes a limit aw
   expect(printed.join()).toMatch(/^Ada +sk-.*enabled +0 +0 +- +- +6 requests a minute$/m);
 });
 
+test('blocked hours that are edited without a zone stay in that of the key', async () => {
+  await keys('add ada --blocked-hours 22:00-06:00@Pacific/Kiritimati');
+  await keys('edit ada --blocked-hours 23:00-05:00');
+  expect(await listed()).toMatchObject([
+    { curfew: { from: '23:00', to: '05:00', timeZone: 'Pacific/Kiritimati' } },
+  ]);
+});
+
 test.each([
   ['edit ada', 'Name what is to be changed'],
   ['edit nobody --disable', 'There is no key nobody'],

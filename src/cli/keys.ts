@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { RECORDING } from '../access/api-key.ts';
-import { definedFields, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { definedFields, isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { messageOf } from '../lib/localized-message.ts';
 import { writePrivateFile } from '../lib/private-file.ts';
 import {
@@ -194,7 +194,8 @@ async function listKeys({ client, terminal, clock, answer }: Context): Promise<v
 async function addKey(context: Context, name: string, flags: AddFlags): Promise<void> {
   const { client, terminal, clock, answer } = context;
   const { keyFile, disabled } = flags;
-  const body = { name, ...(disabled && { enabled: false }), ...toChange(flags, clock.now()) };
+  const limits = withZone(toChange(flags, clock.now()), {});
+  const body = { name, ...(disabled && { enabled: false }), ...limits };
   const created = await client.call('POST', '/api/keys', body);
   const secret = textOf(created, 'secret');
   const key = objectOf(created, 'key');
@@ -251,7 +252,8 @@ async function editKey(context: Context, name: string, flags: EditFlags): Promis
       'Name what is to be changed; isthmus keys edit --help lists it.',
     );
   }
-  const key = await client.call('PATCH', keyPath(await findKey(context, name)), change);
+  const known = await findKey(context, name);
+  const key = await client.call('PATCH', keyPath(known), withZone(change, known));
   answer(key, () => terminal.print(writeTable(columnsAt(clock.now()), [key])));
 }
 
@@ -337,6 +339,14 @@ function toChange({ expires, blockedHours, ...named }: LimitFlags, now: number):
   return definedFields({ ...limits, expiresAt, curfew: orNull(blockedHours) }) ?? {};
 }
 
+/** Blocked hours without a zone are those of the key as it is, else of this machine. */
+function withZone(change: JsonObject, known: JsonObject): JsonObject {
+  const { curfew } = change;
+  if (!isJsonObject(curfew)) return change;
+  const timeZone = textOf(objectOf(known, 'curfew'), 'timeZone') || ownZone();
+  return { ...change, curfew: { timeZone, ...curfew } };
+}
+
 function readExpiry(text: string): Expiry {
   if (!/^\d+[mhdw]$/.test(text.trim())) {
     const at = readTime(text);
@@ -369,7 +379,7 @@ function readBlockedHours(text: string): JsonObject {
   if (from === undefined || to === undefined) {
     throw new InvalidArgumentError('It must be two times such as 22:00-06:00.');
   }
-  return { from, to, timeZone: zone ?? ownZone() };
+  return { from, to, ...(zone !== undefined && { timeZone: zone }) };
 }
 
 /** `ada@example.org, Research, #ci`. */
