@@ -561,7 +561,8 @@ function createModelCheck({ allowedModels }: KeyLimits): (model: string) => bool
   };
 }
 
-function checkKey(key: ClientKey): ClientKey {
+/** Of a key that is made now or later. @throws GatewayError for bad blocked hours */
+export function checkKey<Key extends Pick<KeyLimits, 'curfew'>>(key: Key): Key {
   const problem = key.curfew && blockedHoursProblem(key.curfew);
   if (problem !== undefined) throw invalidRequest('curfew', told`${problem}.`);
   return key;

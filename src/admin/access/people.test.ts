@@ -128,6 +128,16 @@ test('an invitation for a key gives one with its limits, once, and shows its sec
   expect((await admin.call('GET', '/api/keys')).body.keys).toHaveLength(1);
 });
 
+test('an invitation for a key that nobody could make is refused to who invites', async () => {
+  const curfew = { from: '23:00', to: '06:00', timeZone: 'Mars/Phobos' };
+  const invited = await admin.call('POST', '/api/invitations/key', {
+    body: { name: 'Cy', curfew },
+  });
+  expect(invited).toMatchObject({ status: 400, body: { error: { field: 'curfew' } } });
+  const { body } = await admin.call('GET', '/api/invitations');
+  expect(body).toEqual({ invitations: [] });
+});
+
 test('names that are nobody’s and passwords that are wrong look the same, and are counted alike', async () => {
   await join('Ann', 'viewer');
   const guess = (name: string) =>

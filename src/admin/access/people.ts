@@ -3,6 +3,7 @@
 import type { AccessControl } from '../../access/access.ts';
 import { TIME } from '../../access/access-log.ts';
 import { REVISION } from '../../access/api-key.ts';
+import { checkKey } from '../../access/api-keys.ts';
 import {
   checkOwnPassword,
   type Invitation,
@@ -195,7 +196,7 @@ export function createInvitationRoutes(access: AccessControl): readonly ApiRoute
       body: named('KeyInvitation', { ...NEW_KEY_FIELDS, hours: optional(LIFETIME) }),
       answers: CREATED,
       run: async ({ body: { name, hours, ...key }, caller }) =>
-        create(caller, { name, gift: { kind: 'key', key } }, hours),
+        create(caller, { name, gift: { kind: 'key', key: checkKey(key) } }, hours),
     }),
     defineRoute({
       at: 'DELETE /api/invitations/{id}',
