@@ -38,11 +38,15 @@ const CLAUDE_CODE: CodingClient = {
   launch: (setUp) => ({ variables: claudeVariables(setUp) }),
 };
 
-/** The small model does titles and the like; without its variable Claude Code asks for one of its own. */
+/**
+ * The small model does titles and the like; without its variable Claude Code asks for one of its own. A key that is set
+ * elsewhere would be sent beside the token, to this address: empty, it is as if there were none.
+ */
 function claudeVariables({ address, key, model }: SetUp): readonly Variable[] {
   return [
     ['ANTHROPIC_BASE_URL', address],
     ['ANTHROPIC_AUTH_TOKEN', key],
+    ['ANTHROPIC_API_KEY', ''],
     ['ANTHROPIC_MODEL', model],
     ['ANTHROPIC_DEFAULT_HAIKU_MODEL', model],
   ];

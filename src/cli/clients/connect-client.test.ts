@@ -98,6 +98,18 @@ test('makes none for a model that is not offered, and shows the model that it wi
   expect(printed.join()).toContain('+model: "openai/two"');
 });
 
+test('P200: leaves no other credential that would be sent beside its own, and takes that back', async () => {
+  const before = '{"env":{"ANTHROPIC_API_KEY":"sk-ant-of-the-person"}}\n';
+  at.put('.claude/settings.json', before);
+  const { printed } = await at.connect('claude-code');
+  expect(JSON.parse(at.read('.claude/settings.json'))).toMatchObject({
+    env: { ANTHROPIC_AUTH_TOKEN: 'any-key', ANTHROPIC_API_KEY: '' },
+  });
+  expect(printed.join()).not.toContain('sk-ant-of-the-person');
+  await at.connect('claude-code', { undo: true, yes: true });
+  expect(at.read('.claude/settings.json')).toBe(before);
+});
+
 test('makes none where every word is taken', async () => {
   await at.connect('claude-code');
   expect(at.made).toEqual([]);
@@ -105,6 +117,7 @@ test('makes none where every word is taken', async () => {
     env: {
       ANTHROPIC_BASE_URL: at.url,
       ANTHROPIC_AUTH_TOKEN: 'any-key',
+      ANTHROPIC_API_KEY: '',
       ANTHROPIC_MODEL: 'beta-sonnet-4-6',
       ANTHROPIC_DEFAULT_HAIKU_MODEL: 'beta-sonnet-4-6',
     },

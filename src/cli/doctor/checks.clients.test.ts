@@ -86,6 +86,16 @@ test('settings that were made by hand are read as well', async () => {
   });
 });
 
+test('a key beside the token leads nowhere else, and is not shown', async () => {
+  const env = {
+    ANTHROPIC_BASE_URL: at.url,
+    ANTHROPIC_AUTH_TOKEN: KEY,
+    ANTHROPIC_API_KEY: 'sk-mine',
+  };
+  at.put('.claude/settings.json', JSON.stringify({ env }));
+  expect(find('claude-code')).not.toHaveProperty('other');
+});
+
 test('another provider chosen in the client is told from the one that was set up', async () => {
   await at.connect('opencode', { yes: true, key: KEY });
   at.put(

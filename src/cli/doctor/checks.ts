@@ -590,7 +590,8 @@ function readValues(entries: readonly SettingEntry[], tree: Tree): Partial<Value
 /** A setting by which it does not use the provider that is set up, in words. */
 function findOther(entries: readonly SettingEntry[], tree: Tree): string | undefined {
   for (const { path, value, onlyIfMissing } of entries) {
-    if (onlyIfMissing || typeof value !== 'string') continue;
+    // What is only emptied chooses nothing, and may be a key.
+    if (onlyIfMissing || typeof value !== 'string' || value === '') continue;
     const current = valueAt(tree, path);
     // A model of another provider has its name before it.
     const prefix = value.endsWith(PROBE.model) ? value.slice(0, -PROBE.model.length) : undefined;
