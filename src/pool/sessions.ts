@@ -131,6 +131,8 @@ interface Entry {
   readonly clientKeyId: string;
   readonly label: string;
   readonly binding: SessionBinding;
+  /** Counts how often it was bound anew: of two that processes know the higher one holds. */
+  readonly version: number;
   readonly expiresAt: number;
   /** What the store knows; undefined before it is told. */
   readonly savedUntil: number | undefined;
@@ -192,13 +194,15 @@ export class SessionTable {
     this.#newest = key;
     const idle = idleMs();
     const expiresAt = clock.now() + idle;
-    const savedUntil = known?.binding === binding ? known.savedUntil : undefined;
+    const isSame = known?.binding === binding;
+    const savedUntil = isSame ? known.savedUntil : undefined;
     const isSaved =
       savedUntil !== undefined && Math.abs(expiresAt - savedUntil) < idle * SAVED_LATE;
     const entry: Entry = {
       clientKeyId: session.clientKeyId,
       label: known?.label ?? labelOf(session.session),
       binding,
+      version: (known?.version ?? 0) + (isSame ? 0 : 1),
       expiresAt,
       savedUntil: isSaved ? savedUntil : expiresAt,
     };
@@ -251,11 +255,8 @@ export class SessionTable {
       for (const { json, expiresAt } of (await store?.load(this.#bounds())) ?? []) {
         const read = readStored(json);
         if (read === undefined || !hasAccount(read.entry.binding.home)) continue;
-        // What is in use here is newer than what was saved of it.
-        if (this.#entries.has(read.key)) continue;
-        this.#entries.set(read.key, { ...read.entry, expiresAt, savedUntil: expiresAt });
+        this.#take(read.key, { ...read.entry, expiresAt, savedUntil: expiresAt });
       }
-      this.#dropSurplus();
     } catch (error) {
       log?.warn({ error }, 'Saved session bindings cannot be read; sessions are placed anew.');
     }
@@ -278,8 +279,23 @@ export class SessionTable {
     const idleMs = this.#options.idleMs();
     // By this clock: the other's may be another.
     const expiresAt = this.#options.clock.now() + idleMs;
-    this.#entries.delete(read.key);
-    this.#entries.set(read.key, { ...read.entry, expiresAt, savedUntil: expiresAt });
+    this.#take(read.key, { ...read.entry, expiresAt, savedUntil: expiresAt });
+  }
+
+  /** Where two processes bound a session without knowing of each other, the same binding holds at both in the end. */
+  #take(key: string, theirs: Entry): void {
+    const known = this.#entries.get(key);
+    const isKnown = known !== undefined && known.expiresAt > this.#options.clock.now();
+    const order = isKnown ? compareBindings(key, known, theirs) : -1;
+    if (isKnown && order > 0) {
+      this.#save(key, known);
+      return;
+    }
+    const expiresAt = Math.max(theirs.expiresAt, order === 0 ? (known?.expiresAt ?? 0) : 0);
+    this.#entries.delete(key);
+    this.#entries.set(key, { ...theirs, expiresAt });
+    // This process may save its own behind theirs.
+    if (order < 0 && known?.version === theirs.version) this.#write(key, theirs);
     this.#dropSurplus();
   }
 
@@ -292,9 +308,13 @@ export class SessionTable {
   }
 
   #save(key: string, entry: Entry): void {
-    const json = writeStored(key, entry);
-    this.#options.notices?.tell(TOPIC, { json });
-    this.#writes?.add({ key: hash(key), json, expiresAt: entry.expiresAt });
+    this.#options.notices?.tell(TOPIC, { json: writeStored(key, entry) });
+    this.#write(key, entry);
+  }
+
+  #write(key: string, entry: Entry): void {
+    const { expiresAt } = entry;
+    this.#writes?.add({ key: hash(key), json: writeStored(key, entry), expiresAt });
   }
 
   /** In the store as well, where a row that has expired stands for none. */
@@ -320,12 +340,19 @@ export class SessionTable {
 /** A session that was bound or moved, as it is stored; or one that ended. */
 type SessionNotice = { readonly json: string } | { readonly ended: string };
 
-function writeStored(key: string, { clientKeyId, label, binding }: Entry): string {
+/** Positive where the first holds. */
+function compareBindings(key: string, first: Entry, second: Entry): number {
+  if (first.version !== second.version) return first.version - second.version;
+  const [one, other] = [writeStored(key, first), writeStored(key, second)];
+  return one === other ? 0 : one > other ? 1 : -1;
+}
+
+function writeStored(key: string, { clientKeyId, label, binding, version }: Entry): string {
   const { home, models } = binding;
   const detours = [...binding.detours].map(([model, { accountId, returns }]) => ({
     ...{ model, accountId, returns },
   }));
-  return JSON.stringify({ key, clientKeyId, label, home, models, detours });
+  return JSON.stringify({ key, clientKeyId, label, home, models, detours, version });
 }
 
 /** Undefined for what another version of the program wrote in another form. */
@@ -334,7 +361,7 @@ function readStored(
 ): { readonly key: string; readonly entry: Omit<Entry, 'expiresAt' | 'savedUntil'> } | undefined {
   const value = parseJson(json);
   if (!isJsonObject(value)) return undefined;
-  const { key, clientKeyId, label, home, models, detours } = value;
+  const { key, clientKeyId, label, home, models, detours, version } = value;
   if (typeof key !== 'string' || typeof clientKeyId !== 'string') return undefined;
   if (typeof label !== 'string' || typeof home !== 'string') return undefined;
   if (!Array.isArray(models) || !Array.isArray(detours)) return undefined;
@@ -343,7 +370,9 @@ function readStored(
     models: models.filter((model) => typeof model === 'string'),
     detours: new Map(detours.flatMap(readDetour)),
   };
-  return { key, entry: { clientKeyId, label, binding } };
+  // Earlier versions of the program wrote none.
+  const known = typeof version === 'number' ? version : 0;
+  return { key, entry: { clientKeyId, label, binding, version: known } };
 }
 
 function readDetour(value: JsonValue): readonly (readonly [string, Detour])[] {

@@ -13,6 +13,7 @@ import { SessionTable } from '../../src/pool/sessions.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryAccountStore } from '../support/memory-account-store.ts';
+import { createMemoryExpiringStore } from '../support/memory-expiring-store.ts';
 
 const ADA: NewAccount = {
   upstreamId: 'u',
@@ -28,15 +29,21 @@ async function openReplicas(seeds: readonly SeedAccount[] = []) {
   const late = { ...clock, now: () => clock.now() - 60_000 };
   const hub = new Hub(clock);
   const store = createMemoryAccountStore();
+  const sessionStore = createMemoryExpiringStore();
   let ids = 0;
   let isAway = false;
+  let held: (() => void)[] | undefined;
   const members: Cluster[] = [];
   const open = async (replica: string, ownClock: typeof clock) => {
     const cluster: Cluster = createMemoryCluster({ replica, clock, hub, onFault });
     members.push(cluster);
     const notices: Cluster['notices'] = {
       ...cluster.notices,
-      tell: (topic, notice) => isAway || cluster.notices.tell(topic, notice),
+      tell(topic, notice) {
+        const tell = (): void => cluster.notices.tell(topic, notice);
+        if (held !== undefined) held.push(tell);
+        else if (!isAway) tell();
+      },
     };
     const book = createAccountBook({
       stored: await store.list(),
@@ -48,13 +55,23 @@ async function openReplicas(seeds: readonly SeedAccount[] = []) {
       },
       log: { info: ignore, warn: ignore, error: onFault },
     });
-    const sessions = new SessionTable({ clock: ownClock, idleMs: () => 3_600_000, notices });
+    const sessions = new SessionTable({
+      ...{ clock: ownClock, idleMs: () => 3_600_000, notices, store: sessionStore },
+    });
     const signatures = new SignatureCache({ clock: ownClock, notices });
     return { book, sessions, signatures };
   };
   const [one, other] = [await open('one', clock), await open('other', late)];
   return {
     ...{ clock, late, one, other, begin: () => open('third', clock) },
+    /** What is told of it arrives when it is done. */
+    async atOnce(work: () => Promise<void>) {
+      held = [];
+      await work();
+      const told = held;
+      held = undefined;
+      for (const tell of told) tell();
+    },
     /** While nobody can tell the others of anything. */
     async away(work: () => Promise<void>) {
       isAway = true;
@@ -195,6 +212,40 @@ test('a session stays on its account whichever replica its next request comes to
   expect(one.sessions.forget(bound?.id ?? '')).toBe(true);
   expect(other.sessions.find(name)).toBeUndefined();
 });
+
+test.each(['atOnce', 'away'] as const)(
+  'a session that replicas place on accounts of their own has one at all of them in the end: %s',
+  async (how) => {
+    const replicas = await openReplicas();
+    const { one, other, begin, clock } = replicas;
+    const all = [one, other, await begin()];
+    await replicas[how](async () => {
+      for (let count = 0; count < 20; count += 1) {
+        const name = { clientKeyId: 'key', session: `run ${count}` };
+        for (const [index, { sessions }] of all.entries())
+          sessions.keep(name, {
+            home: `${(index + count) % 3}`,
+            models: ['m'],
+            detours: new Map(),
+          });
+      }
+      // Each has saved its own.
+      await clock.advance(1_000);
+    });
+    await clock.advance(1_000);
+    const homesAt = ({ sessions }: typeof one) =>
+      sessions
+        .sessions()
+        .map(({ label, accountId }) => `${label} ${accountId}`)
+        .sort();
+    const [first, ...others] = all.map(homesAt);
+    expect(first).toHaveLength(20);
+    expect(others).toEqual([first, first]);
+    const late = await begin();
+    await late.sessions.load(() => true);
+    expect(homesAt(late)).toEqual(first);
+  },
+);
 
 test('a signature is found whichever replica the next turn comes to, by the same key alone', async () => {
   const { one, other } = await openReplicas();
