@@ -192,7 +192,8 @@ export function describeErrors(): string {
     'Before the first event of a response, every failure has its own status. After it the status is 200, so a',
     'failure is the last event, in the same format: `data: {"error":…}` in Chat Completions and',
     'Generate-Content, `event: error` in Messages. Such a stream lacks the success marker: `[DONE]`,',
-    '`message_stop`, a `finishReason`. The official SDKs raise it as an error. If a response takes longer than 10 s',
+    '`message_stop`, a `finishReason`. The official SDKs raise it as an error; for Gemini CLI and older Google SDKs, which',
+    'read the event as an empty chunk, the same JSON follows it without `data:`. If a response takes longer than 10 s',
     'to begin, the status 200 and a keep-alive are sent before its first event.',
     '',
   ].join('\n');

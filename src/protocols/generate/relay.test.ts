@@ -88,8 +88,13 @@ test('P074 fields that are no part of an answer never reach the client', () => {
   expect(relayed({ ...blocked, traceId: 't' })).toEqual(blocked);
 });
 
-test('an error frame keeps its kind and loses the upstream’s own words', () => {
-  expect(relayed({ error: { code: 503, message: 'project p-1 is down', status: 'X' } })).toEqual({
+test('an error frame keeps its kind and loses the upstream’s own words, and its JSON is behind it', () => {
+  const stream = writer();
+  const frame = { error: { code: 503, message: 'project p-1 is down', status: 'X' } };
+  const text = stream.write(frame, JSON.stringify(frame)) + stream.end();
+  const [event = '', json = ''] = text.split('\n\n');
+  expect(event).toBe(`data: ${json}`);
+  expect(JSON.parse(json)).toEqual({
     error: {
       code: 503,
       message: expect.not.stringContaining('p-1'),
@@ -98,11 +103,10 @@ test('an error frame keeps its kind and loses the upstream’s own words', () =>
   });
 });
 
-test('P081 a late failure is an error event, and the stream ends with it', () => {
+test('P081 a late failure is an error event and its JSON, and the stream ends with it', () => {
   const stream = writer();
-  expect(stream.error(FAILURE)).toBe(
-    'data: {"error":{"code":502,"message":"The upstream broke off.","status":"UNAVAILABLE"}}\n\n',
-  );
+  const json = '{"error":{"code":502,"message":"The upstream broke off.","status":"UNAVAILABLE"}}';
+  expect(stream.error(FAILURE)).toBe(`data: ${json}\n\n${json}`);
 });
 
 const LAST: JsonObject = {

@@ -168,6 +168,7 @@ function createRelayWriter(kind: FramingKind): RelayWriter {
       }
       const released = ending.length === 0 ? '' : release();
       const written = writeFrame(frame, text);
+      if (isJsonObject(frame.error)) return released + framing.failure(written);
       isVerbatim = written === text;
       return released + framing.element(written);
     },

@@ -222,7 +222,16 @@ export class Framing {
 
   /** Closes the stream. */
   error(error: GatewayError): string {
-    return this.element(JSON.stringify(writeError(error).body)) + this.end();
+    return this.failure(JSON.stringify(writeError(error).body)) + this.end();
+  }
+
+  /**
+   * The last element. As an event alone `@google/genai` 1.x, and Gemini CLI with it, take an error for an empty chunk and
+   * what came before for the whole answer; they fail on JSON that is no event, which the service itself ends broken
+   * streams with.
+   */
+  failure(json: string): string {
+    return this.element(json) + (this.#isArray ? '' : json);
   }
 
   keepAlive(): string {

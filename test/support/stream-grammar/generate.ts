@@ -14,7 +14,14 @@ const PART_KEYS = [
 /** Gemini CLI's reader takes no comments and no event lines. */
 export function checkGenerateStream(text: string): StreamEnd {
   // Upstreams end lines their own way, and the relay lane hands them on.
-  const frames = readFrames(text.replaceAll('\r\n', '\n'), false);
+  const lines = text.replaceAll('\r\n', '\n');
+  const end = lines.endsWith('\n\n') ? lines.length : lines.lastIndexOf('\n\n') + 2;
+  const frames = readFrames(lines.slice(0, end), false);
+  const isFailed = frames.at(-1)?.data.startsWith('{"error":') === true;
+  check(
+    lines.slice(end) === (isFailed ? frames.at(-1)?.data : ''),
+    'an error, and nothing else, stands behind its event as well',
+  );
   check(
     frames.every(({ event, data }) => event === undefined && data !== '[DONE]'),
     'frames have neither an event line nor [DONE]',
