@@ -1,9 +1,14 @@
 // The size, ratio and quality of a picture to draw, as the words of all protocols ask for them.
 
-import type { JsonObject } from '../lib/json.ts';
+import type { JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Receipt } from './receipt.ts';
-import type { ImageDetails, ImageOptions } from './request.ts';
+import {
+  IMAGE_DETAILS,
+  type ImageDetail,
+  type ImageDetails,
+  type ImageOptions,
+} from './request.ts';
 
 type ImageSize = NonNullable<ImageOptions['size']>;
 
@@ -73,14 +78,18 @@ export function readImageOptions(
   };
 }
 
-/** `names` are the fields of the drawing, said at `path`, that no other reader knows. */
+/** Undefined where none is asked. `path` is where `said` stands in the request. */
 export function readImageDetails(
-  names: readonly string[],
-  { path, drawing }: { readonly path: string; readonly drawing: JsonObject },
+  said: Readonly<Partial<Record<ImageDetail, JsonValue>>>,
+  path: string,
 ): ImageDetails | undefined {
-  if (names.length === 0) return undefined;
-  const fields = Object.fromEntries(names.map((name) => [name, drawing[name] ?? null]));
-  return { path, fields };
+  const fields: Partial<Record<ImageDetail, string | number>> = {};
+  for (const name of IMAGE_DETAILS) {
+    const value = said[name];
+    if ((typeof value === 'string' && value !== '') || typeof value === 'number')
+      fields[name] = value;
+  }
+  return Object.keys(fields).length === 0 ? undefined : { path, fields };
 }
 
 const PIXELS = /^0*([1-9]\d{0,8})\s*[xX]\s*0*([1-9]\d{0,8})$/;

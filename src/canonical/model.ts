@@ -1,6 +1,6 @@
 // What a model can do, as far as a translation has to know. Rules ask for capabilities, never for names.
 
-import type { Effort, ImageOptions, Modality, ServerToolKind } from './request.ts';
+import type { Effort, ImageDetail, ImageOptions, Modality, ServerToolKind } from './request.ts';
 
 /** What a model can be asked for: answers, or vectors of what it is given. */
 export type ModelTask = 'generate' | 'embed';
@@ -38,8 +38,8 @@ export interface ModelCapabilities {
   readonly drawsImages: boolean;
   /** True when a mask has a place of its own; else the model is told what it is. */
   readonly takesMasks?: true | undefined;
-  /** Fields for details of a drawing, by their names in the OpenAI-style protocol. */
-  readonly imageDetails?: readonly string[] | undefined;
+  /** Details that can be asked of a drawing; absent for none. */
+  readonly imageDetails?: readonly ImageDetail[] | undefined;
   /** True for a model with a request form of its own, to which no client's body is relayed. */
   readonly hasOwnForm?: true | undefined;
   /** True where tools of free text are unknown: a client's body that has some is not relayed. */

@@ -294,11 +294,20 @@ export interface ImageOptions {
   readonly quality?: string | undefined;
 }
 
-/** What else is asked of a drawing, in the words of the OpenAI-style protocol (`openai` resources/images). */
+/** What else may be asked of a drawing, in the words of the OpenAI-style protocol (`openai` resources/images). */
+export const IMAGE_WORDS = [
+  ...(['background', 'complexity', 'input_fidelity'] as const),
+  ...(['moderation', 'output_format', 'style'] as const),
+] as const;
+export const IMAGE_NUMBERS = ['frame_count', 'frame_duration_ms', 'output_compression'] as const;
+
+export const IMAGE_DETAILS = [...IMAGE_WORDS, ...IMAGE_NUMBERS] as const;
+export type ImageDetail = (typeof IMAGE_DETAILS)[number];
+
 export interface ImageDetails {
-  /** Where the client says it; empty for the body itself. */
+  /** Where the client says them; empty for the body itself. */
   readonly path: string;
-  readonly fields: JsonObject;
+  readonly fields: Readonly<Partial<Record<ImageDetail, string | number>>>;
 }
 
 export const SOUND_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;

@@ -50,7 +50,12 @@ test('the words of the official client for "as you like" ask for nothing', () =>
 });
 
 test('what else is asked of a picture goes along with the request', () => {
-  const fields = { style: 'vivid', output_format: 'webp', background: { toString: 1 } };
+  const fields = {
+    style: 'vivid',
+    output_format: 'webp',
+    background: 'transparent',
+    output_compression: 80,
+  };
   const { requests, notes } = draw(fields);
   expect(requests[0]?.imageDetails).toEqual({ path: '', fields });
   expect(notes).toEqual([]);

@@ -29,8 +29,10 @@ import { writeImageErrorBody } from '../protocols/chat/errors.ts';
 import { readMedia } from '../protocols/chat/read-messages.ts';
 import {
   check,
+  DETAILS_OF_DRAWING,
   each,
   missingField,
+  noteUnread,
   unknownWord,
   unsupported,
   wrongType,
@@ -65,6 +67,7 @@ const BODY = objectOf(
     n: numberIn({ min: 1, max: 10, integer: true }),
     // Source: `openai` resources/images.d.ts.
     partial_images: numberIn({ min: 0, max: 3, integer: true }),
+    ...DETAILS_OF_DRAWING,
   },
   ['safety_identifier'],
 );
@@ -139,10 +142,11 @@ function readCall(
     reasoning: { amount: { kind: 'unset' } },
     outputModalities: ['text', 'image'],
     image: readImageOptions(body, { receipt, unknownWord }),
-    imageDetails: readImageDetails(unknown, { path: '', drawing: sent }),
+    imageDetails: readImageDetails(body, ''),
     imageDrafts: drafts,
     clientNames: { messages: 'prompt', size: (body.size ?? null) === null ? 'quality' : 'size' },
   });
+  noteUnread(unknown, { path: '', receipt });
   const settings: ImageSettings = { kind, form, echo: echoOf(body), drafts };
   const requests = Array.from({ length: count }, () => request);
   return {

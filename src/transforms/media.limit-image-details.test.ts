@@ -25,7 +25,10 @@ test('a model without such fields is asked for what happens anyway, and the rest
 test('a model gets those that it has fields for', () => {
   const context = contextOf();
   const { style, ...taken } = FIELDS;
-  const capabilities = { ...context.capabilities, imageDetails: Object.keys(taken) };
+  const capabilities = {
+    ...context.capabilities,
+    imageDetails: ['background', 'output_format', 'moderation'] as const,
+  };
   const { imageDetails } = applyTransforms(REQUEST, { ...context, capabilities });
   expect(imageDetails?.fields).toEqual(taken);
   expect(context.receipt.entries).toMatchObject([{ path: 'tools[0].style' }]);

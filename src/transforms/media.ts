@@ -2,10 +2,17 @@
 
 import { mapMedia, sniffMediaType } from '../canonical/media.ts';
 import { memberPath } from '../canonical/receipt.ts';
-import type { ImageOptions, MediaPart, Part } from '../canonical/request.ts';
+import {
+  IMAGE_DETAILS,
+  type ImageDetail,
+  type ImageDetails,
+  type ImageOptions,
+  type MediaPart,
+  type Part,
+} from '../canonical/request.ts';
 import { unlessSame } from '../lib/collections.ts';
 import { type PixelBudget, readFirstGifFrame, writeIndexedPng } from '../lib/gif-to-png.ts';
-import type { JsonObject, JsonValue } from '../lib/json.ts';
+import type { JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { mapTurns, type Transform, type TransformContext, withParts } from './transform.ts';
 
@@ -79,9 +86,11 @@ const DRAWN_ANYWAY: ReadonlySet<JsonValue> = new Set(['auto', 'png', 'opaque', '
 
 /** Leaves out and tells what the model has no field for. */
 export const limitImageDetails: Transform = (request, { capabilities, receipt }) => {
-  const { path = '', fields = {} } = request.imageDetails ?? {};
-  const taken: JsonObject = {};
-  for (const [name, value] of Object.entries(fields)) {
+  const { path, fields }: ImageDetails = request.imageDetails ?? { path: '', fields: {} };
+  const taken: Partial<Record<ImageDetail, string | number>> = {};
+  for (const name of IMAGE_DETAILS) {
+    const value = fields[name];
+    if (value === undefined) continue;
     if (capabilities.imageDetails?.includes(name)) taken[name] = value;
     else if (!DRAWN_ANYWAY.has(value)) {
       receipt.add('dropped', memberPath(path, name), told`The upstream has no such setting.`);

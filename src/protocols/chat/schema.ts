@@ -4,6 +4,7 @@
 import { BUDGET_KEYS, LEVEL_KEYS } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { type ClientNames, memberPath, type Receipt } from '../../canonical/receipt.ts';
+import { IMAGE_NUMBERS, IMAGE_WORDS } from '../../canonical/request.ts';
 import { JSON_BUDGET, type JsonBudget, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { usedKey } from '../../lib/read-values.ts';
@@ -40,6 +41,12 @@ export function each<const Keys extends readonly string[], Of extends Shape>(
 ): Readonly<Record<Keys[number], Of>> {
   return Object.fromEntries(keys.map((key) => [key, shape])) as Record<Keys[number], Of>;
 }
+
+/** Of a request for a picture, and of the tool that draws. */
+export const DETAILS_OF_DRAWING = {
+  ...each(IMAGE_WORDS, STRING),
+  ...each(IMAGE_NUMBERS, numberIn({ min: 0, integer: true })),
+};
 
 /** Every part may have cache hints. */
 function part<Fields extends ShapesByName, const Known extends string = never>(

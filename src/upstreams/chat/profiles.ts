@@ -1,7 +1,7 @@
 // How one upstream of the Chat Completions wire is reached, what it does differently, and which of its models have an
 // endpoint of their own: data, never a name.
 
-import type { Effort } from '../../canonical/request.ts';
+import type { Effort, ImageDetail } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { createWildcard, foldCase, type Wildcard } from '../../lib/names.ts';
 import { remember } from '../../lib/once.ts';
@@ -185,8 +185,8 @@ export interface ImageModels extends NamedModels {
   readonly sizes: readonly string[] | 'any' | 'none';
   /** Words by rising quality; empty where none is taken. */
   readonly qualities: readonly string[];
-  /** Other fields, by their names. */
-  readonly details: readonly string[];
+  /** What else is taken, under the same names. */
+  readonly details: readonly ImageDetail[];
   /** Whether `response_format` asks for the picture itself; others give nothing else. */
   readonly takesFormat: boolean;
   /** Whether pictures can be changed, too. */
@@ -223,7 +223,12 @@ export type MediaModel =
 
 const STANDARD_SIZES = ['1024x1024', '1536x1024', '1024x1536'];
 const QUALITIES = ['low', 'medium', 'high'];
-const DETAILS = ['background', 'moderation', 'output_format', 'output_compression'];
+const DETAILS: readonly ImageDetail[] = [
+  'background',
+  'moderation',
+  'output_format',
+  'output_compression',
+];
 const GPT_IMAGE: Omit<ImageModels, 'names'> = {
   sizes: 'any',
   qualities: QUALITIES,

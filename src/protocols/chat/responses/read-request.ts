@@ -16,7 +16,15 @@ import {
   refuseCachedContent,
 } from '../read-request.ts';
 import { refuseNameless } from '../read-tools.ts';
-import { check, each, missingField, noteUnread, unknownWord, unsupported } from '../schema.ts';
+import {
+  check,
+  DETAILS_OF_DRAWING,
+  each,
+  missingField,
+  noteUnread,
+  unknownWord,
+  unsupported,
+} from '../schema.ts';
 import { NOTHING_EARLIER, readConversationId } from './previous-response.ts';
 import { askInWords, readInput, wantsSummary } from './read-input.ts';
 import {
@@ -34,6 +42,7 @@ const DRAWING = objectOf(
   {
     ...each(['size', 'quality'], STRING),
     partial_images: numberIn({ min: 0, max: 3, integer: true }),
+    ...DETAILS_OF_DRAWING,
   },
   ['type', 'action'],
 );
@@ -56,6 +65,7 @@ function readDrawing(
     receipt,
     unknownWord: (key, words) => unknownWord(`${path}.${key}`, words),
   });
+  noteUnread(unknown, { path, receipt });
   const asked = readNumber(drawn.partial_images) ?? 0;
   if (asked > 0 && !stream) {
     const reason = told`Partial images are sent in streams only.`;
@@ -63,7 +73,7 @@ function readDrawing(
   }
   const demand =
     drawing.isDemanded === true ? { mustDraw: true, outputModalities: ['image' as const] } : {};
-  const imageDetails = readImageDetails(unknown, { path, drawing: tool });
+  const imageDetails = readImageDetails(drawn, path);
   return { image: image ?? {}, imageDetails, imageDrafts: stream ? asked : 0, ...demand };
 }
 
