@@ -541,6 +541,11 @@ test('tools without a name and of other kinds are left out, and names made accep
   ]);
 });
 
+test.each([{}, { name: '' }])('a request whose only tool is %j is refused', (declared) => {
+  const tools = [{ type: 'function', function: declared }];
+  expect(() => patched({ tools })).toThrow('tools[0].function.name is required.');
+});
+
 test('what clients write where they say nothing is left out', () => {
   const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
   const messages = [

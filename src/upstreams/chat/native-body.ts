@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { applyThinkingMode } from '../../canonical/effort.ts';
+import { invalidRequest } from '../../canonical/error.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { ReasoningAmount } from '../../canonical/request.ts';
 import { readCarrier } from '../../canonical/signatures.ts';
@@ -248,9 +249,13 @@ function isEndOf(text: string, whole: string): boolean {
   return text.length < whole.length && whole.endsWith(text);
 }
 
-/** Functions in the form the wire has now; tools of other kinds are the service's own, or another's. */
+/**
+ * Functions in the form the wire has now; tools of other kinds are the service's own, or another's. One without a name is
+ * left out beside others; a request whose tools have none means something else than it says.
+ */
 function patchTools(tools: JsonValue, receipt: Receipt, quirks: ChatQuirks): JsonValue[] {
-  return itemsOf(tools).flatMap((tool, at): JsonValue[] => {
+  let nameless: string | undefined;
+  const patched = itemsOf(tools).flatMap((tool, at): JsonValue[] => {
     if (!isJsonObject(tool)) return [tool];
     const type = textOf(tool.type) ?? 'function';
     if (type === 'function') {
@@ -259,6 +264,7 @@ function patchTools(tools: JsonValue, receipt: Receipt, quirks: ChatQuirks): Jso
         noteBeside(tool, `tools[${at}]`, receipt);
         return [declared];
       }
+      nameless ??= `tools[${at}].function.name`;
       receipt.add('dropped', `tools[${at}]`, told`A tool without a name cannot be called.`);
       return [];
     }
@@ -268,6 +274,10 @@ function patchTools(tools: JsonValue, receipt: Receipt, quirks: ChatQuirks): Jso
     receipt.add('dropped', `tools[${at}]`, reason);
     return [];
   });
+  if (patched.length === 0 && nameless !== undefined) {
+    throw invalidRequest(nameless, `${nameless} is required.`, 'missing-field');
+  }
+  return patched;
 }
 
 /** Fields of a tool, and what clients of other protocols say beside them, which asks for nothing. */
