@@ -39,6 +39,8 @@ const CLOSED_CODES = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 const UNKNOWN_AUTHORITY =
   /^(?:UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF)|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED)/;
 
+const OUT_OF_TIME = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'];
+
 /**
  * The error an exchange that broke off amounts to. Never names addresses. A connection reset while
  * it was idle also fails requests that were only waiting for it, so that whether the request had
@@ -67,6 +69,15 @@ export function readNetworkError(
       told`The certificate of the upstream is of no authority that the gateway knows: name one with NODE_EXTRA_CA_CERTS.`,
       error,
     );
+  }
+  if (OUT_OF_TIME.includes(code)) {
+    return pathFault(
+      told`The certificate of the upstream is not valid now: it has expired, or the clock of this machine is wrong.`,
+      error,
+    );
+  }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return pathFault(told`The certificate of the upstream is for another address.`, error);
   }
   if (TLS_CODE.test(code)) {
     return pathFault(told`No secure connection to the upstream could be made.`, error);

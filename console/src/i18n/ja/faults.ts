@@ -199,6 +199,10 @@ export const faults: SentenceTexts = {
     'ゲートウェイのプロキシ経由でアップストリームに接続できませんでした。',
   'The proxy that {} names failed or refused: {}':
     '{1} で指定されたプロキシが失敗または拒否しました：{2}',
+  'The certificate of the upstream is for another address.':
+    'アップストリームの証明書は別のアドレスのものです。',
+  'The certificate of the upstream is not valid now: it has expired, or the clock of this machine is wrong.':
+    'アップストリームの証明書は現在有効ではありません：期限が切れているか、このマシンの時計が正しくありません。',
   'The certificate of the upstream is of no authority that the gateway knows: name one with NODE_EXTRA_CA_CERTS.':
     'アップストリームの証明書の認証局をゲートウェイが信頼していません：NODE_EXTRA_CA_CERTS で指定してください。',
   'The upstream could not be reached through the proxy of the account.':

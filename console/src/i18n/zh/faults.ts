@@ -178,6 +178,9 @@ export const faults: SentenceTexts = {
   'The upstream could not be reached through the proxy of the gateway.':
     '无法通过网关的代理连接上游。',
   'The proxy that {} names failed or refused: {}': '{1} 指定的代理失败或拒绝：{2}',
+  'The certificate of the upstream is for another address.': '上游的证书属于另一个地址。',
+  'The certificate of the upstream is not valid now: it has expired, or the clock of this machine is wrong.':
+    '上游的证书目前无效：证书已过期，或者本机时钟不准。',
   'The certificate of the upstream is of no authority that the gateway knows: name one with NODE_EXTRA_CA_CERTS.':
     '上游证书的颁发机构不受网关信任：请通过 NODE_EXTRA_CA_CERTS 指定。',
   'The upstream could not be reached through the proxy of the account.':
