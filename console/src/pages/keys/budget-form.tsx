@@ -3,6 +3,7 @@
 import { Autocomplete, Button, Select, Switch } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
+import type { KeyboardEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Budget, NewBudget } from '../../../../src/admin/contract.ts';
 import { keysQuery } from '../../api/queries/keys.ts';
@@ -52,8 +53,16 @@ export function BudgetForm(props: BudgetFormProps) {
     if (problem === undefined) onSave(writeBudget(values));
     else form.setFieldError(problem, t(`budgets.problems.${problem}`));
   };
+  /** The form of a key, in which it may stand, would be saved, and close over it. */
+  const onEnter = (event: KeyboardEvent): void => {
+    const isOfMenu = event.defaultPrevented || event.nativeEvent.isComposing;
+    if (event.key !== 'Enter' || isOfMenu || !(event.target instanceof HTMLInputElement)) return;
+    event.preventDefault();
+    save();
+  };
   return (
-    <div className="form-stack">
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of its fields
+    <div className="form-stack" onKeyDown={onEnter}>
       {isNew && owner === undefined && (
         <OwnerFields
           values={values}
