@@ -231,6 +231,33 @@ describe.skipIf(isWithoutBrowser)('what is typed or shown once', () => {
   });
 });
 
+describe.skipIf(isWithoutBrowser)('a form over a page', () => {
+  test.each([
+    ['/settings?section=upstreams', 'Add upstream', 'Base URL', 'http://127.0.0.1:11434/v1'],
+    ['/security?tab=addresses', 'Add rule', 'IP address or range', '198.51.100.7'],
+  ])('at %s asks before it closes over what was typed', async (path, button, label, text) => {
+    const console = await startConsole();
+    try {
+      const page = await console.open(path);
+      await page.getByRole('button', { name: button }).first().click();
+      const form = page.getByRole('dialog');
+      const field = form.getByLabel(label);
+      await field.fill(text);
+      await page.keyboard.press('Escape');
+      const question = page.getByRole('dialog', { name: 'Discard unsaved changes?' });
+      await question.getByRole('button', { name: 'Cancel' }).click();
+      await question.waitFor({ state: 'hidden' });
+      expect(await field.inputValue()).toBe(text);
+      await page.keyboard.press('Escape');
+      await question.getByRole('button', { name: 'Discard changes' }).click();
+      await form.waitFor({ state: 'hidden' });
+      expect(console.problems).toEqual([]);
+    } finally {
+      await console.close();
+    }
+  });
+});
+
 describe.skipIf(isWithoutBrowser)('a text that is too long', () => {
   test('is kept whole and said so beside its field, and not saved', async () => {
     const console = await startConsole();

@@ -12,6 +12,7 @@ import type { Tone } from '../../components/meter.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { StackingTable } from '../../components/stacking-table.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
+import { useCloseGuard } from '../../components/use-unsaved.tsx';
 import { useSentences } from '../../i18n/use-sentences.ts';
 import { EntryPages, EntryRow } from './entry-pages.tsx';
 import { RuleForm } from './rule-form.tsx';
@@ -34,6 +35,8 @@ export function AccessLogPanel() {
   const { t } = useTranslation();
   const [verdict, setVerdict] = useState<Verdict>();
   const [denied, setDenied] = useState<string>();
+  const close = (): void => setDenied(undefined);
+  const guarded = useCloseGuard(close);
   const query = useInfiniteQuery(accessLogQuery(verdict));
   return (
     <Panel
@@ -63,14 +66,9 @@ export function AccessLogPanel() {
       >
         {(entries) => <AccessTable entries={entries} onDeny={setDenied} />}
       </EntryPages>
-      <Modal
-        opened={denied !== undefined}
-        onClose={() => setDenied(undefined)}
-        title={t('security.ruleTitle')}
-      >
-        {denied !== undefined && (
-          <RuleForm edited={undefined} range={denied} onClose={() => setDenied(undefined)} />
-        )}
+      <Modal opened={denied !== undefined} onClose={guarded.close} title={t('security.ruleTitle')}>
+        {denied !== undefined &&
+          guarded.guard(<RuleForm edited={undefined} range={denied} onClose={close} />)}
       </Modal>
     </Panel>
   );

@@ -12,6 +12,7 @@ import { useFollowed } from '../../components/use-followed.ts';
 import { useFormat } from '../../components/use-format.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useUnsaved } from '../../components/use-unsaved.tsx';
 import '../../components/form.css';
 
 const LISTS = ['deny', 'allow'] as const;
@@ -55,6 +56,7 @@ export function RuleForm({ edited, range = '', onClose }: RuleFormProps) {
     },
   });
   useFollowed(form, read, edited?.revision);
+  useUnsaved(form.isDirty() && !save.isPending);
   const fieldError = readFieldError(save.error, 'range');
   const expiries = EXPIRIES.map((value) => ({
     value: String(value),

@@ -22,6 +22,7 @@ import { StatusMark } from '../../components/status-mark.tsx';
 import { RelativeTime } from '../../components/times.tsx';
 import { useFormat } from '../../components/use-format.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useCloseGuard } from '../../components/use-unsaved.tsx';
 import { FILTER_ENABLED } from '../../settings/fields.ts';
 import { useSetting } from '../../settings/use-setting.ts';
 import { RuleForm } from './rule-form.tsx';
@@ -35,6 +36,7 @@ export function RulesPanel() {
   const [editing, setEditing] = useState<Editing>();
   const remove = useRemovalWithUndo();
   const close = (): void => setEditing(undefined);
+  const guarded = useCloseGuard(close);
   return (
     <Panel
       isFlush
@@ -63,21 +65,23 @@ export function RulesPanel() {
       )}
       <Modal
         opened={editing !== undefined}
-        onClose={close}
+        onClose={guarded.close}
         title={
           editing === 'new' || editing === undefined
             ? t('security.ruleTitle')
             : t('security.ruleEditTitle', { range: editing.range })
         }
       >
-        {editing === 'new' && <RuleForm edited={undefined} onClose={close} />}
-        {editing !== undefined && editing !== 'new' && (
-          <RuleForm
-            // As it is now: others may have changed it since the form was opened.
-            edited={data?.rules.find(({ id }) => id === editing.id) ?? editing}
-            onClose={close}
-          />
-        )}
+        {editing === 'new' && guarded.guard(<RuleForm edited={undefined} onClose={close} />)}
+        {editing !== undefined &&
+          editing !== 'new' &&
+          guarded.guard(
+            <RuleForm
+              // As it is now: others may have changed it since the form was opened.
+              edited={data?.rules.find(({ id }) => id === editing.id) ?? editing}
+              onClose={close}
+            />,
+          )}
       </Modal>
     </Panel>
   );

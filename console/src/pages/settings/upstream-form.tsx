@@ -11,6 +11,7 @@ import { SecretInput } from '../../components/secret-input.tsx';
 import { useFollowed } from '../../components/use-followed.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useUnsaved } from '../../components/use-unsaved.tsx';
 import { valueAt } from '../../settings/section-values.ts';
 import { PROFILES, takesSignIn } from './upstream-profiles.ts';
 import { ProfileSelect, ReachFields, type UpstreamFields } from './upstream-reach.tsx';
@@ -45,6 +46,7 @@ export function UpstreamForm({ id, section, onClose }: UpstreamFormProps) {
   const read = readUpstream(id === '' ? suggested : id, last.current);
   const form: UpstreamFields = useForm<UpstreamValues>({ initialValues: read });
   useFollowed(form, read, section.revision);
+  useUnsaved(form.isDirty() && !change.isPending);
   const showProblem = useProblem(form);
   const submit = form.onSubmit((typed) => {
     const takenIds = id === '' ? Object.keys(values) : [];

@@ -11,6 +11,7 @@ import { EmptyNote } from '../../components/empty-note.tsx';
 import { NotLoaded } from '../../components/not-loaded.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useCloseGuard } from '../../components/use-unsaved.tsx';
 import { findOverride, valueAt } from '../../settings/section-values.ts';
 import { UpstreamForm } from './upstream-form.tsx';
 import { hasClientSecret } from './upstream-values.ts';
@@ -45,6 +46,7 @@ export function UpstreamsPanel() {
     );
   };
   const close = (): void => setEditing(undefined);
+  const guarded = useCloseGuard(close);
   return (
     <Panel
       isFlush
@@ -58,7 +60,7 @@ export function UpstreamsPanel() {
       {data !== undefined && <UpstreamList section={data} onEdit={setEditing} onRemove={remove} />}
       <Drawer
         opened={editing !== undefined}
-        onClose={close}
+        onClose={guarded.close}
         position="right"
         size="lg"
         title={
@@ -67,9 +69,9 @@ export function UpstreamsPanel() {
             : t('settings.upstream.titleEdit', { id: editing })
         }
       >
-        {editing !== undefined && data !== undefined && (
-          <UpstreamForm id={editing} section={data} onClose={close} />
-        )}
+        {editing !== undefined &&
+          data !== undefined &&
+          guarded.guard(<UpstreamForm id={editing} section={data} onClose={close} />)}
       </Drawer>
     </Panel>
   );
