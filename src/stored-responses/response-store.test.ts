@@ -18,6 +18,7 @@ interface SetUpOptions {
   maxEntries?: number;
   maxMemory?: number;
   maxAnswer?: number;
+  lifetimeMs?: number;
 }
 
 /** A store that comes with no way to change what it has. */
@@ -106,6 +107,30 @@ test('a store that fails costs nothing but the lines about it', async () => {
   responseStores.of('a').put(answer('r1'));
   expect(await responseStores.of('a').find('r1')).toBeDefined();
   expect(failures).toEqual([new Error('disk full')]);
+});
+
+test('what could not be stored is stored when it can be, and said once', async () => {
+  const rows = new Map<string, string>();
+  let isFull = true;
+  const store = changeable({
+    async save({ id, json }) {
+      if (isFull) throw new Error('disk full');
+      rows.set(id, json);
+    },
+    find: async (_key, id) => rows.get(id),
+    findByItem: async () => undefined,
+    remove: async (_key, id) => rows.delete(id),
+  });
+  const { clock, failures, responseStores } = setUp({ store, lifetimeMs: 60_000 });
+  const responses = responseStores.of('a');
+  for (const id of ['r1', 'r2', 'r3']) responses.put(answer(id));
+  await clock.advance(10_000);
+  expect(failures).toHaveLength(3);
+  await responses.remove('r3');
+  isFull = false;
+  await clock.advance(5_000);
+  expect([...rows.keys()]).toEqual(['r1', 'r2']);
+  expect(clock.pendingTimers).toBe(0);
 });
 
 test('what left the memory is read from the store', async () => {

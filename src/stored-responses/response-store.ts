@@ -41,7 +41,7 @@ type ChangeOfAnswer = (
 ) => readonly [changed: StoredResponse, ...others: StoredResponse[]];
 
 interface ResponseStoresOptions {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly store?: DurableResponseStore | undefined;
   /** Told of answers that could not be stored. */
   readonly onFailure: (error: unknown) => void;
@@ -68,6 +68,8 @@ export type ResponseStore = ReturnType<ResponseStores['of']> & {
 };
 
 const MONTH_MS = 30 * 86_400_000;
+/** What could not be stored is tried again after so long, as long as it is in memory. */
+const RETRY_MS = 5000;
 
 /** Least recently used answers leave the memory first; the store keeps them for `lifetimeMs` (30 days). */
 export function createResponseStores(options: ResponseStoresOptions) {
@@ -75,16 +77,45 @@ export function createResponseStores(options: ResponseStoresOptions) {
   const { lifetimeMs = MONTH_MS, maxAnswer = 32 * 1024 * 1024 } = options;
   const memory = createResponseMemory(options);
   const others = sharing && followOthers(sharing, memory);
-  const save = async (row: StoredResponseRow): Promise<void> => {
-    const key = `${row.clientKeyId} ${row.id}`;
+  /** @returns whether it was stored */
+  const save = async (
+    row: StoredResponseRow,
+    onFault: (error: unknown) => void,
+  ): Promise<boolean> => {
+    const key = keyOf(row);
     others?.tell('saving', key);
     try {
       await store?.save(row);
       memory.noteSaved(row);
+      return true;
     } catch (error) {
-      onFailure(error);
+      onFault(error);
+      if (!isRetryDue) clock.startTimer(RETRY_MS, () => void saveAgain());
+      isRetryDue = true;
+      return false;
     } finally {
       others?.tell('saved', key);
+    }
+  };
+  /** Those of this process that are under way. */
+  const saves = new Map<string, Promise<void>>();
+  const beginSave = (row: StoredResponseRow, onFault = onFailure): Promise<boolean> => {
+    const key = keyOf(row);
+    const saving = save(row, onFault);
+    const saved = saving.then(() => {
+      if (saves.get(key) === saved) saves.delete(key);
+    });
+    saves.set(key, saved);
+    return saving;
+  };
+  let isRetryDue = false;
+  const saveAgain = async (): Promise<void> => {
+    isRetryDue = false;
+    for (const row of memory.unsaved()) {
+      // Another may stand in its place by now.
+      if (saves.has(keyOf(row)) || !memory.isAlone(row)) continue;
+      // It was said when it failed first.
+      if (!(await beginSave(row, () => undefined))) return;
     }
   };
   const changing = new Map<string, Promise<unknown>>();
@@ -112,15 +143,9 @@ export function createResponseStores(options: ResponseStoresOptions) {
     const expiresAt = clock.now() + lifetimeMs;
     return { clientKeyId, id: answer.id, json, itemIds: itemIdsOf(answer), expiresAt };
   };
-  /** Those of this process that are under way. */
-  const saves = new Map<string, Promise<void>>();
   const putRow = (row: StoredResponseRow): void => {
-    const key = `${row.clientKeyId} ${row.id}`;
     memory.put(row);
-    const saved = save(row).then(() => {
-      if (saves.get(key) === saved) saves.delete(key);
-    });
-    saves.set(key, saved);
+    void beginSave(row);
   };
   const put = (clientKeyId: string, answer: StoredResponse): boolean => {
     const row = rowOf(clientKeyId, answer);
@@ -307,6 +332,10 @@ export interface StoredResponseRow {
   readonly expiresAt: number;
 }
 
+function keyOf({ clientKeyId, id }: StoredResponseRow): string {
+  return `${clientKeyId} ${id}`;
+}
+
 /** Least recently used answers go first; one that is larger than the whole memory is not held. */
 function createResponseMemory({
   maxEntries = 2000,
@@ -339,9 +368,12 @@ function createResponseMemory({
     rows.set(key, row);
     return row.json;
   };
+  /** Held, and not in the store. */
+  const isAlone = (row: StoredResponseRow): boolean =>
+    rows.get(keyOf(row)) === row && !saved.has(row);
   return {
     put(row: StoredResponseRow): void {
-      const key = `${row.clientKeyId} ${row.id}`;
+      const key = keyOf(row);
       drop(key);
       rows.set(key, row);
       units += row.json.length;
@@ -359,6 +391,8 @@ function createResponseMemory({
     },
     remove: drop,
     noteSaved: (row: StoredResponseRow): void => void saved.add(row),
+    unsaved: (): readonly StoredResponseRow[] => [...rows.values()].filter(isAlone),
+    isAlone,
     isSaved(key: string): boolean {
       const row = rows.get(key);
       return row !== undefined && saved.has(row);

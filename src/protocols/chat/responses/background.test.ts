@@ -75,7 +75,7 @@ test('an answer too large to be kept is a failed response, and not one that neve
 });
 
 test('one that was queued before the process began is failed, whoever looks', async () => {
-  const responseStores = createResponseStores({ clock: { now: () => 0 }, onFailure: () => {} });
+  const responseStores = createResponseStores({ clock: createFakeClock(0), onFailure: () => {} });
   const responses = responseStores.of('k');
   const answer = new BackgroundAnswer({
     model: 'm',
