@@ -299,6 +299,16 @@ test('what another process changes or removes is not shown as it was before', as
   expect(await removed).toBeUndefined();
 });
 
+test('what one process removed is at no other any more', async () => {
+  const { clock, saveAll, one, other } = openReplicas({ lateMs: 120 });
+  one.put(answer('r1'));
+  await saveAll();
+  await clock.advance(120);
+  const found = other.remove('r1').then(() => one.find('r1'));
+  await clock.advance(1_000);
+  expect(await found).toBeUndefined();
+});
+
 test('two processes that change one answer at the same moment lose nothing of either', async () => {
   const { saveAll, clock, one, other } = openReplicas();
   one.put(answer('r1'));

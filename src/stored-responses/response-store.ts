@@ -250,6 +250,7 @@ export function createResponseStores(options: ResponseStoresOptions) {
           const wasHeld = memory.remove(key);
           const wasStored = (await store?.remove(clientKeyId, id)) ?? false;
           others?.tell('removed', key);
+          await others?.heard();
           return wasHeld || wasStored;
         }),
       /** Changes an answer, one change at a time in all processes. Undefined when there is none to read. */
