@@ -297,7 +297,7 @@ const MONITOR_SCHEMA = section('monitor', 'The records of model requests.', {
     as: 'keepsBodies',
     ...SWITCH,
     description:
-      'Keeps the payloads of requests and responses, up to 256 KB each, without credentials; prompts are then stored.',
+      'Keeps the payloads of requests and responses, up to 262,144 characters each, without credentials; prompts are then stored.',
   },
   bodies_until: {
     as: 'bodiesUntil',

@@ -250,7 +250,7 @@ export const settings = {
     },
     monitorBodies: {
       name: 'Record payloads',
-      hint: 'Up to 256 KB each, without credentials. Prompts are then stored on this machine.',
+      hint: 'Up to 262,144 characters each, without credentials. Prompts are then stored on this machine.',
     },
     monitorAccountNames: {
       name: 'Account names in metrics',

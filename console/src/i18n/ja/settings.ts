@@ -245,7 +245,7 @@ export const settings: PartlyTranslated<typeof english> = {
     },
     monitorBodies: {
       name: 'ペイロードを記録',
-      hint: '各 256 KB まで、認証情報を除きます。プロンプトがこのマシンに保存されます。',
+      hint: '各 262,144 文字まで、認証情報を除きます。プロンプトがこのマシンに保存されます。',
     },
     monitorAccountNames: {
       name: 'メトリクスのアカウント名',
