@@ -70,6 +70,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   const keeper = await openSignatures(context, stores);
   const media = openMedia(context, { userAgent, proxyFor });
   const mcp = openMcp(context, foundation, { media, proxyFor });
+  const responseStores = openResponseStores(context, stores);
   return {
     /** How calls leave this machine. */
     proxyFor,
@@ -90,10 +91,11 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
       thinkingMode: derived(current, (settings) => settings.thinking),
     }),
     mcp,
-    responseStores: openResponseStores(context, stores),
+    responseStores,
     signatures: keeper,
     /** In reverse order of opening; the stores stay open. */
     async close(): Promise<void> {
+      responseStores.close();
       await mcp.close();
       await media.close();
       await accounts.close();

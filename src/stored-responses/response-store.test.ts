@@ -131,6 +131,12 @@ test('what could not be stored is stored when it can be, and said once', async (
   await clock.advance(5_000);
   expect([...rows.keys()]).toEqual(['r1', 'r2']);
   expect(clock.pendingTimers).toBe(0);
+  isFull = true;
+  responses.put(answer('r4'));
+  await clock.advance(0);
+  expect(clock.pendingTimers).toBe(1);
+  responseStores.close();
+  expect(clock.pendingTimers).toBe(0);
 });
 
 test('what left the memory is read from the store', async () => {

@@ -2,7 +2,7 @@
 
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import { createHearing } from '../cluster/hearing.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, Timer } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 
 export interface StoredResponse {
@@ -90,8 +90,7 @@ export function createResponseStores(options: ResponseStoresOptions) {
       return true;
     } catch (error) {
       onFault(error);
-      if (!isRetryDue) clock.startTimer(RETRY_MS, () => void saveAgain());
-      isRetryDue = true;
+      if (!isClosed) retry ??= clock.startTimer(RETRY_MS, () => void saveAgain());
       return false;
     } finally {
       others?.tell('saved', key);
@@ -108,9 +107,10 @@ export function createResponseStores(options: ResponseStoresOptions) {
     saves.set(key, saved);
     return saving;
   };
-  let isRetryDue = false;
+  let retry: Timer | undefined;
+  let isClosed = false;
   const saveAgain = async (): Promise<void> => {
-    isRetryDue = false;
+    retry = undefined;
     for (const row of memory.unsaved()) {
       // Another may stand in its place by now.
       if (saves.has(keyOf(row)) || !memory.isAlone(row)) continue;
@@ -210,6 +210,11 @@ export function createResponseStores(options: ResponseStoresOptions) {
     return changed;
   };
   return {
+    /** What could not be stored until now is lost. */
+    close(): void {
+      isClosed = true;
+      retry?.cancel();
+    },
     of: (clientKeyId: string) => ({
       /** Never waits or throws: what cannot be stored stays in memory. False for what is too large to keep. */
       put: (answer: StoredResponse) => put(clientKeyId, answer),
