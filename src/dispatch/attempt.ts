@@ -45,6 +45,7 @@ interface GenerateAttemptInput {
   readonly context: CallContext;
   readonly lease: Lease;
   readonly prepared: PreparedBody;
+  readonly session: string | undefined;
   readonly plan: AttemptPlan;
   /** True while another account could be asked in place of this one. */
   readonly hasOther: () => boolean;
@@ -312,9 +313,10 @@ export class GenerateAttempt {
   }
 
   #replyContext(): ReplyContext {
-    const { options, call, prepared } = this.#input;
+    const { options, call, prepared, session } = this.#input;
     return {
       model: call.model,
+      session,
       createId: options.createId,
       createdAt: Math.floor(options.clock.now() / 1000),
       isSearchNamed: prepared.isSearchNamed,

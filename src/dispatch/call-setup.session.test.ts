@@ -20,7 +20,7 @@ function nameOf({ header, body, system, texts = [LONG] }: Named): string | undef
     system: system === undefined ? [] : [{ kind: 'text', text: system }],
   };
   const call = callOf({ bodySession: body, request: requestOf(asked) });
-  return nameSession(call, { headerSession: header });
+  return nameSession(call, { headerSession: header }, String);
 }
 
 test('the header names the session before the body, and the body before the words', () => {
@@ -51,6 +51,8 @@ test('a billing line, which is another with every request, makes no other conver
 test('less than ten characters name nothing, as too many conversations begin so; what follows does', () => {
   expect(nameOf({ texts: ['Hi there!'], system: 'Be brief.' })).toBeUndefined();
   expect(nameOf({ texts: ['Hi, there!'] })).toBeDefined();
+  const begun = callOf({ beginsSession: true, request: requestOf({ turns: [user('Hi there!')] }) });
+  expect(nameSession(begun, { headerSession: undefined }, String)).toBe('body session_');
   const second = nameOf({ texts: ['Hi there!', LONG] });
   expect(second).toBeDefined();
   expect(nameOf({ texts: ['Hi there!', LONG, 'And now another one.'] })).toBe(second);
@@ -70,7 +72,7 @@ test('a conversation has one name, in whatever lane it goes', () => {
     writeReply: refuse,
   };
   const name = nameOf({ texts: ['Hi', LONG], system: 'Be brief.' });
-  expect(nameSession(callOf({ relay }), { headerSession: undefined })).toBe(name);
+  expect(nameSession(callOf({ relay }), { headerSession: undefined }, String)).toBe(name);
 });
 
 test('a request is known again by numbers that no double holds, too', () => {

@@ -344,16 +344,22 @@ export function headerSession({ headerSession: name }: Pick<CallContext, 'header
   return name === undefined ? undefined : headerName(name);
 }
 
-/** The header's session, else the body's own, else a hash of the conversation's beginning. */
+/**
+ * The header's session, else that of the conversation, else the body's own, else a hash of the conversation's beginning,
+ * else a new one for what others may go on from.
+ */
 export function nameSession(
   call: GenerateCall,
   context: Pick<CallContext, 'headerSession'>,
+  createId: (prefix: string) => string,
 ): string | undefined {
-  const { bodySession, relay } = call;
+  const { session, bodySession, relay } = call;
   if (context.headerSession !== undefined) return headerName(context.headerSession);
+  if (session !== undefined) return session;
   if (bodySession !== undefined) return bodyName(bodySession);
   const beginning = relay === undefined ? openingText(call.request) : relay.openingText();
-  return beginning === undefined ? undefined : textName(digest('sha256', beginning, 'base64url'));
+  if (beginning !== undefined) return textName(digest('sha256', beginning, 'base64url'));
+  return call.beginsSession ? bodyName(createId('session_')) : undefined;
 }
 
 /** Whatever the size of the body, so much of it is looked at. */

@@ -83,7 +83,7 @@ class Dispatch implements Dispatcher {
 
   async #generateOne(call: GenerateCall, context: CallContext): Promise<GenerateAnswer> {
     const { model } = call;
-    const session = nameSession(call, context);
+    const session = nameSession(call, context, this.#options.createId);
     if (session !== undefined) context.record.session = recordedSession(session);
     const routes = await routeCall(call, context, { ...this.#options, session });
     const bodies = new CallBodies(call, context, this.#options);
@@ -97,7 +97,7 @@ class Dispatch implements Dispatcher {
           const prepared = await bodies.prepare(lease, plan, route);
           context.record.upstreamBody = prepared.body;
           const options = this.#attempts;
-          const input = { options, call, context, lease, prepared, plan, hasOther };
+          const input = { options, call, context, lease, prepared, session, plan, hasOther };
           const attempt = new GenerateAttempt(input);
           try {
             return await attempt.run();

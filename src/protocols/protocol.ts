@@ -122,8 +122,8 @@ export interface RouteInput {
 export interface EarlierItems {
   /** The items of the conversation that a request goes on with, in order. */
   readonly history: readonly JsonObject[];
-  /** The first answer of that conversation. */
-  readonly rootId: string | undefined;
+  /** What that conversation is known by in the pool since its first request. */
+  readonly session: string | undefined;
   findItem(id: string): JsonObject | undefined;
 }
 
@@ -159,6 +159,10 @@ export interface GenerateCall {
   readonly stream: boolean;
   /** A session the body itself names (metadata, cache key, user), for account affinity. */
   readonly bodySession: string | undefined;
+  /** What the conversation that it goes on with is known by in the pool; counts more than `bodySession`. */
+  readonly session?: string | undefined;
+  /** True where others may go on from the answer: their session begins here, if nothing else names it. */
+  readonly beginsSession?: true | undefined;
   /** What is asked. A native body is read when this is first looked at: a relayed call never is. */
   readonly request: CanonicalRequest;
   createStreamWriter(context: ReplyContext): StreamWriter;
@@ -253,6 +257,8 @@ export interface ReplyContext {
   createId(prefix: string): string;
   /** Seconds since the epoch at which the answer began. */
   readonly createdAt: number;
+  /** What its conversation is known by in the pool. */
+  readonly session?: string | undefined;
   /** True when the model's name asks for a search, so that there may be citations without a tool. */
   readonly isSearchNamed?: boolean | undefined;
   /** The tokens of the prompt as far as they can be guessed, for what is written before the upstream counts. */

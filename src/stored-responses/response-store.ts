@@ -9,6 +9,8 @@ export interface StoredResponse {
   readonly id: string;
   /** The answer this one went on from. */
   readonly previousId?: string | undefined;
+  /** Of the first of a conversation: what that is known by in the pool. */
+  readonly session?: string | undefined;
   /** The items of the request, without those of the answers before. */
   readonly input: readonly JsonObject[];
   readonly response: JsonObject;

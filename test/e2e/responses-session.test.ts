@@ -31,16 +31,21 @@ test.each([
   expect(accounts.size).toBe(1);
 });
 
-test('a conversation that is gone on with stays on the account of its first answer', async () => {
-  let previous = await client.responses.create({ model: MODEL, input: 'Hi' });
-  const accounts = new Set<unknown>();
-  for (let turn = 0; turn < 4; turn += 1) {
-    const body = { model: MODEL, input: `Turn ${turn}`, previous_response_id: previous.id };
-    previous = await client.responses.create(body);
-    accounts.add(await lastAccount());
-  }
-  expect(accounts.size).toBe(1);
-});
+test.each(['Hi', 'Tell me of the weather in Oslo'])(
+  'a conversation that is gone on with stays on the account of its first answer: %s',
+  async (input) => {
+    let previous = await client.responses.create({ model: MODEL, input });
+    const accounts = new Set([await lastAccount()]);
+    for (let turn = 0; turn < 4; turn += 1) {
+      previous = await client.responses.create({
+        ...{ model: MODEL, input: `Turn ${turn}`, instructions: `You are agent ${turn}.` },
+        previous_response_id: previous.id,
+      });
+      accounts.add(await lastAccount());
+    }
+    expect(accounts.size).toBe(1);
+  },
+);
 
 test('ids are new in every answer, and those of a kept one stay', async () => {
   const body = { model: MODEL, input: 'Hi', reasoning: { summary: 'auto' as const } };

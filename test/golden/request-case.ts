@@ -166,7 +166,7 @@ function earlierOf({ kept }: RequestCase): EarlierItems | undefined {
   if (kept === undefined) return undefined;
   const { history = [], items = [] } = kept;
   const byId = new Map([...history, ...items].map((item) => [item.id, item]));
-  return { history, rootId: undefined, findItem: (id) => byId.get(id) };
+  return { history, session: undefined, findItem: (id) => byId.get(id) };
 }
 
 function recallOf({ remembered }: RequestCase) {

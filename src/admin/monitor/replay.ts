@@ -184,7 +184,7 @@ function findAnswering(
 
 /** What was asked, with the answer written as `into` has it: both lanes but that of its own wire take it. */
 function answerAs(call: GenerateCall, { route, body }: Answering): GenerateCall {
-  const { model, request, fanOut } = call;
+  const { model, request, fanOut, session, bodySession } = call;
   const answering = route.readCall({
     pathModel: model,
     query: new URLSearchParams('alt=sse'),
@@ -192,7 +192,7 @@ function answerAs(call: GenerateCall, { route, body }: Answering): GenerateCall 
     body: body(model),
     receipt: createReceipt(),
   });
-  return { ...answering, model, request, fanOut, relay: undefined, bodySession: call.bodySession };
+  return { ...answering, model, request, fanOut, relay: undefined, session, bodySession };
 }
 
 /** The monitor hears of it like of any other request. */

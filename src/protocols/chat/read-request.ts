@@ -305,11 +305,9 @@ export function refuseCachedContent(holder: JsonObject, path = ''): void {
   }
 }
 
-/**
- * The session a body names for itself: its cache key, the first answer of the conversation it goes on with, or its user.
- */
-export function readBodySession(body: JsonObject, rootId?: string): string | undefined {
-  for (const name of [body.prompt_cache_key, rootId, body.user]) {
+/** The session a body names for itself: its cache key or its user. */
+export function readBodySession(body: JsonObject): string | undefined {
+  for (const name of [body.prompt_cache_key, body.user]) {
     if (typeof name === 'string' && name !== '') return name;
   }
   return undefined;

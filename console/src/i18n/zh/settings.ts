@@ -202,7 +202,10 @@ export const settings: Translated<typeof english> = {
     },
     thinkingBudget: { name: '思考预算', hint: '选择“固定预算”时使用，最多到模型上限。' },
     monitorEnabled: { name: '记录请求', hint: '不含提示词和回答。关闭后“请求”和“用量”不再更新。' },
-    monitorBodies: { name: '记录正文', hint: '每项最多 262,144 个字符，不含凭据。提示词将存储在本机。' },
+    monitorBodies: {
+      name: '记录正文',
+      hint: '每项最多 262,144 个字符，不含凭据。提示词将存储在本机。',
+    },
     monitorAccountNames: {
       name: '指标中的账号名称',
       hint: '/metrics 用邮箱或名称标示账号；否则使用化名。',

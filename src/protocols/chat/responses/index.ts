@@ -6,6 +6,7 @@ import { objectOf } from '../../../lib/read-values.ts';
 import { BOOLEAN, openObjectOf, STRING } from '../../body-schema.ts';
 import type {
   CountTokensCall,
+  EarlierItems,
   ErrorReply,
   GenerateCall,
   ReplyContext,
@@ -41,10 +42,12 @@ function readWritableCall(input: RouteInput): {
   const { body, receipt, responses, earlier } = input;
   const { model, stream, canonical, settings } = readResponsesRequest(body, receipt, earlier);
   const { echo, isStored, previousId, conversationId } = settings;
+  let session: string | undefined;
   const put = (response: JsonObject): boolean => {
     const { id } = response;
     if (typeof id !== 'string' || responses === undefined) return false;
-    const asked = { id, previousId, input: listInputItems(body.input) };
+    const named = previousId === undefined ? { session } : {};
+    const asked = { id, previousId, ...named, input: listInputItems(body.input) };
     if (isStored) return responses.put({ ...asked, response });
     // To go on from there is only the output.
     return (
@@ -67,8 +70,9 @@ function readWritableCall(input: RouteInput): {
     }
   };
   /** An answer is kept when it is whole; one that failed is nothing to go on with. */
-  const writerOf = (context: ReplyContext): ResponsesWriter =>
-    new ResponsesWriter(
+  const writerOf = (context: ReplyContext): ResponsesWriter => {
+    session = context.session;
+    return new ResponsesWriter(
       background?.contextOf(context) ?? context,
       settings,
       {
@@ -77,18 +81,26 @@ function readWritableCall(input: RouteInput): {
       },
       background?.reader === undefined ? 0 : QUEUED_EVENTS,
     );
+  };
   const call: GenerateCall = {
     protocol: 'chat',
     model,
     // Read as it comes: an answer nobody waits for may take as long as it goes on.
     stream: stream || background !== undefined,
     background,
-    bodySession: readBodySession(body, earlier?.rootId),
+    ...sessionsOf(body, earlier),
+    beginsSession: isStored || responses?.putUnstored !== undefined ? true : undefined,
     request: canonical,
     createStreamWriter: writerOf,
     writeReply: (reply, context) => writeResponse(reply, writerOf(context)),
   };
   return { call, writerOf };
+}
+
+/** The cache key of the request counts more than what its conversation is known by. */
+function sessionsOf(body: JsonObject, earlier: EarlierItems | undefined) {
+  const session = body.prompt_cache_key ? undefined : earlier?.session;
+  return { session, bodySession: readBodySession(body) };
 }
 
 /** Source: `openai` resources/responses/input-tokens. @throws GatewayError 400 naming the field */
@@ -113,7 +125,7 @@ export function readCompactCall({ body, receipt, earlier }: RouteInput): Generat
     protocol: 'chat',
     model,
     stream: false,
-    bodySession: readBodySession(body, earlier?.rootId),
+    ...sessionsOf(body, earlier),
     request,
     createStreamWriter: (context) => new ResponsesWriter(context, settings),
     writeReply: (reply, context) =>

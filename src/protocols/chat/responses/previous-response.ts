@@ -1,5 +1,6 @@
 // Finds what a request says of earlier answers: the conversation it goes on with, items it refers to.
 
+import { bodyName } from '../../../canonical/call-record.ts';
 import { clientError, type GatewayError, invalidRequest } from '../../../canonical/error.ts';
 import { memberPath } from '../../../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../../../lib/json.ts';
@@ -89,7 +90,7 @@ const MAX_UNITS = 100 * 1024 * 1024;
 
 export const NOTHING_EARLIER: EarlierItems = {
   history: [],
-  rootId: undefined,
+  session: undefined,
   findItem: () => undefined,
 };
 
@@ -169,7 +170,7 @@ function isBareDrawing({ type, result = null, status = null }: JsonObject): bool
  */
 export async function findEarlier(body: JsonObject, responses: KeptAnswers): Promise<EarlierItems> {
   const found = await findHistory(body, responses);
-  const { history, rootId } = found ?? NOTHING_EARLIER;
+  const { history, session } = found ?? NOTHING_EARLIER;
   const references = new Set(
     [...objectsOf(body.input), ...history].flatMap((item) => referredId(item) ?? []),
   );
@@ -191,7 +192,7 @@ export async function findEarlier(body: JsonObject, responses: KeptAnswers): Pro
     checkSize(units);
     add(outputOf(answer.response));
   }
-  return { history, rootId, findItem: (id) => items.get(id) };
+  return { history, session, findItem: (id) => items.get(id) };
 }
 
 const CONVERSATION = textOr(objectOf({ id: needed(FILLED) }), 'named');
@@ -239,7 +240,7 @@ const UNFINISHED: ReadonlySet<string> = new Set(['queued', 'in_progress', 'faile
 async function findHistory(
   body: JsonObject,
   responses: KeptAnswers,
-): Promise<Pick<EarlierItems, 'history' | 'rootId'> | undefined> {
+): Promise<Pick<EarlierItems, 'history' | 'session'> | undefined> {
   const previousId = check(body, GOES_ON, '').value.previous_response_id ?? undefined;
   const conversationId = readConversationId(body);
   if (previousId !== undefined && conversationId !== undefined) {
@@ -250,7 +251,7 @@ async function findHistory(
   }
   if (conversationId !== undefined) {
     const { items } = await findConversation(responses, conversationId);
-    return { history: items, rootId: conversationId };
+    return { history: items, session: bodyName(conversationId) };
   }
   if (previousId === undefined) return undefined;
   if (!isAnswerId(previousId)) throw lostAnswer(previousId, false);
@@ -265,5 +266,6 @@ async function findHistory(
         'finished, failed or was cancelled. GET /v1/responses/{id} shows its status.',
     );
   }
-  return { history: itemsOf(chain), rootId: chain[0]?.id };
+  const [first] = chain;
+  return { history: itemsOf(chain), session: first?.session ?? bodyName(first?.id ?? previousId) };
 }

@@ -93,7 +93,7 @@ test('a kept conversation goes on from its summary; its instructions and tools s
     TRIGGER,
     ...output,
   ];
-  const earlier = { history, rootId: 'resp_1', findItem: () => undefined };
+  const earlier = { history, session: 'body resp_1', findItem: () => undefined };
   const { canonical, notes } = read({ previous_response_id: 'resp_2', input: 'Next.' }, earlier);
   expect(canonical.turns).toMatchObject([
     { role: 'user', parts: [{ text: expect.stringContaining('All is done.') }] },
@@ -104,7 +104,7 @@ test('a kept conversation goes on from its summary; its instructions and tools s
 });
 
 test('a kept conversation that could not be summarized stays whole, and its trigger says nothing', () => {
-  const earlier = { history: [USER, TRIGGER], rootId: 'resp_1', findItem: () => undefined };
+  const earlier = { history: [USER, TRIGGER], session: 'body resp_1', findItem: () => undefined };
   const { canonical, notes } = read({ previous_response_id: 'resp_1', input: 'Next.' }, earlier);
   expect(canonical.turns).toHaveLength(2);
   expect(notes).toEqual([]);

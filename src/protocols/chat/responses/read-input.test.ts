@@ -3,7 +3,7 @@ import type { JsonValue } from '../../../lib/json.ts';
 import { read } from './responses.test-support.ts';
 
 const USER = { role: 'user', content: 'x' };
-const NOBODY = { history: [], rootId: undefined, findItem: () => undefined };
+const NOBODY = { history: [], session: undefined, findItem: () => undefined };
 
 test('a search of the history needs no id: nothing answers to it', () => {
   const search = { type: 'web_search_call', status: 'completed', action: { query: 'q' } };

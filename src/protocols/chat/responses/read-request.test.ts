@@ -290,7 +290,7 @@ test('references to kept items are the items; to thoughts that are gone, nothing
         { role: 'user', content: 'go on' },
       ],
     },
-    { history: [], rootId: undefined, findItem: (id) => (id === 'msg_1' ? kept : undefined) },
+    { history: [], session: undefined, findItem: (id) => (id === 'msg_1' ? kept : undefined) },
   );
   expect(canonical.turns[0]).toEqual({
     role: 'assistant',
