@@ -198,6 +198,17 @@ export function readRetryAfter(value: string, now: number): number | undefined {
   return readDuration(text) ?? (/[a-z]{3}/i.test(text) ? readTimestamp(text, now) : undefined);
 }
 
+/** Seconds since the epoch, or milliseconds, are far more than any wait has. */
+const EPOCH_SECONDS = 1e9;
+const EPOCH_MS = 1e12;
+
+/** Milliseconds until a limit is whole again: a wait as `Retry-After` has it, or the time since the epoch. */
+export function readReset(value: string, now: number): number | undefined {
+  const at = Number(value.trim());
+  if (!(at >= EPOCH_SECONDS)) return readRetryAfter(value, now);
+  return capDelay(Math.max(0, (at >= EPOCH_MS ? at : at * 1000) - now));
+}
+
 /** Milliseconds from `now` until a date; 0 when it has passed; undefined when it is none. */
 export function readTimestamp(text: string, now: number): number | undefined {
   // A date without a four-digit year would be guessed at.

@@ -167,7 +167,13 @@ test.each<[Record<string, string>, string, number]>([
     'slow',
     90_000,
   ],
-  [{ 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '40' }, 'slow', 40_000],
+  ...['40', `${(NOW + 40_000) / 1000}`, `${NOW + 40_000}`].map(
+    (reset): [Record<string, string>, string, number] => [
+      { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': reset },
+      'slow',
+      40_000,
+    ],
+  ),
 ])('the wait of %j and %j is read', (headers, message, waitMs) => {
   expect(refuse(429, error(message), headers).failure?.retryAfterMs).toBe(waitMs);
 });

@@ -26,9 +26,8 @@ import {
   withServiceHeaders,
 } from '../errors.ts';
 import {
-  MAX_RETRY_DELAY_MS,
   readDelayFromMessage,
-  readRetryAfter,
+  readReset,
   readRetryWait,
   readScarcestLimit,
   UNIT_MS,
@@ -42,7 +41,7 @@ export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
   const { body, now } = refusal;
   const headers = withServiceHeaders(refusal.headers);
   const error = readErrorText(body);
-  const resetMs = readReset(headers, error, now);
+  const resetMs = readUsedUp(headers, error, now);
   return toGatewayError({
     ...error,
     ...factsOf({ ...refusal, headers }),
@@ -61,7 +60,7 @@ export function classifyErrorFrame(
   secrets?: readonly string[],
 ): GatewayError {
   const error = readError(value);
-  const resetMs = readReset({}, error, now);
+  const resetMs = readUsedUp({}, error, now);
   return toGatewayError({
     ...error,
     ...factsOfFrame(value, error.status ?? statusOf(error), secrets),
@@ -341,15 +340,15 @@ type Headers = UpstreamRefusal['headers'];
  * requests` with `x-ratelimit-reset-requests`, and the same of tokens; openrouter.ai/docs, "Limits": headers in the
  * error's metadata, with a time in milliseconds since the epoch).
  */
-function readReset(headers: Headers, { error }: ErrorBody, now: number): number | undefined {
+function readUsedUp(headers: Headers, { error }: ErrorBody, now: number): number | undefined {
   const waits = LIMIT_HEADERS.flatMap(({ remaining, reset }) =>
     countOf(headerOf(headers, remaining)) === 0
-      ? (readRetryAfter(headerOf(headers, reset) ?? '', now) ?? [])
+      ? (readReset(headerOf(headers, reset) ?? '', now) ?? [])
       : [],
   );
   const named = objectOf(objectOf(error.metadata)?.headers)?.['X-RateLimit-Reset'];
-  const at = Number(textOf(named) ?? readNumber(named));
-  if (at > now) waits.push(Math.min(at - now, MAX_RETRY_DELAY_MS));
+  const namedMs = readReset(textOf(named) ?? String(readNumber(named) ?? ''), now);
+  if (namedMs !== undefined) waits.push(namedMs);
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
@@ -361,7 +360,7 @@ const LIMIT_HEADERS = ['requests', 'tokens'].map((what) => ({
 
 /** What any answer says of the limits, by the same headers. */
 export function readRateLimit(headers: Headers, now: number): RateLimit | undefined {
-  const readWait = (text: string) => readRetryAfter(text, now);
+  const readWait = (text: string) => readReset(text, now);
   return readScarcestLimit(headers, LIMIT_HEADERS, { now, readWait });
 }
 
