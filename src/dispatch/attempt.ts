@@ -6,9 +6,8 @@ import { createReceipt, type Receipt, receiptInClientNames } from '../canonical/
 import { precedingUserContent } from '../canonical/signatures.ts';
 import { acceptedNames } from '../canonical/tool-names.ts';
 import { AnswerTranscript } from '../canonical/transcript.ts';
-import type { Clock, Timer } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { told } from '../lib/localized-message.ts';
 import { once } from '../lib/once.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { GenerateCall, RelayCall, ReplyContext } from '../protocols/protocol.ts';
@@ -27,6 +26,7 @@ import {
   TranslatedText,
   translateReply,
 } from './lanes.ts';
+import { Patience } from './patience.ts';
 import type { PreparedBody } from './prepare.ts';
 import { isRefusal } from './retry.ts';
 import { StreamObserver, type TokenEstimator } from './stream-observer.ts';
@@ -51,9 +51,6 @@ interface GenerateAttemptInput {
   readonly hasOther: () => boolean;
 }
 
-/** An upstream that has not begun to answer by then is left for another account, where there is one. */
-const PATIENCE_MS = 120_000;
-
 /** @throws GatewayError, from `run`, for everything that fails before the commit point. */
 export class GenerateAttempt {
   readonly #input: GenerateAttemptInput;
@@ -70,7 +67,7 @@ export class GenerateAttempt {
   readonly #memory: HeldMemory;
   #access: AccountAccess | undefined;
   /** Runs until the first byte of the answer. */
-  #patience: Timer | undefined;
+  #patience: Patience | undefined;
   /** Present when `run` failed for an answer in the client's own wire that says itself what is wrong with it. */
   nativeReply: GenerateAnswer | undefined;
 
@@ -102,7 +99,7 @@ export class GenerateAttempt {
       const known = isDoubtful ? await this.#untilKnown(frames) : frames;
       answer = call.stream ? await this.#stream(known) : await this.#whole(known);
     } finally {
-      this.#patience?.cancel();
+      this.#patience?.end();
     }
     const committedAt = options.clock.monotonic();
     noteCommit(context.record, this.#watch, committedAt);
@@ -125,14 +122,7 @@ export class GenerateAttempt {
     const { freshConnection, refreshCredential: refresh } = plan;
     const access = await lease.access({ refresh, signal });
     this.#access = access;
-    // Not `AbortSignal.any`, whose weak references cost every request a part of its time.
-    const exchange = new AbortController();
-    const onGone = (): void => exchange.abort(signal.reason);
-    if (signal.aborted) onGone();
-    signal.addEventListener('abort', onGone, { once: true });
-    const patience = options.clock.startTimer(PATIENCE_MS, () => {
-      if (hasOther()) exchange.abort(notBegun());
-    });
+    const patience = new Patience({ signal, clock: options.clock, hasOther });
     this.#patience = patience;
     try {
       return await lease.upstream.open({
@@ -140,9 +130,9 @@ export class GenerateAttempt {
         body: prepared.body,
         stream: call.stream,
         access,
-        signal: exchange.signal,
+        signal: patience.signal,
         freshConnection,
-        onFirstByte: patience.cancel,
+        onFirstByte: patience.end,
         // Strict clients were told already that nothing is changed. Relayed bodies have the client's own names.
         receipt: context.strict
           ? undefined
@@ -153,10 +143,9 @@ export class GenerateAttempt {
         clientHeaders: relay?.headers,
       });
     } catch (error) {
-      signal.removeEventListener('abort', onGone);
-      if (exchange.signal.aborted && !signal.aborted) throw exchange.signal.reason;
-      const isRefusal = error instanceof GatewayError;
-      throw isRefusal ? (relay?.inOwnNames?.(error) ?? error) : error;
+      const reason = patience.reasonOf(error);
+      const isRefusal = reason === error && error instanceof GatewayError;
+      throw isRefusal ? (relay?.inOwnNames?.(error) ?? error) : reason;
     }
   }
 
@@ -323,15 +312,6 @@ export class GenerateAttempt {
       estimatePrompt: this.#estimatePrompt,
     };
   }
-}
-
-function notBegun(): GatewayError {
-  return new GatewayError({
-    kind: 'timeout',
-    source: 'upstream',
-    message: told`The upstream did not begin to answer in time.`,
-    failure: { kind: 'path' },
-  });
 }
 
 /** What was taken of a stream, and the rest of it. By hand, as it stands before every whole answer that is relayed. */

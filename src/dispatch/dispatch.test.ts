@@ -317,6 +317,20 @@ test('a count the upstream cannot give is an estimate, marked as one', async () 
   expect(bench.context.record.isEstimate).toBe(true);
 });
 
+test('who does not begin to count in two minutes is left for another account', async () => {
+  const asked: string[] = [];
+  const bench = benchOf(() => good, ['a', 'b'], {
+    countTokens: async ({ access, signal }) => {
+      asked.push(access.accountId);
+      return access.accountId === 'a' ? untilAborted(signal) : { total: 42, answer: {} };
+    },
+  });
+  const pending = bench.countTokens();
+  await bench.clock.advance(120_000 + 400);
+  expect(await pending).toEqual({ input_tokens: 42 });
+  expect(asked).toEqual(['a', 'b']);
+});
+
 test.each([
   ['model-not-found', 404],
   ['path', 404],
@@ -384,3 +398,9 @@ test('a limit behind faults of the path does not turn an outage into a 429', asy
   await bench.clock.advance(2000);
   expect(await pending).toMatchObject({ kind: 'upstream-unavailable', failure: { kind: 'path' } });
 });
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}

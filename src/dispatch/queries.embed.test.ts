@@ -115,6 +115,30 @@ test('a count of the upstream is no estimate, and who shows none gets none', asy
   expect(silent.context.record.isEstimate).toBeUndefined();
 });
 
+test('who is silent for two minutes behind its first vectors is left for another account, which goes on', async () => {
+  const asked: string[] = [];
+  const bench = benchOf({
+    script: lengthOf,
+    upstream: {
+      async *embed({ bodies, access: { accountId }, signal }) {
+        asked.push(`${accountId} ${bodies.length}`);
+        for (const [at] of bodies.entries()) {
+          if (accountId === 'a' && at > 0) {
+            await new Promise((_, reject) => {
+              signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+            });
+          }
+          yield { embeddings: [{ values: [1], native: {} }], promptTokens: 1, nativeUsages: [] };
+        }
+      },
+    },
+  });
+  const pending = bench.embed();
+  await bench.clock.advance(120_000 + 400);
+  expect(await pending).toMatchObject({ vectors: [[1], [1], [1]] });
+  expect(asked).toEqual(['a 3', 'b 2']);
+});
+
 test('after a 429 the next account goes on where the first one stopped', async () => {
   const bench = benchOf({
     script: (call) =>

@@ -19,6 +19,7 @@ import {
 } from './attempts.ts';
 import { noteLease, type RoutedCall, requireTask } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
+import { Patience } from './patience.ts';
 import { type CallBodies, refuseLosses } from './prepare.ts';
 import type { TokenEstimator } from './stream-observer.ts';
 
@@ -40,7 +41,10 @@ export async function countTokens(
     record.isEstimate = true;
     return call.writeCount({ totalTokens });
   };
-  const count = async (lease: Lease, { plan, route }: AttemptFacts): Promise<JsonObject> => {
+  const count = async (
+    lease: Lease,
+    { plan, route, hasOther }: AttemptFacts,
+  ): Promise<JsonObject> => {
     const { body, lane } = await bodies.prepare(lease, plan, route);
     const startedAt = dependencies.clock.monotonic();
     noteLease(lease, context);
@@ -48,10 +52,14 @@ export async function countTokens(
     const { modelId, upstream } = lease;
     const { freshConnection } = plan;
     const clientHeaders = lane === 'relay' ? call.relay?.headers : undefined;
-    const counting = { modelId, body, access, signal, freshConnection, receipt, clientHeaders };
-    const counted = await upstream.countTokens(counting).catch((error: unknown) => {
-      throw uncountable(error);
-    });
+    const patience = new Patience({ signal, clock: dependencies.clock, hasOther });
+    const counting = { modelId, body, access, freshConnection, receipt, clientHeaders };
+    const counted = await upstream
+      .countTokens({ ...counting, signal: patience.signal })
+      .catch((error: unknown) => {
+        throw uncountable(patience.reasonOf(error));
+      })
+      .finally(patience.end);
     // Counting uses nothing of the quota: that it works says nothing of the limits of answers.
     lease.release({ kind: 'neutral' });
     record.timings.upstreamMs = dependencies.clock.monotonic() - startedAt;
@@ -110,16 +118,18 @@ export async function embed(
   const { record, receipt } = context;
   const progress = new Progress();
   let server: ServedBy | undefined;
-  await new AttemptRun({ routes, context }, dependencies).run(async (lease, { plan, route }) => {
+  const attempt = async (lease: Lease, { plan, route, hasOther }: AttemptFacts): Promise<void> => {
     noteLease(lease, context);
     const isKnown = requireTask('embed', { model: call.model, target: route.target }, lease);
     noteVariant(route, receipt);
     const startedAt = dependencies.clock.monotonic();
-    await embedOn(lease, { call, context, plan, progress, isKnown });
+    const { clock } = dependencies;
+    await embedOn(lease, { call, context, plan, progress, isKnown, clock, hasOther });
     record.timings.upstreamMs = dependencies.clock.monotonic() - startedAt;
     const { id: accountId, upstreamId } = lease.account;
     server = { accountId, upstreamId, modelId: lease.modelId };
-  });
+  };
+  await new AttemptRun({ routes, context }, dependencies).run(attempt);
   const answer = progress.answer();
   const { promptTokens } = answer;
   const usage = promptTokens === undefined ? undefined : { ...NO_USAGE, promptTokens };
@@ -139,6 +149,8 @@ interface EmbedAttempt {
   readonly progress: Progress;
   /** True where somebody knows that the model embeds. */
   readonly isKnown: boolean;
+  readonly clock: AttemptDependencies['clock'];
+  readonly hasOther: AttemptFacts['hasOther'];
 }
 
 async function embedOn(lease: Lease, attempt: EmbedAttempt): Promise<void> {
@@ -151,11 +163,19 @@ async function embedOn(lease: Lease, attempt: EmbedAttempt): Promise<void> {
   const access = await lease.access({ refresh: plan.refreshCredential, signal });
   const { freshConnection } = plan;
   const bodies = all.slice(progress.goOnWith(lease, relay));
+  const patience = new Patience({ signal, ...attempt });
+  const asked = { modelId, bodies, access, freshConnection, receipt, signal: patience.signal };
   try {
-    const parts = upstream.embed({ modelId, bodies, access, signal, freshConnection, receipt });
-    for await (const part of parts) progress.add(part);
+    const parts = upstream.embed(asked);
+    for await (const part of parts) {
+      progress.add(part);
+      patience.restart();
+    }
   } catch (error) {
-    throw isKnown ? error : notEmbedded(error);
+    const reason = patience.reasonOf(error);
+    throw isKnown ? reason : notEmbedded(reason);
+  } finally {
+    patience.end();
   }
   lease.release({ kind: 'success' });
 }
