@@ -64,6 +64,7 @@ const COPIED: readonly CopiedTableShape[] = [
   { table: 'removed_requests', key: ['name'] },
   { table: 'request_bodies', key: ['sequence'], batch: 20 },
   { table: 'usage_sums', key: [...SUMMED_BY] },
+  { table: 'attempt_sums', key: ['at', 'account'] },
   { table: 'kept_answers', key: ['rowid'], batch: 20 },
   { table: 'kept_items', key: ['clientKey', 'itemId'] },
 ];

@@ -59,6 +59,11 @@ describe.skipIf(POSTGRES_BIN === undefined)('moving a data folder into PostgreSQ
     expect(await stores.requests.usage(spans, 'model')).toEqual(
       await before.requests.usage(spans, 'model'),
     );
+    for (const span of spans) {
+      const attempts = await before.requests.attempts(span);
+      expect(attempts).not.toEqual([]);
+      expect(await stores.requests.attempts(span)).toEqual(attempts);
+    }
     expect(await stores.storedResponses.find('key', 'resp')).toBe('{"kept":true}');
     await stores.requests.save([recordOf({ id: 'after', at: 1e12 })]);
     expect((await stores.requests.list({}, { limit: 1 })).total).toBe(2501);
@@ -145,7 +150,10 @@ async function createFilledFolder() {
       ...(index < 50 ? { bodies: { clientRequest: { text: `"${index}"`, isWhole: true } } } : {}),
     }),
   );
-  await requests.save(records);
+  const attemptsList = [{ account: 'a', model: 'm', outcome: 'ok', considered: [] }];
+  const [first, ...others] = records;
+  const tried = first && { ...first, details: { ...first.details, attemptsList } };
+  await requests.save(tried === undefined ? others : [tried, ...others]);
   const kept = { clientKeyId: 'key', id: 'resp', json: '{"kept":true}', itemIds: ['item'] };
   await storedResponses.save({ ...kept, expiresAt: 4e12 });
   writeFileSync(join(database.folder, 'gui_config.json'), '{"proxy":{"port":9000}}');
