@@ -264,11 +264,16 @@ async function openWorkers() {
     budgets: { ...store, list: (since: number) => slowly(store.list(since)) },
     keys: { ...clientKeys, list: () => slowly(clientKeys.list()) },
   };
-  const join = (replica: string, stores = { budgets: store, keys: clientKeys }) => {
+  const enter = (replica: string) => {
     const [parentEnd, channel] = createChannel();
     const leave = serveWorker(hub, parentEnd);
     const onFault = (error: unknown): void => expect.fail(String(error));
-    const cluster = createWorkerCluster({ replica, channel, clock, onFault });
+    return { cluster: createWorkerCluster({ replica, channel, clock, onFault }), leave };
+  };
+  const load = (
+    { cluster, leave }: ReturnType<typeof enter>,
+    stores = { budgets: store, keys: clientKeys },
+  ) => {
     const counters = new Counters({ bank: cluster.bank, clock });
     const parts = { clock, cluster, counters, createId: (prefix: string) => `${prefix}1` };
     const budgets = new Budgets({ store: stores.budgets, ...parts });
@@ -276,11 +281,12 @@ async function openWorkers() {
     const keys = new ApiKeys({ store: stores.keys, digestKey, budgets, ...parts });
     return { budgets, keys, cluster, leave };
   };
-  const [one, other] = [join('one'), join('other', slow)];
+  const join = (replica: string) => load(enter(replica));
+  const [one, other] = [join('one'), load(enter('other'), slow)];
   const { id } = (await one.keys.create({ name: 'Ada' })).listed.key;
   await clock.advance(0);
   return {
-    ...{ clock, one, other, id, join },
+    ...{ clock, one, other, id, join, enter, load },
     used: () => [one, other].map(({ budgets }) => budgets.list()[0]?.used),
     async readSlowly(work: () => Promise<void>) {
       const done = Promise.withResolvers<void>();
@@ -382,6 +388,18 @@ test('a change is answered where another process hangs or is gone', async () => 
   await clock.advance(0);
   other.leave();
   expect(await changed).toMatchObject({ key: { requestsPerMinute: 7 } });
+});
+
+test('a change waits for a process that begins no longer than until that has read everything', async () => {
+  const { clock, one, id, enter, load } = await openWorkers();
+  const member = enter('late');
+  await clock.advance(0);
+  const made = one.budgets.create(dailyBudget(id, 'tokens', 500));
+  await clock.advance(1_000);
+  const { budgets, cluster } = load(member);
+  cluster.catchUp();
+  await clock.advance(0);
+  expect(budgets.list()).toEqual([await made]);
 });
 
 test('what is used of a budget and read before it is told counts once', async () => {

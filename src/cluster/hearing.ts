@@ -4,11 +4,10 @@ import type { Clock } from '../lib/clock.ts';
 import { type Cluster, othersOf, type Topic, Waits } from './cluster.ts';
 
 /** With the answer of a process comes what it told before. */
-interface HearingNotice {
-  readonly kind: 'asked' | 'answered';
-  readonly asker: string;
-  readonly question: number;
-}
+type HearingNotice =
+  | { readonly kind: 'asked' | 'answered'; readonly asker: string; readonly question: number }
+  /** By who may have missed what was asked, as one that begins. */
+  | { readonly kind: 'ask-again' };
 
 interface HearingOptions {
   readonly cluster: Pick<Cluster, 'notices' | 'replica' | 'state' | 'subscribe'>;
@@ -25,15 +24,21 @@ export function createHearing({ cluster, clock, subject, mostMs, taken }: Hearin
   const topic: Topic<HearingNotice> = { name: `hearing of ${subject} 1` };
   const answers = new Waits<[from?: string, question?: number]>(clock, mostMs);
   let questions = 0;
-  const answer = async (notice: HearingNotice): Promise<void> => {
-    if ((await taken?.()) !== false) cluster.notices.tell(topic, { ...notice, kind: 'answered' });
+  const open = new Set<number>();
+  const ask = (question: number): void =>
+    cluster.notices.tell(topic, { kind: 'asked', asker: cluster.replica, question });
+  const answer = async (asker: string, question: number): Promise<void> => {
+    if ((await taken?.()) !== false)
+      cluster.notices.tell(topic, { kind: 'answered', asker, question });
   };
   const endings = [
     cluster.notices.listen(topic, {
       take(notice, from) {
-        if (notice.kind === 'asked') void answer(notice);
+        if (notice.kind === 'ask-again') open.forEach(ask);
+        else if (notice.kind === 'asked') void answer(notice.asker, notice.question);
         else if (notice.asker === cluster.replica) answers.tell(from, notice.question);
       },
+      catchUp: () => cluster.notices.tell(topic, { kind: 'ask-again' }),
     }),
     // Who is gone is not waited for.
     cluster.subscribe(() => answers.tell()),
@@ -49,8 +54,10 @@ export function createHearing({ cluster, clock, subject, mostMs, taken }: Hearin
         if (of === question) unheard.delete(from);
         return !othersOf(cluster).some((name) => unheard.has(name));
       });
-      cluster.notices.tell(topic, { kind: 'asked', asker: cluster.replica, question });
+      open.add(question);
+      ask(question);
       await answered;
+      open.delete(question);
       return true;
     },
     close(): void {
