@@ -47,6 +47,13 @@ test('times far away are told in years', () => {
   expect(relative(NOW - 5 * 366 * DAY, NOW)).toMatch(/^5 y.* ago$/);
 });
 
+test('nearly two days are called no yesterday and no tomorrow: the calendar has a day between', () => {
+  expect(relative(NOW - 1.96 * DAY, NOW)).toBe('1 day ago');
+  expect(relative(NOW + 1.96 * DAY, NOW)).toBe('in 1 day');
+  const chinese = createFormat('zh', 'zh-CN', '刚刚');
+  expect(chinese.relative(NOW - 2.96 * DAY, NOW)).toBe('2天前');
+});
+
 test('English dates are those of the region the browser names', () => {
   expect(date(NOW)).toBe('Nov 21, 2026');
   const british = regionOf('en', ['de-DE', 'en-GB', 'en-US']);

@@ -66,7 +66,7 @@ export function createFormat(language: string, region: string, justNow: string):
   const currency = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
   const money = new Intl.NumberFormat(language, currency);
   const smallMoney = new Intl.NumberFormat(language, { ...currency, maximumSignificantDigits: 2 });
-  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
+  const relative = new Intl.RelativeTimeFormat(language, { style: 'short' });
   const absolute = new Intl.DateTimeFormat(region, {
     dateStyle: 'medium',
     timeStyle: 'long',
