@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Cluster, replicaId, type Topic } from '../cluster/cluster.ts';
+import type { LeaseStore } from '../cluster/leases.ts';
 import { createMemoryCluster } from '../cluster/memory.ts';
 import { type Channel, createWorkerCluster } from '../cluster/parent.ts';
 import type { LiveConfig } from '../config/live.ts';
@@ -66,27 +67,40 @@ export function shareSettings(
 
 /** While no process can tell another of anything, what one changes is known to all in so long. */
 const ALONE_REREAD_MS = 5000;
+/** Held by one that no other can hear: what it changes is in the store alone. */
+const UNHEARD = 'unheard process';
+const UNHEARD_MS = 3 * ALONE_REREAD_MS;
 
 interface KeepUpOptions {
   readonly cluster: Cluster;
+  readonly leases: Pick<LeaseStore, 'take'>;
   readonly shared?: Pick<SharedDatabase, 'reachability' | 'subscribe'> | undefined;
   readonly clock: Pick<Clock, 'startTimer'>;
 }
 
 /** Reads again what others changed, as notices of it may be lost. @returns what ends it */
-export function keepUp({ cluster, shared, clock }: KeepUpOptions): () => void {
+export function keepUp({ cluster, leases, shared, clock }: KeepUpOptions): () => void {
   const canRead = (): boolean => shared?.reachability().isReachable !== false;
+  const reread = async (): Promise<void> => {
+    const { isConnected } = cluster.state();
+    // Whoever is heard only looks whether another holds it.
+    const taken = leases.take(UNHEARD, cluster.replica, isConnected ? 0 : UNHEARD_MS);
+    const isOthers = await taken.then(
+      (lease) => lease === undefined,
+      () => false,
+    );
+    if (isOthers || !isConnected) cluster.catchUp();
+  };
   let timer: Timer | undefined;
   const look = (): void => {
     timer = clock.startTimer(ALONE_REREAD_MS, () => {
-      if (!cluster.state().isConnected && canRead()) cluster.catchUp();
+      if (canRead()) void reread();
       look();
     });
   };
-  if (cluster.state().kind !== 'memory') {
-    cluster.catchUp();
-    look();
-  }
+  const { kind } = cluster.state();
+  if (kind !== 'memory') cluster.catchUp();
+  if (kind === 'valkey') look();
   const unsubscribe = shared?.subscribe(({ isReachable }) => {
     if (isReachable) cluster.catchUp();
   });
