@@ -7,10 +7,6 @@ export interface EmbedInput {
   readonly text: string;
   /** Wanted length of the vector; the model's own when absent. */
   readonly dimensions?: number | undefined;
-  /** What the vector is for, in kebab words such as `retrieval-query`; open to new ones. */
-  readonly task?: string | undefined;
-  /** Title of the document the text is of. */
-  readonly title?: string | undefined;
 }
 
 export interface Embedding {

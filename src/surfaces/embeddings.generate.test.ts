@@ -78,10 +78,7 @@ test('a batch is one body a request, each with its own settings', () => {
     { content: content('a') },
     { content: content('b'), taskType: 'CODE_RETRIEVAL_QUERY', outputDimensionality: 9 },
   ]);
-  expect(call.inputs()).toEqual([
-    { text: 'a', dimensions: undefined, task: undefined, title: undefined },
-    { text: 'b', dimensions: 9, task: 'code-retrieval-query', title: undefined },
-  ]);
+  expect(call.inputs()).toEqual([{ text: 'a' }, { text: 'b', dimensions: 9 }]);
 });
 
 test('unknown fields and projects are noted, not sent', () => {
@@ -160,4 +157,20 @@ test('vectors of an upstream of another wire are written from their values', () 
     embedding: { values: [1, 2] },
     usageMetadata: { promptTokenCount: 4 },
   });
+});
+
+test('an upstream of another wire gets the texts and their length, and the rest is told', () => {
+  const receipt = createReceipt();
+  const requests = [
+    { content: content('a'), taskType: 'RETRIEVAL_QUERY', title: 'T', outputDimensionality: 2 },
+    { content: content('b'), embedContentConfig: { autoTruncate: true } },
+  ];
+  const call = read('batchEmbedContents', { requests }, receipt);
+  expect(receipt.entries).toEqual([]);
+  expect(call.inputs()).toEqual([{ text: 'T\n\na', dimensions: 2 }, { text: 'b' }]);
+  expect(receipt.entries.map(({ action, path }) => `${action} ${path}`)).toEqual([
+    'dropped requests[0].taskType',
+    'approximated requests[0].title',
+    'dropped requests[1].embedContentConfig.autoTruncate',
+  ]);
 });

@@ -151,7 +151,7 @@ const MAX_REQUESTS = 2048;
 export function readEmbedCall(input: RouteInput, model: string): EmbedCall {
   const place = { path: '', receipt: input.receipt };
   const request = normalizeMessage(input.body, EMBED_REQUEST, place);
-  const entry = { body: readEmbedBody(request, model, place), path: '' };
+  const entry = { ...place, body: readEmbedBody(request, model, place) };
   return toCall(model, [entry], ([embedding]) => ({ embedding: embedding ?? {} }));
 }
 
@@ -170,16 +170,15 @@ export function readBatchEmbedCall(input: RouteInput, model: string): EmbedCall 
     throw fieldError('requests', text);
   }
   const entries = requests.map((request, index) => {
-    const path = `requests[${index}]`;
-    return { body: readEmbedBody(request, model, { path, receipt }), path };
+    const place = { path: `requests[${index}]`, receipt };
+    return { ...place, body: readEmbedBody(request, model, place) };
   });
   return toCall(model, entries, (embeddings) => ({ embeddings: [...embeddings] }));
 }
 
 /** A body as it goes upstream, and where it stood. */
-interface Entry {
+interface Entry extends Place {
   readonly body: EmbedRequest;
-  readonly path: string;
 }
 
 function toCall(
@@ -238,20 +237,25 @@ function noteProject({ project }: Pick<EmbedRequest, 'project'>, place: Place): 
   place.receipt.add('dropped', path, told`The project is the one of the account that is used.`);
 }
 
-/** For upstreams of other wires. @throws GatewayError for what is no text. */
-function readInput({ body, path }: Entry): EmbedInput {
+/** For upstreams of other wires, which know texts and lengths alone. @throws GatewayError for what is no text. */
+function readInput({ body, path, receipt }: Entry): EmbedInput {
   const texts = (body.content?.parts ?? []).map(({ text }, index) => {
     if (text !== undefined) return text;
     const place = memberPath(path, `content.parts[${index}]`);
     throw invalidRequest(place, `${place}: the upstream in use embeds texts only.`, 'unsupported');
   });
-  const { outputDimensionality, taskType, title } = { ...body.embedContentConfig, ...body };
-  return {
-    text: texts.join('\n'),
-    dimensions: outputDimensionality,
-    task: taskType?.toLowerCase().replaceAll('_', '-'),
-    title,
-  };
+  const { embedContentConfig, content: _content, ...own } = body;
+  const { outputDimensionality, title, ...others } = { ...embedContentConfig, ...own };
+  const placeOf = (name: string): string =>
+    memberPath(path, name in own ? name : `embedContentConfig.${name}`);
+  for (const name of Object.keys(others)) {
+    receipt.add('dropped', placeOf(name), told`The upstream has no such setting.`);
+  }
+  if (title !== undefined) {
+    receipt.add('approximated', placeOf('title'), told`The title was put before the text.`);
+    texts.unshift(`${title}\n`);
+  }
+  return { text: texts.join('\n'), dimensions: outputDimensionality };
 }
 
 function writeUsage(usage: JsonObject | undefined): JsonObject {

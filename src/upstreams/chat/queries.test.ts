@@ -123,17 +123,17 @@ test('inputs that agree in all else are one request, and vectors come in their o
   const bodies = [
     encodeEmbedInput({ text: 'a' }),
     encodeEmbedInput({ text: 'bb' }),
-    encodeEmbedInput({ text: 'ccc', dimensions: 3, title: 'T' }),
+    encodeEmbedInput({ text: 'ccc', dimensions: 3 }),
   ];
   const answers = [];
   const call = { modelId: 'e', bodies, access: ACCESS, signal };
   for await (const answer of embed({ client, profile }, call)) answers.push(answer);
   expect(sent.map(({ body }) => body)).toEqual([
     { model: 'e', input: ['a', 'bb'] },
-    { model: 'e', input: ['T\n\nccc'], dimensions: 3 },
+    { model: 'e', input: ['ccc'], dimensions: 3 },
   ]);
   expect(answers.flatMap(({ embeddings }) => embeddings.map(({ values }) => values))).toEqual([
-    ...[[1], [2], [6]],
+    ...[[1], [2], [3]],
   ]);
 });
 

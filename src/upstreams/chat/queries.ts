@@ -157,9 +157,8 @@ function readTasks(
 const MAX_INPUTS = 2048;
 
 /** The wire body of one text; several that agree in all else are one request. */
-export function encodeEmbedInput({ text, dimensions, title }: EmbedInput): JsonObject {
-  const input = title === undefined ? text : `${title}\n\n${text}`;
-  return dimensions === undefined ? { input } : { input, dimensions };
+export function encodeEmbedInput({ text, dimensions }: EmbedInput): JsonObject {
+  return dimensions === undefined ? { input: text } : { input: text, dimensions };
 }
 
 /**

@@ -111,9 +111,8 @@ test('refusals are told apart as for every other call', async () => {
 
 test('a canonical input becomes a content with its settings', async () => {
   const { upstream } = await start(json({}));
-  const input = { text: 'a', dimensions: 256, task: 'retrieval-document', title: 'T' };
-  expect(upstream.encodeEmbedInput(input)).toEqual(
-    bodyOf('a', { taskType: 'RETRIEVAL_DOCUMENT', title: 'T', outputDimensionality: 256 }),
+  expect(upstream.encodeEmbedInput({ text: 'a', dimensions: 256 })).toEqual(
+    bodyOf('a', { outputDimensionality: 256 }),
   );
   expect(upstream.encodeEmbedInput({ text: 'a' })).toEqual(bodyOf('a'));
 });

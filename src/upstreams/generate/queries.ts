@@ -284,8 +284,6 @@ export async function* embed(
 /** The wire body of one text. */
 export function encodeEmbedInput(input: EmbedInput): JsonObject {
   const body: JsonObject = { content: { parts: [{ text: input.text }] } };
-  if (input.task !== undefined) body.taskType = input.task.toUpperCase().replaceAll('-', '_');
-  if (input.title !== undefined) body.title = input.title;
   if (input.dimensions !== undefined) body.outputDimensionality = input.dimensions;
   return body;
 }

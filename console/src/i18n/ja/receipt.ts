@@ -198,6 +198,7 @@ export const receipt: SentenceTexts = {
   'The thinking budget was lowered to {} tokens.': '思考予算を {1} トークンに下げました。',
   'The thoughts this item refers to are not kept any more.':
     'この項目が参照する思考は、もう保存されていません。',
+  'The title was put before the text.': '表題をテキストの前に置きました。',
   'The tool takes no argument of that name.': 'ツールにこの名前の引数はありません。',
   'The tool takes no arguments.': 'ツールは引数を受け付けません。',
   'The upstream cites what it finds in a search, not what it is given.':

@@ -152,6 +152,7 @@ export const receipt: SentenceTexts = {
   'The thinking budget is {} tokens on this model.': '此模型的思考预算为 {1} 个 Token。',
   'The thinking budget was lowered to {} tokens.': '思考预算已降为 {1} 个 Token。',
   'The thoughts this item refers to are not kept any more.': '此条目所指的思考已不再保存。',
+  'The title was put before the text.': '标题已放在文本之前。',
   'The tool takes no argument of that name.': '工具没有这个名称的参数。',
   'The tool takes no arguments.': '工具不接受参数。',
   'The upstream cites what it finds in a search, not what it is given.':
