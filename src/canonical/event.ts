@@ -39,6 +39,8 @@ export interface BlockStartEvent {
   readonly block: BlockOpening;
 }
 
+export type DrawnAs = Readonly<Partial<Record<'size' | 'quality' | 'background', string>>>;
+
 /** Media, code and their results are complete in their opening; text and thinking arrive by deltas. */
 export type BlockOpening =
   | { readonly kind: 'text' | 'thinking' }
@@ -51,6 +53,8 @@ export type BlockOpening =
       readonly isDraft?: true | undefined;
       /** The words it was drawn from, where the upstream wrote its own. */
       readonly prompt?: string | undefined;
+      /** How it was drawn, in the upstream's own words. */
+      readonly drawnAs?: DrawnAs | undefined;
     }
   | Omit<CodePart, 'signature'>
   | Omit<CodeResultPart, 'signature'>;

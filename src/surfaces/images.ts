@@ -1,7 +1,7 @@
 // The image routes of the OpenAI-style protocol: what they read and answer (`openai` resources/images.d.ts).
 
 import { type GatewayError, invalidRequest } from '../canonical/error.ts';
-import type { CanonicalEvent } from '../canonical/event.ts';
+import type { CanonicalEvent, DrawnAs } from '../canonical/event.ts';
 import { fold, type Reply } from '../canonical/fold.ts';
 import { readImageDetails, readImageOptions } from '../canonical/image-options.ts';
 import { modalityOf, sniffMediaType, spellMediaType } from '../canonical/media.ts';
@@ -51,7 +51,7 @@ import { askOnce, readFormFields, rejected, writeTokens } from './requests.ts';
 interface ImageSettings {
   readonly kind: 'generation' | 'edit';
   readonly form: 'b64_json' | 'url';
-  /** Fields the answer repeats. */
+  /** Fields the answer repeats where the upstream does not say how it drew. */
   readonly echo: JsonObject;
   /** How many unfinished images a stream shows at most, of each image. */
   readonly drafts: number;
@@ -171,7 +171,7 @@ function readCall(
         created: createdAt,
         data: writePictures(reply, form),
         ...settings.echo,
-        ...(first !== undefined && { output_format: formatOf(first) }),
+        ...(first !== undefined && { ...first.drawnAs, output_format: formatOf(first) }),
         usage: writeUsage(reply.usage, settings),
       };
     },
@@ -246,6 +246,7 @@ interface Drawing {
   readonly mediaType: string;
   readonly base64: string;
   readonly prompt?: string | undefined;
+  readonly drawnAs?: DrawnAs | undefined;
 }
 
 /**
@@ -294,6 +295,7 @@ function createImageWriter({ createdAt }: ReplyContext, settings: ImageSettings)
       quality: 'auto',
       size: 'auto',
       ...settings.echo,
+      ...drawing.drawnAs,
       output_format: formatOf(drawing),
       ...rest,
     };

@@ -70,6 +70,14 @@ describe('pictures', () => {
     expect(response.headers.get('x-isthmus-receipt')).toContain('approximated=2');
   });
 
+  test('the answer says how the upstream drew, not what was asked for', async () => {
+    const asked = { model: FIXED, prompt: 'a cat', size: '1280x720', quality: 'hd' } as const;
+    const drawn = { size: '1536x1024', quality: 'high', background: 'opaque' };
+    expect(await client.images.generate(asked)).toMatchObject(drawn);
+    const stream = await client.images.generate({ ...asked, partial_images: 1, stream: true });
+    for await (const event of stream) expect(event).toMatchObject(drawn);
+  });
+
   test.each([
     ['16:9', '1536x1024', 'dropped=0;approximated=1;repaired=0'],
     ['1:1', '1024x1024', null],

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { invalidRequest } from '../../canonical/error.ts';
-import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
+import type { BlockOpening, CanonicalEvent, DrawnAs } from '../../canonical/event.ts';
 import { sniffMediaType } from '../../canonical/media.ts';
 import { memberPath, type Receipt } from '../../canonical/receipt.ts';
 import type {
@@ -604,33 +604,32 @@ export class MediaDecoder implements Decoder {
 
   /** `{data: [{b64_json}]}`, or events that end in `partial_image` and `completed`. */
   #readPictures(frame: JsonObject, events: CanonicalEvent[]): void {
-    const { type, data, output_format: format } = frame;
+    const { type, data } = frame;
     const name = textOf(type) ?? '';
     if (Array.isArray(data)) {
       this.#isWhole = true;
-      for (const picture of objectsOf(data)) this.#addPicture(picture, format, events);
+      for (const picture of objectsOf(data)) this.#addPicture(picture, frame, events);
       this.#start(events);
     } else if (name.endsWith('.partial_image')) {
       if (this.#context.showsDrafts !== true) return;
       const base64 = pictureIn(frame.b64_json);
       if (base64 === undefined) return;
-      const mediaType = pictureType(base64, format);
-      this.#addBlock({ kind: 'media', mediaType, base64, isDraft: true }, events);
+      const block = { kind: 'media', ...picture(base64, frame) } as const;
+      this.#addBlock({ ...block, isDraft: true }, events);
     } else if (name.endsWith('.completed')) {
       this.#isWhole = true;
-      this.#addPicture(frame, format, events);
+      this.#addPicture(frame, frame, events);
     }
   }
 
   /** Some servers give addresses whatever is asked for, in either field: data URIs hold the picture, others lead to it. */
-  #addPicture(picture: JsonObject, format: JsonValue | undefined, events: CanonicalEvent[]): void {
-    const url = textOf(picture.url) ?? '';
-    const base64 = pictureIn(picture.b64_json) ?? pictureIn(url);
+  #addPicture(given: JsonObject, facts: JsonObject, events: CanonicalEvent[]): void {
+    const url = textOf(given.url) ?? '';
+    const base64 = pictureIn(given.b64_json) ?? pictureIn(url);
     if (base64 !== undefined) {
       this.#hasAnswer = true;
-      const prompt = textOf(picture.revised_prompt) || undefined;
-      const mediaType = pictureType(base64, format);
-      this.#addBlock({ kind: 'media', mediaType, base64, prompt }, events);
+      const prompt = textOf(given.revised_prompt) || undefined;
+      this.#addBlock({ kind: 'media', ...picture(base64, facts), prompt }, events);
     } else if (/^https?:\/\/[^\s<>()]+$/.test(url)) this.#addText(`![image](${url})`, events);
   }
 
@@ -708,9 +707,12 @@ function pictureIn(given: JsonValue | undefined): string | undefined {
   return tidyBase64((textOf(given) ?? '').replace(DATA_URI, ''));
 }
 
-/** Its bytes tell, else the upstream. */
-function pictureType(base64: string, format: JsonValue | undefined): string {
-  return sniffMediaType(base64) ?? `image/${textOf(format) ?? 'png'}`;
+/** Of its type its bytes tell, else the upstream. */
+function picture(base64: string, { output_format, size, quality, background }: JsonObject) {
+  const mediaType = sniffMediaType(base64) ?? `image/${textOf(output_format) ?? 'png'}`;
+  const told = Object.entries({ size, quality, background }).filter(([, fact]) => textOf(fact));
+  const drawnAs: DrawnAs = Object.fromEntries(told);
+  return { mediaType, base64, drawnAs };
 }
 
 /** As models write it that are asked for it in words: the surfaces read the same form. */
