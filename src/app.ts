@@ -125,7 +125,12 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
     services: [...mcp.routes, ...observation.services],
   });
   const { book, pool, quota } = traffic.accounts;
-  const endKeepingUp = keepUp({ cluster, leases: foundation.stores.leases, shared: options.shared, clock });
+  const endKeepingUp = keepUp({
+    cluster,
+    leases: foundation.stores.leases,
+    shared: options.shared,
+    clock,
+  });
   return {
     ...{ version: VERSION, book, pool, access, isSandbox: backend.isSandbox },
     proxyFor: traffic.proxyFor,
