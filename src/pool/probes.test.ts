@@ -41,6 +41,23 @@ test('B3: a new key that is refused twice is invalid, probed after 1, 5, 15, the
   expect(bench.ask().kind).toBe('lease');
 });
 
+test('an error in a good answer to a probe is no answer', async () => {
+  let words = ['error'];
+  const upstream = createFakeUpstream(() => ({ frames: words }));
+  const bench = createPoolBench({ accounts: [{ id: 'a' }], upstream });
+  await bench.pool.ensureModels();
+  bench.use({}, REFUSED);
+  await bench.clock.advance(1000);
+  bench.use({}, REFUSED);
+  const status = () => bench.book.find('a')?.health.status.kind;
+  await bench.clock.advance(MINUTE);
+  expect(upstream.calls).toHaveLength(1);
+  expect(status()).toBe('disabled');
+  words = ['Hi', 'end'];
+  await bench.clock.advance(60 * MINUTE);
+  expect(status()).toBe('active');
+});
+
 test('a key that served is found invalid after five refusals over ten minutes', async () => {
   const bench = benchOf(() => REFUSED);
   bench.use();

@@ -121,8 +121,7 @@ async function askOneToken(
       return undefined;
     }
     const listed = account.models?.get(modelId);
-    const { frames } = await openOneToken('Hi', upstream, { modelId, listed, access, signal });
-    for await (const batch of frames) if (batch.length > 0) break;
+    await say('Hi', upstream, { modelId, listed, access, signal });
     return undefined;
   } catch (error) {
     return (error instanceof GatewayError ? error.failure : undefined) ?? { kind: 'path' };
@@ -136,11 +135,12 @@ interface OneToken {
   readonly signal: AbortSignal;
 }
 
-async function openOneToken(
+/** Asks for one token. @throws GatewayError, also for an error in a good answer */
+async function say(
   text: string,
   upstream: Upstream,
   { modelId, listed, access, signal }: OneToken,
-) {
+): Promise<void> {
   const capabilities = upstream.capabilities(modelId, listed);
   const body = upstream.encode(
     {
@@ -157,7 +157,14 @@ async function openOneToken(
     },
   );
   const frames = await upstream.open({ modelId, body, stream: false, access, signal });
-  return { frames, body, signatureFamily: capabilities.signatureFamily };
+  const { signatureFamily } = capabilities;
+  const decoder = upstream.createDecoder({ body, signatureFamily, access, createId });
+  for await (const batch of frames) {
+    for (const { value } of batch) {
+      const failed = decoder.push(value).find((event) => event.kind === 'error');
+      if (failed !== undefined) throw failed.error;
+    }
+  }
 }
 
 function likelyModel({ models }: Account, upstream: Upstream): string | undefined {
@@ -215,15 +222,7 @@ export async function answerOnce(
   const listed = pickSmallModel(answeringModels(models, upstream));
   if (listed === undefined) return undefined;
   const { id: modelId } = listed;
-  const asked = { modelId, listed, access, signal };
-  const { frames, ...decoding } = await openOneToken('Say OK.', upstream, asked);
-  const decoder = upstream.createDecoder({ ...decoding, access, createId });
-  for await (const batch of frames) {
-    for (const { value } of batch) {
-      const failed = decoder.push(value).find((event) => event.kind === 'error');
-      if (failed !== undefined) throw failed.error;
-    }
-  }
+  await say('Say OK.', upstream, { modelId, listed, access, signal });
   return modelId;
 }
 
