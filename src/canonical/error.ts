@@ -175,6 +175,14 @@ export function changed(error: GatewayError, change: Partial<GatewayErrorOptions
   return new GatewayError({ ...error, message: error.sentence, cause: error.cause, ...change });
 }
 
+const PASSING: ReadonlySet<ErrorKind> = new Set(['upstream-unavailable', 'timeout']);
+
+/** As it is told within a stream, where no status says that another try may succeed: clients look for these words. */
+export function inStream(error: GatewayError): GatewayError {
+  if (!PASSING.has(error.kind)) return error;
+  return changed(error, { message: `${error.message} Please retry your request.` });
+}
+
 /** A failure of which the upstream said nothing is told by what the error says. */
 export function explainFailure(failure: UpstreamFailure, error: GatewayError): UpstreamFailure {
   return failure.detail === undefined ? { ...failure, detail: error.sentence } : failure;

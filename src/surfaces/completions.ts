@@ -23,7 +23,7 @@ import {
   writeMarkdown,
   writeUsage,
 } from '../protocols/chat/answer-parts.ts';
-import { writeErrorBody } from '../protocols/chat/errors.ts';
+import { writeStreamError } from '../protocols/chat/errors.ts';
 import { readSampling, readStops, refuseCachedContent } from '../protocols/chat/read-request.ts';
 import {
   CHOICES,
@@ -222,7 +222,7 @@ function createCompletionWriter(context: ReplyContext, settings: CompletionSetti
       case 'finish':
         return event.choices.map(finish).join('') + last() + LAST_FRAME;
       case 'error':
-        return dataFrame(JSON.stringify(writeErrorBody(event.error)));
+        return writeStreamError(event.error);
       default:
         return event satisfies never;
     }

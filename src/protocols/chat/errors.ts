@@ -6,7 +6,9 @@ import {
   type ErrorReason,
   errorStatus,
   type GatewayError,
+  inStream,
 } from '../../canonical/error.ts';
+import { dataFrame } from '../../stream/sse.ts';
 
 import {
   CHAT_WIRE,
@@ -80,6 +82,11 @@ export function writeImageErrorBody(error: GatewayError): ChatErrorBody | ImageQ
   const wait = retryAfterMs === undefined ? 'later' : `in ${describeWait(retryAfterMs)}`;
   const message = `No accounts are available with quota for the requested model. Try again ${wait}.`;
   return { error: { message, type: 'quota_exceeded' } };
+}
+
+/** The in-band error that ends a stream. */
+export function writeStreamError(error: GatewayError): string {
+  return dataFrame(JSON.stringify(writeErrorBody(inStream(error))));
 }
 
 /**

@@ -171,7 +171,19 @@ test('a stream ends with [DONE], and a broken one with an error alone', () => {
   expect(writer.keepAlive()).toBe(': keep-alive\n\n');
   expect(writer.end()).toBe('data: [DONE]\n\n');
   const error = new GatewayError({ kind: 'timeout', source: 'upstream', message: 'late' });
-  expect(writer.error(error)).toMatch(/^data: \{"error":\{"message":"late".*\n\n$/);
+  expect(writer.error(error)).toMatch(/^data: \{"error":\{"message":"late /);
+  expect(writer.error(error)).toMatch(/\}\n\n$/);
+});
+
+test('a failure within a stream asks to retry where that may help: no status says it there', () => {
+  const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
+  const told = (kind: 'upstream-unavailable' | 'timeout' | 'upstream-rejected') => {
+    const error = new GatewayError({ kind, source: 'upstream', message: 'It broke.' });
+    return JSON.parse(writer.error(error).slice('data: '.length)).error.message;
+  };
+  expect(told('upstream-unavailable')).toBe('It broke. Please retry your request.');
+  expect(told('timeout')).toBe('It broke. Please retry your request.');
+  expect(told('upstream-rejected')).toBe('It broke.');
 });
 
 test('calls without a number or an id get one: accumulators give up without', () => {

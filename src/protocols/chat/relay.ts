@@ -19,7 +19,7 @@ import {
 import type { RelayCall, RelayWriter, ReplyContext, RouteInput } from '../protocol.ts';
 import { forwardedHeaders } from '../relayed-request.ts';
 import { LAST_FRAME } from './answer-parts.ts';
-import { writeErrorBody } from './errors.ts';
+import { writeStreamError } from './errors.ts';
 
 /** Of the body only what the relay needs is looked at. */
 export function createRelayCall(
@@ -206,7 +206,7 @@ class ChunkRelay implements RelayWriter {
   }
 
   error(error: GatewayError): string {
-    return dataFrame(JSON.stringify(writeErrorBody(error)));
+    return writeStreamError(error);
   }
 
   keepAlive(): string {

@@ -14,7 +14,7 @@ import { blockMessage } from '../../canonical/text-forms.ts';
 import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { flattenString } from '../../lib/long-text.ts';
-import { DATA_START, dataFrame, FRAME_END } from '../../stream/sse.ts';
+import { DATA_START, FRAME_END } from '../../stream/sse.ts';
 import type { ChatToolCall } from '../../wire/chat.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import {
@@ -32,7 +32,7 @@ import {
   writeMarkdown,
   writeUsage,
 } from './answer-parts.ts';
-import { writeErrorBody } from './errors.ts';
+import { writeStreamError } from './errors.ts';
 
 /** Everything of a chunk after its delta. */
 const TAIL = flattenString([',"logprobs":null,"finish_reason":null}]}', FRAME_END]);
@@ -108,7 +108,7 @@ export class ChatWriter implements StreamWriter {
       case 'finish':
         return this.#finish(event);
       case 'error':
-        return dataFrame(JSON.stringify(writeErrorBody(event.error)));
+        return writeStreamError(event.error);
       default:
         return event satisfies never;
     }

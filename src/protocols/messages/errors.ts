@@ -5,6 +5,7 @@ import {
   type ErrorKind,
   errorStatus,
   type GatewayError,
+  inStream,
 } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { eventFrame } from '../../stream/sse.ts';
@@ -48,7 +49,7 @@ export function writeError(error: GatewayError, { requestId }: ErrorContext): Er
 
 /** The in-band error that ends a stream. */
 export function writeStreamError(error: GatewayError): string {
-  return eventFrame('error', JSON.stringify(writeBody(error)));
+  return eventFrame('error', JSON.stringify(writeBody(inStream(error))));
 }
 
 function writeBody(error: GatewayError): JsonObject {
