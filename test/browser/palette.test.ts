@@ -135,6 +135,7 @@ describe.skipIf(isWithoutBrowser)('finding anything in the console', () => {
     await page.getByRole('option', { name: 'OpenAI', exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Discard changes' }).click();
 
     await page.goto(`${console.url}/playground`);
     await page.getByRole('button', { name: 'Language and names' }).focus();
