@@ -149,6 +149,15 @@ export interface ChoiceEnd {
   readonly recited?: readonly string[] | undefined;
   /** What the upstream calls parts of the choice that nothing here has a place for; absent for none. */
   readonly unsupportedKinds?: readonly string[] | undefined;
+  /** What the upstream says of the recording that was written down. */
+  readonly heard?: Heard | undefined;
+}
+
+export interface Heard {
+  /** Its length, where the upstream counts it in place of tokens. */
+  readonly seconds?: number | undefined;
+  /** Codes of the languages in it. */
+  readonly languages?: readonly string[] | undefined;
 }
 
 /** Log-probabilities (natural logarithms, at most 0) of a choice. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CanonicalEvent, ChoiceEnd } from '../canonical/event.ts';
+import type { CanonicalEvent, ChoiceEnd, Heard } from '../canonical/event.ts';
 import { fold } from '../canonical/fold.ts';
 import type { JsonObject } from '../lib/json.ts';
 import {
@@ -216,4 +216,20 @@ test('a stream gives the words as they come, then all of them', () => {
     '',
   ]);
   expect(text).toContain('"text":"Hello"');
+});
+
+test('what the upstream heard is told: the languages, and the seconds where it counts these', () => {
+  const heardIn = (heard: Heard) =>
+    eventsOf([[{ kind: 'text', pieces: ['Hoi'] }]]).map((event) =>
+      event.kind === 'finish'
+        ? { ...event, choices: event.choices.map((end) => ({ ...end, heard })) }
+        : event,
+    );
+  const reply = fold(heardIn({ seconds: 3, languages: ['nl'] }));
+  expect(readAudioCall(inputOf({}), 'transcribe').writeReply(reply, CONTEXT)).toEqual({
+    text: 'Hoi',
+    languages: [{ code: 'nl' }],
+    usage: { type: 'duration', seconds: 3 },
+  });
+  expect(streamOf(heardIn({ languages: ['nl'] }))).toContain('"languages":[{"code":"nl"}]');
 });

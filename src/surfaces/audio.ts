@@ -7,7 +7,7 @@ import {
   invalidRequest,
   upstreamError,
 } from '../canonical/error.ts';
-import type { BlockOpening } from '../canonical/event.ts';
+import type { BlockOpening, ChoiceEnd } from '../canonical/event.ts';
 import type { Reply, ReplyBlock } from '../canonical/fold.ts';
 import { sniffMediaType, spellMediaType } from '../canonical/media.ts';
 import type { Receipt } from '../canonical/receipt.ts';
@@ -260,8 +260,12 @@ function writeTranscription(reply: Reply, { task, format, hasWords }: AudioSetti
   const blocks = reply.choices[0]?.blocks ?? [];
   const text = blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('');
   switch (format) {
-    case 'json':
-      return { text, usage: writeUsage(reply.usage) };
+    case 'json': {
+      const end = reply.choices[0]?.end;
+      const seconds = end?.heard?.seconds;
+      const usage = seconds === undefined ? writeUsage(reply.usage) : { type: 'duration', seconds };
+      return { text, ...writeLanguages(end), usage };
+    }
     case 'text':
       return { text: `${text}\n` };
     case 'srt':
@@ -324,8 +328,20 @@ function createTranscriptionWriter(): StreamWriter {
       whole += delta;
       return { type: 'transcript.text.delta', delta };
     },
-    last: (usage) => [{ type: 'transcript.text.done', text: whole, usage: writeUsage(usage) }],
+    last: (usage, [end]) => [
+      {
+        type: 'transcript.text.done',
+        text: whole,
+        ...writeLanguages(end),
+        usage: writeUsage(usage),
+      },
+    ],
   });
+}
+
+function writeLanguages(end: ChoiceEnd | undefined): JsonObject {
+  const codes = end?.heard?.languages;
+  return codes === undefined ? {} : { languages: codes.map((code) => ({ code })) };
 }
 
 function writeUsage(usage: Usage): JsonObject {

@@ -102,7 +102,7 @@ interface Pieces {
   /** What is sent of an event; undefined for nothing. */
   pieceOf(event: CanonicalEvent): Piece | undefined;
   /** The last events, or why the answer is none. */
-  last(usage: Usage): readonly Piece[] | GatewayError;
+  last(usage: Usage, ends: readonly ChoiceEnd[]): readonly Piece[] | GatewayError;
 }
 
 /** Events named by their type, as the streams of recordings and speech are. */
@@ -117,7 +117,7 @@ export function createPieceWriter({ unfinished, pieceOf, last }: Pieces): Stream
         usage = event.usage ?? usage;
         return '';
       case 'finish': {
-        const end = unfinishedError(event.choices, unfinished) ?? last(usage);
+        const end = unfinishedError(event.choices, unfinished) ?? last(usage, event.choices);
         return end instanceof GatewayError ? fail(end) : end.map(frame).join('');
       }
       case 'error':

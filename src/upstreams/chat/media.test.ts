@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Heard } from '../../canonical/event.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { MediaDecoder } from './media.ts';
 
@@ -53,4 +54,18 @@ test.each<[string, JsonObject]>([
       block: expect.objectContaining({ base64: PNG, prompt: 'A red boat at dawn' }),
     }),
   );
+});
+
+test.each<[JsonObject, Heard | undefined]>([
+  [{ usage: { type: 'duration', seconds: 3 } }, { seconds: 3 }],
+  [{ usage: { input_tokens: 3 }, languages: [{ code: 'nl' }] }, { languages: ['nl'] }],
+  [{}, undefined],
+])('what was heard is part of the end: %j', (said, heard) => {
+  const body = { endpoint: 'audio/transcriptions' };
+  const decoder = new MediaDecoder({ ...CONTEXT, body }, () => 0);
+  decoder.push({ text: 'Hoi', ...said });
+  expect(decoder.end()).toContainEqual({
+    kind: 'finish',
+    choices: [expect.objectContaining({ reason: 'stop', heard })],
+  });
 });

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { invalidRequest } from '../../canonical/error.ts';
-import type { BlockOpening, CanonicalEvent, DrawnAs } from '../../canonical/event.ts';
+import type { BlockOpening, CanonicalEvent, DrawnAs, Heard } from '../../canonical/event.ts';
 import { sniffMediaType } from '../../canonical/media.ts';
 import { memberPath, type Receipt } from '../../canonical/receipt.ts';
 import type {
@@ -543,6 +543,7 @@ export class MediaDecoder implements Decoder {
   #openText: number | undefined;
   #sound: Buffer[] = [];
   #usage: Usage | undefined;
+  #heard: Heard | undefined;
 
   constructor(context: DecodeContext, now: () => number) {
     this.#context = context;
@@ -598,7 +599,8 @@ export class MediaDecoder implements Decoder {
       const error = answerFault(told`The model gave an empty answer.`, said);
       return [...events, { kind: 'error', error }];
     }
-    const end = { choice: 0, reason: 'stop', rawReason: 'stop' } as const;
+    const heard = this.#heard;
+    const end = { choice: 0, reason: 'stop', rawReason: 'stop', heard } as const;
     return [...events, { kind: 'finish', choices: [end] }];
   }
 
@@ -643,6 +645,7 @@ export class MediaDecoder implements Decoder {
     if (typeof text !== 'string') return;
     if (type !== undefined && type !== 'transcript.text.done') return;
     this.#isWhole = true;
+    this.#heard = readHeard(frame);
     const isTimed = this.#context.body?.response_format === 'verbose_json';
     // What is behind the deltas repeats them.
     if (this.#openText === undefined) this.#addText(isTimed ? timedText(frame) : text, events);
@@ -726,7 +729,15 @@ function timedText({ language, duration, segments, words }: JsonObject): string 
   });
 }
 
-/** Those in tokens; some models count seconds, which nothing here does. */
+/** Undefined where nothing is said. */
+function readHeard({ usage, languages }: JsonObject): Heard | undefined {
+  const seconds = readNumber(objectOf(usage)?.seconds);
+  const codes = objectsOf(languages).flatMap(({ code }) => textOf(code) ?? []);
+  if (seconds === undefined && codes.length === 0) return undefined;
+  return { seconds, ...(codes.length > 0 && { languages: codes }) };
+}
+
+/** Those in tokens; some models count seconds instead. */
 function usageIn(value: JsonValue | undefined): Usage | undefined {
   const usage = objectOf(value) ?? {};
   const counts = [usage.input_tokens, usage.prompt_tokens, usage.output_tokens];
