@@ -40,6 +40,8 @@ export interface ModelCapabilities {
   readonly takesMasks?: true | undefined;
   /** Details that can be asked of a drawing; absent for none. */
   readonly imageDetails?: readonly ImageDetail[] | undefined;
+  /** True when it can be said how a recording is cut before it is written down. */
+  readonly takesChunking?: true | undefined;
   /** True for a model with a request form of its own, to which no client's body is relayed. */
   readonly hasOwnForm?: true | undefined;
   /** True where tools of free text are unknown: a client's body that has some is not relayed. */

@@ -1,6 +1,6 @@
 // The request every client protocol is read into and every upstream is encoded from.
 
-import type { JsonObject } from '../lib/json.ts';
+import type { JsonObject, JsonValue } from '../lib/json.ts';
 import type { ClientNames } from './receipt.ts';
 
 /** Invariants after the transforms ran: turns alternate user/assistant, start with user, hold no empty part. */
@@ -331,6 +331,8 @@ export interface Transcription {
   readonly keywords: readonly string[];
   /** What goes before the recording, or helps with names and spelling. */
   readonly prompt?: string | undefined;
+  /** How the recording is cut, in the words of the public API. */
+  readonly chunking?: JsonValue | undefined;
   /** Of what the times are told. */
   readonly times: 'nothing' | 'segments' | 'words';
 }

@@ -94,10 +94,11 @@ const BODY = objectOf(
     ...each(['model', 'prompt'], STRING),
     response_format: wordOf(FORMATS),
     ...each(['language', 'languages', 'keywords', 'timestamp_granularities'], ANYTHING),
+    chunking_strategy: ANYTHING,
     stream: BOOLEAN,
     temperature: numberIn({ min: 0, max: 1 }),
   },
-  ['file', 'chunking_strategy', 'user'],
+  ['file', 'user'],
 );
 
 /** @throws GatewayError 400 naming the field, 413 for a file above 25 MB */
@@ -123,6 +124,7 @@ export function readAudioCall(
     languages: [...readTexts(body.language, 'language'), ...readTexts(body.languages, 'languages')],
     keywords: readTexts(body.keywords, 'keywords'),
     prompt: body.prompt || undefined,
+    chunking: body.chunking_strategy || undefined,
     times: timesOf(isTimed, hasWords),
   };
   return {

@@ -14,6 +14,7 @@ import {
   applyImageName,
   convertGifsToPng,
   explainMasks,
+  limitChunking,
   limitImageDetails,
   namePictureTypes,
 } from './media.ts';
@@ -43,6 +44,7 @@ const THINKING = 16;
 const OUTPUT_LIMIT = 32;
 const IMAGE_NAME = 64;
 const IMAGE_DETAILS = 128;
+const CHUNKING = 256;
 
 /** Order matters: a rule may rely on what the ones before it established. */
 const TRANSFORMS: readonly (readonly [traits: number, transform: Transform])[] = [
@@ -75,6 +77,7 @@ const TRANSFORMS: readonly (readonly [traits: number, transform: Transform])[] =
   [OUTPUT_LIMIT, limitOutput],
   [IMAGE_NAME, applyImageName],
   [IMAGE_DETAILS, limitImageDetails],
+  [CHUNKING, limitChunking],
   // Names: all rules before know tools by the client's.
   [TOOLS | CONVERSATION, acceptToolNames],
 ];
@@ -136,7 +139,8 @@ function traitsOf(request: CanonicalRequest, { variant }: TransformContext): num
     (isThinking ? THINKING : 0) |
     (request.maxOutputTokens === undefined ? 0 : OUTPUT_LIMIT) |
     (variant.image === undefined ? 0 : IMAGE_NAME) |
-    (request.imageDetails === undefined ? 0 : IMAGE_DETAILS)
+    (request.imageDetails === undefined ? 0 : IMAGE_DETAILS) |
+    (request.transcription?.chunking === undefined ? 0 : CHUNKING)
   );
 }
 

@@ -99,6 +99,14 @@ export const limitImageDetails: Transform = (request, { capabilities, receipt })
   return { ...request, imageDetails: { path, fields: taken } };
 };
 
+/** Leaves out and tells how a recording is to be cut, where it is always taken whole. */
+export const limitChunking: Transform = (request, { capabilities, receipt }) => {
+  const { transcription } = request;
+  if (transcription === undefined || capabilities.takesChunking === true) return request;
+  receipt.add('dropped', 'chunking_strategy', told`The upstream has no such setting.`);
+  return { ...request, transcription: { ...transcription, chunking: undefined } };
+};
+
 /**
  * Takes ratio and size of a drawn image from the model name where the request itself is silent. Source: the
  * product's order: `imageSize`, `quality`, then the suffix of the model name.

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { contextOf, requestOf, user } from '../../../test/support/canonical.ts';
 import type { Heard } from '../../canonical/event.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { MediaDecoder } from './media.ts';
+import { OPENAI } from './encode.test-support.ts';
+import { encodeMedia, MediaDecoder } from './media.ts';
 
 const PNG = 'iVBORw0KGgo=';
 const CONTEXT = {
@@ -68,4 +70,17 @@ test.each<[JsonObject, Heard | undefined]>([
     kind: 'finish',
     choices: [expect.objectContaining({ reason: 'stop', heard })],
   });
+});
+
+test('how a recording is cut goes to the endpoint', () => {
+  const source = { kind: 'base64', base64: 'AAAA' } as const;
+  const sound = { kind: 'media', modality: 'audio', mediaType: 'audio/wav', source } as const;
+  const nothing = { languages: [], keywords: [], times: 'nothing' } as const;
+  const request = requestOf({
+    turns: [user(sound)],
+    transcription: { ...nothing, task: 'transcribe', chunking: 'auto' },
+  });
+  const model = OPENAI.findMediaModel('gpt-4o-transcribe-diarize');
+  const target = { ...contextOf(), modelId: 'x', usesPlaceholders: false };
+  expect(model && encodeMedia(request, model, target)).toMatchObject({ chunking_strategy: 'auto' });
 });

@@ -347,6 +347,7 @@ function encodeTranscription(
   }
   return bodyFor('audio/transcriptions', {
     ...fields,
+    chunking_strategy: transcription?.chunking,
     timestamp_granularities: times === 'words' ? ['word', 'segment'] : undefined,
   });
 }

@@ -112,6 +112,7 @@ function capabilitiesOfMedia({ kind, traits }: MediaModel): Partial<ModelCapabil
     drawsImages: kind === 'images',
     takesMasks: kind === 'images' ? true : undefined,
     imageDetails: kind === 'images' ? traits.details : undefined,
+    takesChunking: kind === 'transcriptions' && traits.takesChunking ? true : undefined,
   };
 }
 

@@ -203,6 +203,8 @@ export interface TranscriptionModels extends NamedModels {
   readonly streams: boolean;
   /** Whether several languages and keywords have fields; else the first language has one, and keywords are in the prompt. */
   readonly takesLists: boolean;
+  /** Whether `chunking_strategy` says how the recording is cut. */
+  readonly takesChunking: boolean;
 }
 
 export interface SpeechModels extends NamedModels {
@@ -237,7 +239,12 @@ const GPT_IMAGE: Omit<ImageModels, 'names'> = {
   edits: true,
   streams: true,
 };
-const GPT_TRANSCRIBE = { tellsTimes: false, translates: false, streams: true } as const;
+const GPT_TRANSCRIBE = {
+  tellsTimes: false,
+  translates: false,
+  streams: true,
+  takesChunking: true,
+} as const;
 
 /** What nothing is known of but its name. */
 const PLAIN_IMAGES: Omit<ImageModels, 'names'> = {
@@ -253,6 +260,7 @@ const PLAIN_TRANSCRIPTIONS: Omit<TranscriptionModels, 'names'> = {
   translates: true,
   streams: false,
   takesLists: false,
+  takesChunking: false,
 };
 const PLAIN_SPEECH: Omit<SpeechModels, 'names'> = {
   format: 'wav',
