@@ -125,12 +125,7 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
     services: [...mcp.routes, ...observation.services],
   });
   const { book, pool, quota } = traffic.accounts;
-  const endKeepingUp = keepUp({
-    cluster,
-    leases: foundation.stores.leases,
-    shared: options.shared,
-    clock,
-  });
+  const endKeepingUp = keepUp({ ...context, leases: foundation.stores.leases });
   return {
     ...{ version: VERSION, book, pool, access, isSandbox: backend.isSandbox },
     proxyFor: traffic.proxyFor,
