@@ -26,7 +26,7 @@ import {
   TranslatedText,
   translateReply,
 } from './lanes.ts';
-import { Patience } from './patience.ts';
+import { createPatience, type Patience } from './patience.ts';
 import type { PreparedBody } from './prepare.ts';
 import { isRefusal } from './retry.ts';
 import { StreamObserver, type TokenEstimator } from './stream-observer.ts';
@@ -122,7 +122,7 @@ export class GenerateAttempt {
     const { freshConnection, refreshCredential: refresh } = plan;
     const access = await lease.access({ refresh, signal });
     this.#access = access;
-    const patience = new Patience({ signal, clock: options.clock, hasOther });
+    const patience = createPatience({ signal, clock: options.clock, hasOther });
     this.#patience = patience;
     try {
       return await lease.upstream.open({

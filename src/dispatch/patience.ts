@@ -1,7 +1,7 @@
 // Leaves an upstream that does not begin to answer for another account, where there is one.
 
 import { GatewayError } from '../canonical/error.ts';
-import type { Clock, Timer } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 
 /** An upstream that has not begun to answer by then is left. */
@@ -15,45 +15,35 @@ interface PatienceOptions {
   readonly hasOther: () => boolean;
 }
 
+export type Patience = ReturnType<typeof createPatience>;
+
 /** Of one call to an upstream. */
-export class Patience {
-  readonly #client: AbortSignal;
+export function createPatience({ signal: client, clock, hasOther }: PatienceOptions) {
   // Not `AbortSignal.any`, whose weak references cost every request a part of its time.
-  readonly #exchange = new AbortController();
-  readonly #onGone = (): void => this.#exchange.abort(this.#client.reason);
-  readonly #start: () => Timer;
-  #timer: Timer;
-
-  constructor({ signal, clock, hasOther }: PatienceOptions) {
-    this.#client = signal;
-    if (signal.aborted) this.#onGone();
-    signal.addEventListener('abort', this.#onGone, { once: true });
-    this.#start = () =>
-      clock.startTimer(PATIENCE_MS, () => {
-        if (hasOther()) this.#exchange.abort(notBegun());
-      });
-    this.#timer = this.#start();
-  }
-
-  /** With which the call is made. */
-  get signal(): AbortSignal {
-    return this.#exchange.signal;
-  }
-
-  /** It has begun to answer, or ended. */
-  readonly end = (): void => this.#timer.cancel();
-
-  /** Another request of the same call is made. */
-  restart(): void {
-    this.end();
-    this.#timer = this.#start();
-  }
-
-  /** What the call failed with. */
-  reasonOf(error: unknown): unknown {
-    this.#client.removeEventListener('abort', this.#onGone);
-    return this.signal.aborted && !this.#client.aborted ? this.signal.reason : error;
-  }
+  const exchange = new AbortController();
+  const onGone = (): void => exchange.abort(client.reason);
+  if (client.aborted) onGone();
+  client.addEventListener('abort', onGone, { once: true });
+  const leave = (): void => {
+    if (hasOther()) exchange.abort(notBegun());
+  };
+  let timer = clock.startTimer(PATIENCE_MS, leave);
+  return {
+    /** With which the call is made. */
+    signal: exchange.signal,
+    /** It has begun to answer, or ended. */
+    end: (): void => timer.cancel(),
+    /** Another request of the same call is made. */
+    restart(): void {
+      timer.cancel();
+      timer = clock.startTimer(PATIENCE_MS, leave);
+    },
+    /** What the call failed with. */
+    reasonOf(error: unknown): unknown {
+      client.removeEventListener('abort', onGone);
+      return exchange.signal.aborted && !client.aborted ? exchange.signal.reason : error;
+    },
+  };
 }
 
 function notBegun(): GatewayError {

@@ -19,7 +19,7 @@ import {
 } from './attempts.ts';
 import { noteLease, type RoutedCall, requireTask } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
-import { Patience } from './patience.ts';
+import { createPatience } from './patience.ts';
 import { type CallBodies, refuseLosses } from './prepare.ts';
 import type { TokenEstimator } from './stream-observer.ts';
 
@@ -52,7 +52,7 @@ export async function countTokens(
     const { modelId, upstream } = lease;
     const { freshConnection } = plan;
     const clientHeaders = lane === 'relay' ? call.relay?.headers : undefined;
-    const patience = new Patience({ signal, clock: dependencies.clock, hasOther });
+    const patience = createPatience({ signal, clock: dependencies.clock, hasOther });
     const counting = { modelId, body, access, freshConnection, receipt, clientHeaders };
     const counted = await upstream
       .countTokens({ ...counting, signal: patience.signal })
@@ -163,7 +163,7 @@ async function embedOn(lease: Lease, attempt: EmbedAttempt): Promise<void> {
   const access = await lease.access({ refresh: plan.refreshCredential, signal });
   const { freshConnection } = plan;
   const bodies = all.slice(progress.goOnWith(lease, relay));
-  const patience = new Patience({ signal, ...attempt });
+  const patience = createPatience({ signal, ...attempt });
   const asked = { modelId, bodies, access, freshConnection, receipt, signal: patience.signal };
   try {
     const parts = upstream.embed(asked);

@@ -91,13 +91,15 @@ const KEPT_FRAME_BYTES = 64;
 /** Interim answers (1xx) before the real one; more are no answer. */
 const MAX_INTERIM = 100;
 
-/** How long the upstream may be silent after a frame. */
-const IDLE_MS = 90_000;
-const LONG_IDLE_MS = 180_000;
-/** Usage and sources may come behind the finish reason; and some upstreams write it into every frame. */
-const FINISHED_IDLE_MS = 30_000;
-/** Only the end of the body may come behind the last frame of a stream. */
-const OVER_IDLE_MS = 1_000;
+/** How long the upstream may be silent after a frame, by what that says of what comes. */
+const IDLE_MS = {
+  more: 90_000,
+  thought: 180_000,
+  /** Usage and sources may come behind; and some upstreams write it into every frame. */
+  finished: 30_000,
+  /** Only the end of the body may come behind. */
+  over: 1_000,
+} as const;
 
 /**
  * A handler of undici's `dispatch` that hands frames over: no stream object stands between the
@@ -300,42 +302,34 @@ export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.D
 
   /** What comes behind the last frame of a stream is left out. */
   #deliver(read: readonly Frame[]): void {
-    let last = read.length - 1;
-    let ending = this.#endingOf(read[last]);
-    while (ending === 'ping') {
+    if (read.length === 0) return;
+    const { wire } = this.#place;
+    let last = read.length;
+    let ending: AnswerEnding | undefined;
+    // Pings say nothing, so that they do not put the limit off either.
+    do {
       last -= 1;
-      ending = this.#endingOf(read[last]);
-    }
+      const frame = read[last];
+      ending = frame && wire.endingOf(frame.repeats ?? frame.value);
+    } while (ending === 'ping');
     for (let at = 0; at < last; at += 1) {
       const frame = read[at];
       // What repeats another frame ends as little, or as much, as that one.
-      if (frame?.repeats !== undefined || this.#endingOf(frame) !== 'over') continue;
+      if (frame === undefined || frame.repeats !== undefined) continue;
+      if (wire.endingOf(frame.value) !== 'over') continue;
       last = at;
       ending = 'over';
     }
-    if (read.length === 0) return;
     const frames = ending === 'over' ? read.slice(0, last + 1) : read;
     if (this.#request.isKept === true) this.#heldBack += frames.length * KEPT_FRAME_BYTES;
     else this.#heldBack = 0;
-    if (last >= 0) this.#noteEnding(ending);
-    this.add(frames);
-  }
-
-  #endingOf(frame: Frame | undefined): AnswerEnding | undefined {
-    return frame && this.#place.wire.endingOf(frame.repeats ?? frame.value);
-  }
-
-  /** Pings say nothing, so that they do not put the limit off either. */
-  #noteEnding(ending: AnswerEnding | undefined): void {
-    this.#hasLastFrame = ending === 'over';
-    this.#namesItsEnd = this.#hasLastFrame || ending === 'finished';
-    if (this.#hasLastFrame) this.#idleMs = OVER_IDLE_MS;
-    else if (this.#namesItsEnd) this.#idleMs = FINISHED_IDLE_MS;
-    else {
-      const isLong = ending === 'thought' || this.#request.drawsImages === true;
-      this.#idleMs = isLong ? LONG_IDLE_MS : IDLE_MS;
+    if (last >= 0) {
+      this.#hasLastFrame = ending === 'over';
+      this.#namesItsEnd = this.#hasLastFrame || ending === 'finished';
+      this.#idleMs = IDLE_MS[ending ?? (this.#request.drawsImages === true ? 'thought' : 'more')];
+      this.#silence.touch(this.#idleMs);
     }
-    this.#silence.touch(this.#idleMs);
+    this.add(frames);
   }
 
   protected override onTaken(): void {
