@@ -77,6 +77,11 @@ test('a suffix becomes an instruction and is noted', () => {
   expect(notes).toMatchObject([{ action: 'approximated', path: 'suffix' }]);
 });
 
+test('that an echoed prompt has no log-probabilities is noted', () => {
+  const { notes } = read({ prompt: 'P', echo: true, logprobs: 1 });
+  expect(notes).toMatchObject([{ action: 'approximated', path: 'logprobs' }]);
+});
+
 test('the answer is its text; an echo puts the prompt before it', () => {
   expect(unary({ prompt: 'P: ' }, [TEXT])).toMatchObject({
     object: 'text_completion',

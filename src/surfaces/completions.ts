@@ -129,6 +129,9 @@ function readPrompts(value: JsonValue | undefined): readonly string[] {
 
 function readAsked(body: Body, receipt: Receipt, choices: number): Partial<CanonicalRequest> {
   const alternatives = readNumber(body.logprobs);
+  if (alternatives !== undefined && body.echo === true) {
+    receipt.add('approximated', 'logprobs', told`The echoed prompt has no log-probabilities.`);
+  }
   return {
     system: readSuffix(body.suffix ?? '', receipt),
     sampling: {

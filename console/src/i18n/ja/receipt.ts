@@ -15,6 +15,7 @@ export const receipt: SentenceTexts = {
     'ホスト型の検索は提示できるだけで、強制できません。',
   'A message between agents is sent as marked user text.':
     'エージェント間のメッセージを、印を付けたユーザーのテキストとして送信しました。',
+  'The echoed prompt has no log-probabilities.': '繰り返したプロンプトには対数確率がありません。',
   'The bytes of a picture are of type {}.': '画像のバイト列から、種類は {1} です。',
   'A response to the function {} was given the id and name of its call.':
     '関数 {1} への応答に、その呼び出しの ID と名前を付けました。',
