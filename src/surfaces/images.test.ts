@@ -154,6 +154,16 @@ test('the words that a picture was drawn from are shown beside it', () => {
   }
 });
 
+test('the tokens of the answer are told apart where the upstream does so', () => {
+  const reply = fold(eventsOf([DRAWN]));
+  const output = reply.usage.answerTokens + reply.usage.thoughtTokens;
+  const usage = { ...reply.usage, answerMedia: { image: output - 1, audio: 0 } };
+  const call = readGenerationCall(inputOf({ prompt: 'x' }));
+  expect(call.writeReply({ ...reply, usage }, CONTEXT)).toMatchObject({
+    usage: { output_tokens_details: { image_tokens: output - 1, text_tokens: 1 } },
+  });
+});
+
 test('images come as base64, or as data URIs when asked', () => {
   const reply = fold(eventsOf([DRAWN, DRAWN]));
   const call = (body: JsonObject) => readGenerationCall(inputOf({ prompt: 'x', ...body }));

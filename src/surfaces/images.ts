@@ -9,7 +9,7 @@ import { plainModelName } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { MediaPart, Part } from '../canonical/request.ts';
 import { blockMessage } from '../canonical/text-forms.ts';
-import type { Usage } from '../canonical/usage.ts';
+import { outputTokens, type Usage } from '../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import {
@@ -172,7 +172,7 @@ function readCall(
         data: writePictures(reply, form),
         ...settings.echo,
         ...(first !== undefined && { ...first.drawnAs, output_format: formatOf(first) }),
-        usage: writeUsage(reply.usage, settings),
+        usage: { ...writeUsage(reply.usage, settings), ...writeOutputDetails(reply.usage) },
       };
     },
   };
@@ -353,6 +353,14 @@ function writeUsage(usage: Usage, { kind }: ImageSettings): JsonObject {
   if (image === undefined) return tokens;
   const text_tokens = Math.max(0, tokens.input_tokens - image);
   return { ...tokens, input_tokens_details: { text_tokens, image_tokens: image } };
+}
+
+/** Streams have no place for them. */
+function writeOutputDetails(usage: Usage): JsonObject {
+  if (usage.answerMedia === undefined) return {};
+  const { image } = usage.answerMedia;
+  const text_tokens = Math.max(0, outputTokens(usage) - image);
+  return { output_tokens_details: { image_tokens: image, text_tokens } };
 }
 
 function wordsOf({ choices }: Reply): string {
