@@ -120,7 +120,10 @@ function element(tag: number, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from([tag, ...bytes]), content]);
 }
 
-/** Has clients of this process trust the authority; the answer ends that. */
+/**
+ * Has clients of this process trust the authority; the answer ends that. All threads share it: in a project of tests that
+ * share a process one file alone may do so.
+ */
 export function trustAuthority(cert: string): () => void {
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, cert]);

@@ -1,10 +1,8 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, request as sendRequest } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createTestAuthority, trustAuthority } from '../../../test/support/certificates.ts';
 import {
   access,
   call,
@@ -13,8 +11,8 @@ import {
   json,
   readAll,
   start,
-  upstreamAt,
 } from '../generate/client.test-support.ts';
+import { readNetworkError } from './connections.ts';
 
 const throughProxy = (proxyUrl: string) => call({ stream: false, access: { ...access, proxyUrl } });
 
@@ -190,14 +188,11 @@ test('connections through a proxy are used again, unless a fresh one is asked fo
 });
 
 test.each([
-  ['has expired', { names: ['127.0.0.1'], expiresAt: Date.now() - 60_000 }, 'not valid now'],
-  ['names others', { names: ['other.test'] }, 'is for another address'],
-])('of a certificate that %s that is told', async (_what, options, words) => {
-  const authority = createTestAuthority();
-  closers.push(trustAuthority(authority.cert));
-  const port = await listen(createSecureServer(authority.issue(options)));
-  const { upstream } = upstreamAt(null, { baseUrl: `https://127.0.0.1:${port}` });
-  const failed = await failureOf(upstream.open(call()));
-  expect(failed).toMatchObject({ failure: { kind: 'path' } });
-  expect(failed.message).toContain(words);
+  ['CERT_HAS_EXPIRED', 'not valid now'],
+  ['CERT_NOT_YET_VALID', 'not valid now'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'is for another address'],
+])('what is wrong with a certificate is told: %s', (code, words) => {
+  const error = readNetworkError(Object.assign(new Error('TLS'), { code }), { hasAnswer: false });
+  expect(error).toMatchObject({ failure: { kind: 'path' } });
+  expect(error.message).toContain(words);
 });
