@@ -1,4 +1,4 @@
-// The size, ratio and quality of a picture to draw, as the words of all protocols ask for them.
+// The size, ratio, quality and other details of a picture to draw, as the words of all protocols ask for them.
 
 import type { JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';

@@ -1,4 +1,4 @@
-// Rules about pictures: types and forms that upstreams take, masks, and the size that a model's name asks for.
+// Rules about pictures: types and forms that upstreams take, masks, how one is drawn, and the size that a model's name asks for.
 
 import { mapMedia, sniffMediaType } from '../canonical/media.ts';
 import { memberPath } from '../canonical/receipt.ts';
