@@ -1,4 +1,4 @@
-// IP addresses, ranges and the hosts of URLs: read, compared, and judged as loopback or public.
+// IP addresses, ranges and the hosts of URLs: read, compared, and judged as loopback or public; what a wrong clock does to certificates.
 
 import ipaddr from 'ipaddr.js';
 import { type Sentence, told } from './localized-message.ts';
@@ -313,3 +313,6 @@ function canDecode(text: string): boolean {
     return false;
   }
 }
+
+/** Node's codes for certificates that a wrong clock makes invalid. */
+export const CLOCK_CODES: readonly string[] = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'];

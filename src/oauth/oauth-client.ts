@@ -6,6 +6,7 @@ import { type Clock, readWithin, withinLimit } from '../lib/clock.ts';
 import { type JsonObject, readNumber, tryParse } from '../lib/json.ts';
 import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 import type { WarnLog } from '../lib/log.ts';
+import { CLOCK_CODES } from '../lib/net.ts';
 import { NO_PROXY, type ProxyChoice } from '../lib/outbound-proxy.ts';
 import { ProxyDispatchers, ProxyError } from '../lib/proxy-agent.ts';
 import { headerOf, objectOf } from '../lib/read-values.ts';
@@ -381,9 +382,6 @@ const CLAUSES = {
   gone: () => told`the account was removed`,
   storage: ({ detail = '' }: OAuthFaultFacts) => detail,
 };
-
-/** Node's codes for certificates that a wrong clock makes invalid. */
-const CLOCK_CODES = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'];
 
 function unreached(code: string): Sentence {
   if (code === '') return told`the provider could not be reached`;

@@ -2,6 +2,7 @@
 
 import { type GatewayError, gatewayError, upstreamError } from '../../canonical/error.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
+import { CLOCK_CODES } from '../../lib/net.ts';
 import type { OutboundProxy } from '../../lib/outbound-proxy.ts';
 import { ProxyError, TLS_CODE } from '../../lib/proxy-agent.ts';
 import { pathFault, unavailable } from '../errors.ts';
@@ -39,8 +40,6 @@ const CLOSED_CODES = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 const UNKNOWN_AUTHORITY =
   /^(?:UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF)|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED)/;
 
-const OUT_OF_TIME = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'];
-
 /**
  * The error an exchange that broke off amounts to. Never names addresses. A connection reset while
  * it was idle also fails requests that were only waiting for it, so that whether the request had
@@ -70,7 +69,7 @@ export function readNetworkError(
       error,
     );
   }
-  if (OUT_OF_TIME.includes(code)) {
+  if (CLOCK_CODES.includes(code)) {
     return pathFault(
       told`The certificate of the upstream is not valid now: it has expired, or the clock of this machine is wrong.`,
       error,
