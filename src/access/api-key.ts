@@ -34,6 +34,7 @@ export const KEY_AMOUNTS = {
   maxAddresses: { ...LIMIT, minimum: 1, description: 'Addresses within a day.' },
   requestsPerMinute: { ...LIMIT, minimum: 1 },
   tokensPerMinute: { ...LIMIT, minimum: 1 },
+  maxConcurrency: { ...LIMIT, minimum: 1, description: 'Requests that run at the same time.' },
 } as const;
 
 /** What is recorded of the requests of a key; everything that the settings say when absent. */

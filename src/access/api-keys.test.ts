@@ -167,6 +167,32 @@ test('requests of a minute are limited, with the time until the next', async () 
   expect(admit()).toMatchObject({ retryAfterMs: 20_000 });
 });
 
+test('requests at the same time are limited, and each that ends makes room for another', async () => {
+  const { gate, book, clock, id } = await openKeys({ maxConcurrency: 2, requestsPerMinute: 9 });
+  const first = await gate.admit(id, CALL);
+  const second = await gate.admit(id, CALL);
+  expect(refusal(() => gate.admit(id, CALL))).toMatchObject({
+    kind: 'rate-limited',
+    retryAfterMs: 1000,
+    message: 'This key may run 2 requests at the same time. Wait until one has ended.',
+  });
+  await clock.advance(3_600_000);
+  expect(refusal(() => gate.admit(id, CALL))).toMatchObject({ retryAfterMs: 1000 });
+  first.settle({});
+  first.settle({});
+  const third = await gate.admit(id, CALL);
+  expect(refusal(() => gate.admit(id, CALL))).toBeDefined();
+  // What runs without the limit neither takes nor gives back of it.
+  await book.change(id, { maxConcurrency: null }, undefined);
+  const free = await gate.admit(id, CALL);
+  await book.change(id, { maxConcurrency: 2 }, undefined);
+  free.settle({});
+  expect(refusal(() => gate.admit(id, CALL))).toBeDefined();
+  second.settle({});
+  third.settle({});
+  expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
+});
+
 test('a limit of one is said as one', async () => {
   const { gate, id } = await openKeys({ requestsPerMinute: 1 });
   gate.admit(id, CALL);

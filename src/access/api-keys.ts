@@ -327,11 +327,13 @@ export class ApiKeys {
     }
     const { budgets } = this.#options;
     const call = budgets.open(this.#subjectOf(keyId), cost);
-    const rated = kept?.meter.wants(kept.key) ?? [];
+    // It may be changed while other processes are asked.
+    const key = kept?.key;
+    const rated = key === undefined ? [] : (kept?.meter.wants(key) ?? []);
     const longest = cost.most?.answerTokens ?? 0;
     const passed = (outcome: Grant | GatewayError): Reservation => {
       if (outcome instanceof GatewayError) throw outcome;
-      const settleKey = kept?.meter.begin(cost, kept.key);
+      const settleKey = key === undefined ? undefined : kept?.meter.begin(cost, key);
       const settleBudgets = call.begin(outcome);
       let isOpen = true;
       return {

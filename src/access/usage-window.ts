@@ -1,4 +1,4 @@
-// The usage of one API key: its rates, its day and its addresses; and what a call takes of limits.
+// The usage of one API key: its rates, what it runs at once, its day and its addresses; and what a call takes of limits.
 
 import { clientError, type GatewayError } from '../canonical/error.ts';
 import type { Counter, Counters, Taken } from '../cluster/counters.ts';
@@ -40,6 +40,7 @@ export class UsageMeter {
   readonly #options: MeterOptions;
   readonly #requests: Counter;
   readonly #tokens: Counter;
+  readonly #running: Counter;
   #use: DayUse;
 
   constructor(stored: Pick<StoredKey, 'use' | 'addresses'>, options: MeterOptions) {
@@ -47,6 +48,9 @@ export class UsageMeter {
     this.#options = options;
     this.#requests = counters.open(`key ${id} requests`, 'minute');
     this.#tokens = counters.open(`key ${id} tokens`, 'minute');
+    // What one process held in stock another would have to refuse.
+    const held = { hasStock: false, isHeld: true };
+    this.#running = counters.open(`key ${id} running`, 'long', held);
     this.#use = stored.use ?? emptyDay(0);
     this.addresses = new Map([...stored.addresses].sort(([, left], [, right]) => left - right));
   }
@@ -94,8 +98,9 @@ export class UsageMeter {
   }
 
   /** The rates are exact of requests; tokens pass while any are left. */
-  wants({ requestsPerMinute, tokensPerMinute }: KeyLimits): readonly Want[] {
+  wants({ requestsPerMinute, tokensPerMinute, maxConcurrency }: KeyLimits): readonly Want[] {
     const wants: Want[] = [];
+    if (maxConcurrency !== undefined) wants.push(runningWant(this.#running, maxConcurrency));
     if (requestsPerMinute !== undefined) {
       const what = told`${sayCount(requestsPerMinute, 'request')} a minute`;
       wants.push(rateWant(this.#requests, requestsPerMinute, { what, leastWaitMs: 0 }));
@@ -110,7 +115,7 @@ export class UsageMeter {
   /** Counts a call that was let through. @returns what takes its real use, once it has ended */
   begin(
     cost: CallCost,
-    { tokensPerMinute }: KeyLimits,
+    { tokensPerMinute, maxConcurrency }: KeyLimits,
   ): (used: Pick<CallUse, 'tokens' | 'images'>) => void {
     const { clock } = this.#options;
     const startedAt = clock.now();
@@ -120,6 +125,7 @@ export class UsageMeter {
     // One was taken, the others count too but refused nothing.
     if (isRated) this.#tokens.giveBack(1 - reserved);
     return ({ tokens, images }) => {
+      if (maxConcurrency !== undefined) this.#running.giveBack(1);
       if (isRated) {
         // What was reserved longer ago counts no more.
         const isOver = clock.now() - startedAt >= MINUTE_MS;
@@ -156,6 +162,21 @@ function rateWant(counter: Counter, limit: number, { what, leastWaitMs }: RateWo
       const retryAfterMs = Math.max(leastWaitMs, refused.retryAfterMs);
       const message = told`This key has used its ${what}. It can go on in ${sayWait(retryAfterMs)}.`;
       return clientError('rate-limited', message, { retryAfterMs });
+    },
+  };
+}
+
+/** When one of those ends nobody knows; SDKs ask again after as long as they are told. */
+const RUNNING_WAIT_MS = 1000;
+
+function runningWant(counter: Counter, limit: number): Want {
+  return {
+    counter,
+    limit,
+    amount: () => 1,
+    refuse() {
+      const message = told`This key may run ${sayCount(limit, 'request')} at the same time. Wait until one has ended.`;
+      return clientError('rate-limited', message, { retryAfterMs: RUNNING_WAIT_MS });
     },
   };
 }

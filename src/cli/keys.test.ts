@@ -37,7 +37,7 @@ async function listed(): Promise<readonly JsonObject[]> {
 test('a key is made with all its limits, and its secret is shown once', async () => {
   const { printed, notes } = await keys(
     'add ada --owner ada@example.org --team Lab --tags "ci, batch" --expires 2d --allowed-models "gemini-*, gpt-5" --max-addresses 2 --requests-per-minute 3 ' +
-      '--tokens-per-minute 4 --blocked-hours 22:00-06:00@Europe/Zurich',
+      '--tokens-per-minute 4 --max-concurrency 5 --blocked-hours 22:00-06:00@Europe/Zurich',
   );
   expect(printed).toEqual([expect.stringMatching(/^sk-\w{30,}$/)]);
   expect(notes.join()).toContain('shown this once');
@@ -46,7 +46,7 @@ test('a key is made with all its limits, and its secret is shown once', async ()
       ...{ name: 'ada', enabled: true, expiresAt: NOW + 2 * 86_400_000 },
       ...{ owner: 'ada@example.org', team: 'Lab', tags: ['ci', 'batch'] },
       ...{ allowedModels: ['gemini-*', 'gpt-5'], maxAddresses: 2, requestsPerMinute: 3 },
-      tokensPerMinute: 4,
+      ...{ tokensPerMinute: 4, maxConcurrency: 5 },
       curfew: { from: '22:00', to: '06:00', timeZone: 'Europe/Zurich' },
     },
   ]);

@@ -53,6 +53,7 @@ const LIMITS: readonly (readonly [
   ['--max-addresses <number>', readWholeNumber, 'IP addresses within a day'],
   ['--requests-per-minute <number>', readWholeNumber, 'requests within a minute'],
   ['--tokens-per-minute <number>', readWholeNumber, 'tokens within a minute'],
+  ['--max-concurrency <number>', readWholeNumber, 'requests that run at the same time'],
   [
     '--recording <what>',
     oneOf(RECORDING.enum),
@@ -69,7 +70,7 @@ const LIMITS: readonly (readonly [
 const NAMES = [
   ...(['owner', 'team', 'tags'] as const),
   ...(['allowedModels', 'maxAddresses', 'requestsPerMinute', 'tokensPerMinute'] as const),
-  'recording',
+  ...(['maxConcurrency', 'recording'] as const),
 ] as const;
 
 /** The flags by their names; each limit is what the admin API takes, or `none`. */
@@ -406,6 +407,7 @@ const AMOUNTS = {
   maxAddresses: 'addresses a day',
   requestsPerMinute: 'requests a minute',
   tokensPerMinute: 'tokens a minute',
+  maxConcurrency: 'at the same time',
 } as const;
 
 function sayLimits(key: JsonObject): string {

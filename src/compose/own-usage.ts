@@ -85,6 +85,7 @@ async function writeOwnUsage(
     limits: {
       requests_per_minute: key?.requestsPerMinute ?? null,
       tokens_per_minute: key?.tokensPerMinute ?? null,
+      concurrent_requests: key?.maxConcurrency ?? null,
       remaining_requests: requests?.remaining ?? null,
       remaining_tokens: tokens?.remaining ?? null,
     },

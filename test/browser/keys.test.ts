@@ -13,6 +13,7 @@ describe.skipIf(isWithoutBrowser)('the list of keys', () => {
         name: 'Full',
         tokensPerMinute: 2000,
         requestsPerMinute: 3,
+        maxConcurrency: 4,
         expiresAt,
         curfew: { from: '23:00', to: '06:00', timeZone: 'Asia/Tokyo' },
       });
@@ -20,6 +21,7 @@ describe.skipIf(isWithoutBrowser)('the list of keys', () => {
       const limits = page.locator('.key-limits');
       await limits.getByText('2K tokens/min').waitFor();
       await limits.getByText('3 requests/min').waitFor();
+      await limits.getByText('4 at once').waitFor();
       await limits.getByText('until 6 May 2099').waitFor();
       await limits.getByText('blocked 23:00–06:00 (Asia/Tokyo)').waitFor();
       // What is used is summed by the day of the gateway, not of this browser.

@@ -134,6 +134,7 @@ function seedKeys(now: number): Key[] {
       name: 'Design team',
       prefix: 'sk-77aa',
       tokensPerMinute: 100_000,
+      maxConcurrency: 4,
       expiresAt: now + 12 * DAY,
       lastUsedAt: now - 40 * MINUTE,
       usedToday: used(61, 500_000, 37),

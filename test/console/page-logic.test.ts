@@ -155,6 +155,7 @@ test('limits that are empty are taken away, and a new key has none to take away'
     name: 'Ada',
     tokensPerMinute: 2000,
     maxAddresses: null,
+    maxConcurrency: null,
     curfew: null,
   });
   expect(writeNewKey(change, 'Ada')).toEqual({

@@ -54,6 +54,7 @@ const LIMITED: ClientKey = {
   expiresAt: 9_000,
   maxAddresses: 2,
   requestsPerMinute: 3,
+  maxConcurrency: 4,
   tokensPerMinute: 4,
   curfew: { from: '23:00', to: '06:00', timeZone: 'Europe/Berlin' },
 };

@@ -79,6 +79,31 @@ describeOver(
 );
 
 describeOver(
+  'requests at the same time are exact over all replicas, also while the limit is changed',
+  async (kind) => {
+    const { clock, replicas } = openReplicas(kind);
+    const { listed } = await replicas[0].create({ name: 'Ada', maxConcurrency: 20 });
+    const { id } = listed.key;
+    await clock.advance(0);
+    const run = () =>
+      Promise.allSettled(
+        Array.from({ length: 60 }, async (_, index) => replicas[index % 3]?.admit(id, CALL)),
+      );
+    const running = await run();
+    const admitted = running.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    expect(admitted).toHaveLength(20);
+    const asked = run();
+    await replicas[0].change(id, { maxConcurrency: null }, undefined);
+    await asked;
+    await replicas[0].change(id, { maxConcurrency: 20 }, undefined);
+    await clock.advance(0);
+    for (const one of admitted) one?.settle({});
+    await clock.advance(0);
+    expect(await countAdmitted(replicas, 60, id, CALL)).toBe(20);
+  },
+);
+
+describeOver(
   'a budget of tokens is never exceeded, and what was not used is there again',
   async (kind) => {
     const { clock, replicas, budgets } = openReplicas(kind);

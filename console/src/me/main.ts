@@ -99,6 +99,7 @@ function makeHead({ key }: OwnUsage): HTMLElement {
 
 function makeBudgets({ budgets, limits }: OwnUsage): HTMLElement {
   const { requests_per_minute: requests, tokens_per_minute: tokens } = limits;
+  const { concurrent_requests: atOnce } = limits;
   const panel = make('section', { class: 'panel' }, make('h2', {}, texts.budgets));
   if (budgets.length === 0) panel.append(make('p', { class: 'dimmed' }, texts.noBudgets));
   for (const budget of budgets) panel.append(makeBudget(budget));
@@ -108,6 +109,9 @@ function makeBudgets({ budgets, limits }: OwnUsage): HTMLElement {
       tokens === null ? texts.unlimitedTokens : sayCount('tokens', tokens),
     );
     panel.append(make('p', {}, rates));
+  }
+  if (atOnce !== null) {
+    panel.append(make('p', {}, texts.atOnce(sayCount('requests', atOnce))));
   }
   return panel;
 }
@@ -233,6 +237,7 @@ interface OwnUsage {
   readonly limits: {
     readonly requests_per_minute: number | null;
     readonly tokens_per_minute: number | null;
+    readonly concurrent_requests: number | null;
   };
   readonly budgets: readonly OwnBudget[];
   readonly models: readonly string[];

@@ -64,6 +64,7 @@ export const KEY_CHANGE_SCHEMA = partial(
     maxAddresses: orNull(KEY_AMOUNTS.maxAddresses),
     requestsPerMinute: orNull(KEY_AMOUNTS.requestsPerMinute),
     tokensPerMinute: orNull(KEY_AMOUNTS.tokensPerMinute),
+    maxConcurrency: orNull(KEY_AMOUNTS.maxConcurrency),
     curfew: orNull(CURFEW_SCHEMA),
     recording: orNull(RECORDING),
   },

@@ -84,7 +84,7 @@ function replaceKey(client: QueryClient, key: Key): void {
 const LIMITS = [
   ...(['owner', 'team'] as const),
   ...(['expiresAt', 'maxAddresses', 'requestsPerMinute', 'tokensPerMinute'] as const),
-  'curfew' as const,
+  ...(['maxConcurrency', 'curfew', 'recording'] as const),
 ];
 
 /** The key as it will be; null takes a limit away. */

@@ -76,6 +76,7 @@ export const keys = {
   limitRequests_one: '{{count}} request/min',
   limitRequests_other: '{{count}} requests/min',
   limitTokens: '{{tokens}} tokens/min',
+  limitConcurrency: '{{count}} at once',
   limitExpiry: 'until {{date}}',
   limitModels_one: '{{count}} model',
   limitModels_other: '{{count}} models',
@@ -107,6 +108,7 @@ export const keys = {
   rates: 'Rate limits',
   requestsPerMinute: 'Requests per minute',
   tokensPerMinute: 'Tokens per minute',
+  maxConcurrency: 'Requests at once',
   recording: 'Recording',
   recordingHint:
     'What the request log keeps of requests with this key. Usage and limits count in any case.',

@@ -23,6 +23,7 @@ export const me = {
   },
   soft: 'warns only',
   perMinute: (requests: string, tokens: string) => `Per minute: ${requests}, ${tokens}`,
+  atOnce: (requests: string) => `At once: ${requests}`,
   requests: 'Requests',
   unlimitedRequests: 'unlimited requests',
   unlimitedTokens: 'unlimited tokens',

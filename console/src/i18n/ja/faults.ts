@@ -375,6 +375,8 @@ export const faults: SentenceTexts = {
   'There is no budget {}.': '予算 {1} はありません。',
   'This gateway': 'このゲートウェイ',
   'This key': 'このキー',
+  'This key may run {} at the same time. Wait until one has ended.':
+    'このキーが同時に実行できるのは{1}までです。1 件が終わるまでお待ちください。',
   'This key has used its {}. It can go on in {}.':
     'このキーは上限（{1}）に達しました。{2}後に再び使えます。',
   'key {}, {}: {} %': 'キー「{1}」（{2}）：{3} %',

@@ -25,6 +25,7 @@ export const me: MeTexts = {
   },
   soft: '警告のみ',
   perMinute: (requests, tokens) => `毎分：${requests}、${tokens}`,
+  atOnce: (requests: string) => `同時：${requests}`,
   requests: 'リクエスト',
   unlimitedRequests: 'リクエスト無制限',
   unlimitedTokens: 'トークン無制限',

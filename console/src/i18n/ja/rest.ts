@@ -477,6 +477,7 @@ export const rest: PartlyTranslated<typeof english> = {
     noneFoundHint: '名前、所有者、チーム、タグ、またはキーの最初の数文字で検索してください。',
     limitRequests_other: '{{count}} リクエスト/分',
     limitTokens: '{{tokens}} トークン/分',
+    limitConcurrency: '同時 {{count}} 件',
     limitExpiry: '{{date}} まで',
     limitModels_other: '{{count}} モデル',
     limitAddresses_other: '{{count}} IP',
@@ -506,6 +507,7 @@ export const rest: PartlyTranslated<typeof english> = {
     rates: 'レート制限',
     requestsPerMinute: '1 分あたりのリクエスト',
     tokensPerMinute: '1 分あたりのトークン',
+    maxConcurrency: '同時リクエスト数',
     recording: '記録',
     recordingHint:
       'このキーのリクエストについてリクエストログに残す内容。使用量と制限は常に集計されます。',

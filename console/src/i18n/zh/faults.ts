@@ -328,6 +328,8 @@ export const faults: SentenceTexts = {
   'There is no budget {}.': '没有预算 {1}。',
   'This gateway': '此网关',
   'This key': '此密钥',
+  'This key may run {} at the same time. Wait until one has ended.':
+    '此密钥最多同时运行{1}。请等待其中一个结束。',
   'This key has used its {}. It can go on in {}.': '此密钥已用完{1}的额度。{2}后可以继续。',
   'key {}, {}: {} %': '密钥 {1}，{2}：{3} %',
   'of the team {}': '团队 {1}',

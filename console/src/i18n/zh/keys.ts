@@ -73,6 +73,7 @@ export const keys: Translated<typeof english> = {
   noneFoundHint: '可按名称、所有者、团队、标签或密钥开头的字符查找。',
   limitRequests_other: '每分钟 {{count}} 个请求',
   limitTokens: '每分钟 {{tokens}} Token',
+  limitConcurrency: '同时 {{count}} 个',
   limitExpiry: '有效至 {{date}}',
   limitModels_other: '{{count}} 个模型',
   limitAddresses_other: '{{count}} 个 IP',
@@ -102,6 +103,7 @@ export const keys: Translated<typeof english> = {
   rates: '速率限制',
   requestsPerMinute: '每分钟请求数',
   tokensPerMinute: '每分钟 Token 数',
+  maxConcurrency: '同时进行的请求',
   recording: '记录',
   recordingHint: '请求日志对使用此密钥的请求保留的内容。用量和限额始终计入。',
   recordings: {

@@ -25,6 +25,7 @@ export const me: MeTexts = {
   },
   soft: '仅提醒',
   perMinute: (requests, tokens) => `每分钟：${requests}，${tokens}`,
+  atOnce: (requests: string) => `同时进行：${requests}`,
   requests: '请求',
   unlimitedRequests: '请求不限',
   unlimitedTokens: 'Token 不限',

@@ -219,6 +219,7 @@ function LimitFields({ form }: { readonly form: Form }) {
       <div className="form-row">
         <LimitInput form={form} field="requestsPerMinute" />
         <LimitInput form={form} field="tokensPerMinute" />
+        <LimitInput form={form} field="maxConcurrency" />
       </div>
     </fieldset>
   );

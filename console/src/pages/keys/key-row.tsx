@@ -196,12 +196,13 @@ function KeyLimits({ limits }: { readonly limits: readonly string[] }) {
 
 function listLimits(row: Key, t: TFunction, format: Format): readonly string[] {
   const { allowedModels, maxAddresses, requestsPerMinute, tokensPerMinute } = row;
-  const { curfew, expiresAt } = row;
+  const { curfew, expiresAt, maxConcurrency } = row;
   const say = <Limit,>(limit: Limit | null | undefined, words: (limit: Limit) => string) =>
     limit === null || limit === undefined ? [] : [words(limit)];
   return [
     ...say(requestsPerMinute, (count) => t('keys.limitRequests', { count })),
     ...say(tokensPerMinute, (count) => t('keys.limitTokens', { tokens: format.compact(count) })),
+    ...say(maxConcurrency, (count) => t('keys.limitConcurrency', { count })),
     ...(allowedModels.length > 0 ? [t('keys.limitModels', { count: allowedModels.length })] : []),
     ...say(maxAddresses, (count) => t('keys.limitAddresses', { count })),
     ...say(curfew, ({ from, to, timeZone: zone }) => t('keys.limitCurfew', { from, to, zone })),

@@ -18,6 +18,7 @@ export const LIMIT_RANGES = {
   maxAddresses: { least: 1, most: MOST, isWhole: true },
   requestsPerMinute: { least: 1, most: MOST, isWhole: true },
   tokensPerMinute: { least: 1, most: MOST, isWhole: true },
+  maxConcurrency: { least: 1, most: MOST, isWhole: true },
 } as const satisfies Readonly<Record<string, AmountRange>>;
 
 export type LimitField = keyof typeof LIMIT_RANGES;
@@ -38,6 +39,7 @@ export interface KeyValues {
   readonly maxAddresses: string;
   readonly requestsPerMinute: string;
   readonly tokensPerMinute: string;
+  readonly maxConcurrency: string;
   readonly hasCurfew: boolean;
   readonly curfewFrom: string;
   readonly curfewTo: string;
@@ -72,6 +74,7 @@ export function readValues(key: Key | undefined, timeZone: string): KeyValues {
     maxAddresses: showLimit(key?.maxAddresses),
     requestsPerMinute: showLimit(key?.requestsPerMinute),
     tokensPerMinute: showLimit(key?.tokensPerMinute),
+    maxConcurrency: showLimit(key?.maxConcurrency),
     hasCurfew: curfew !== undefined,
     curfewFrom: curfew?.from ?? '23:00',
     curfewTo: curfew?.to ?? '06:00',
@@ -106,6 +109,7 @@ export function writeChange(values: KeyValues, { now, edited }: KeySaving): KeyC
     maxAddresses: writeLimit(values, 'maxAddresses'),
     requestsPerMinute: writeLimit(values, 'requestsPerMinute'),
     tokensPerMinute: writeLimit(values, 'tokensPerMinute'),
+    maxConcurrency: writeLimit(values, 'maxConcurrency'),
     curfew: values.hasCurfew ? { from, to, timeZone } : null,
     recording: values.recording === 'all' ? null : values.recording,
   };
