@@ -189,7 +189,7 @@ export function createLiveFigures(now: () => number) {
     const index = minute % MINUTES;
     const known = kept[index];
     if (known?.at === at) return known;
-    const fresh = { at, requests: 0, errors: 0, tokens: 0 };
+    const fresh = { at, requests: 0, errors: 0, faults: 0, tokens: 0 };
     if (isKept) kept[index] = fresh;
     return fresh;
   };
@@ -209,22 +209,24 @@ export function createLiveFigures(now: () => number) {
     inFlight: 0,
     others: (_at: number): readonly MinuteSum[] => NO_MINUTES,
     /** In the minute in which it ended. */
-    add({ at, totalMs, outcome, inputTokens = 0, outputTokens = 0 }: RequestRow): void {
+    add({ at, totalMs, outcome, status, inputTokens = 0, outputTokens = 0 }: RequestRow): void {
       for (const kept of [minutes, ownMinutes]) {
         const minute = minuteAt(at + totalMs, kept);
         minute.requests += 1;
         if (outcome === 'error') minute.errors += 1;
+        if (outcome === 'error' && !isOfClient(status)) minute.faults += 1;
         minute.tokens += inputTokens + outputTokens;
       }
     },
     /** Adds what ended before this process; what is too old is left out. */
     recall(earlier: readonly MinuteSum[]): void {
       const oldest = startOf(now()) - (MINUTES - 1) * MINUTE_MS;
-      for (const { at, requests, errors, tokens } of earlier) {
+      for (const { at, requests, errors, faults, tokens } of earlier) {
         if (at < oldest) continue;
         const minute = minuteAt(at);
         minute.requests += requests;
         minute.errors += errors;
+        minute.faults += faults;
         minute.tokens += tokens;
       }
     },
@@ -241,12 +243,19 @@ export function createLiveFigures(now: () => number) {
       const running = sumAt(at);
       const before = sumAt(at - MINUTE_MS);
       const share = 1 - (at % MINUTE_MS) / MINUTE_MS;
-      const blend = (field: 'requests' | 'errors' | 'tokens'): number =>
+      const blend = (field: Exclude<keyof MinuteSum, 'at'>): number =>
         Math.round(running[field] + before[field] * share);
-      return { requests: blend('requests'), errors: blend('errors'), tokens: blend('tokens') };
+      return {
+        ...{ requests: blend('requests'), tokens: blend('tokens') },
+        ...{ errors: blend('errors'), faults: blend('faults') },
+      };
     },
   };
   return figures;
+}
+
+function isOfClient(status: number): boolean {
+  return Math.floor(status / 100) === 4;
 }
 
 function addMinutes(left: MinuteSum, right: MinuteSum): MinuteSum {
@@ -254,6 +263,7 @@ function addMinutes(left: MinuteSum, right: MinuteSum): MinuteSum {
     at: left.at,
     requests: left.requests + right.requests,
     errors: left.errors + right.errors,
+    faults: left.faults + right.faults,
     tokens: left.tokens + right.tokens,
   };
 }

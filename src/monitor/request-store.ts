@@ -214,6 +214,8 @@ export interface MinuteSum {
   readonly at: number;
   readonly requests: number;
   readonly errors: number;
+  /** Those of the errors that no client made: with no 4xx. */
+  readonly faults: number;
   /** In and out. */
   readonly tokens: number;
 }

@@ -10,7 +10,7 @@ import { createLiveFeed, createLiveFigures, type FeedReader } from './live.ts';
 import { createMonitor } from './monitor.ts';
 import type { EndedRequest } from './record.ts';
 
-const NO_ERRORS = { requests: 0, errors: 0, tokens: 0 };
+const NO_ERRORS = { requests: 0, errors: 0, faults: 0, tokens: 0 };
 
 /** Two workers over one store. */
 async function openWorkers() {
@@ -167,7 +167,7 @@ test('the figures are those of all processes, also to who asks once', async () =
   await looked;
   const { figures } = other.monitor;
   expect(figures.inFlight).toBe(1);
-  expect(figures.perMinute()).toEqual({ ...NO_ERRORS, requests: 3, errors: 1 });
+  expect(figures.perMinute()).toEqual({ ...NO_ERRORS, requests: 3, faults: 1, errors: 1 });
   expect(figures.series().at(-1)).toMatchObject({ requests: 3, errors: 1 });
   // It goes on while somebody looks.
   end(one.monitor, 'req_4');
@@ -212,9 +212,9 @@ test('events that were skipped are missed by those who read and those who come b
 test('figures of others are added to those of this process and not told as its own', () => {
   const figures = createLiveFigures(() => 600_000);
   figures.add(recordOf({ at: 600_000 }).row);
-  figures.others = (at) => [{ at, requests: 2, errors: 1, tokens: 3 }];
-  expect(figures.series().at(-1)).toEqual({ at: 600_000, requests: 3, errors: 1, tokens: 8 });
-  expect(figures.own()).toEqual([{ at: 600_000, requests: 1, errors: 0, tokens: 5 }]);
+  figures.others = (at) => [{ at, requests: 2, errors: 1, faults: 1, tokens: 3 }];
+  expect(figures.series().at(-1)).toMatchObject({ requests: 3, errors: 1, faults: 1, tokens: 8 });
+  expect(figures.own()).toMatchObject([{ at: 600_000, requests: 1, faults: 0, tokens: 5 }]);
 });
 
 test('requests under way are listed from all processes, and stopped where they run', async () => {

@@ -244,7 +244,7 @@ interface OtherFigures {
   readonly minutes: Map<number, MinuteSum>;
 }
 
-const TOPIC: Topic<FiguresNotice> = { name: 'figures 1' };
+const TOPIC: Topic<FiguresNotice> = { name: 'figures 2' };
 const TELL_MS = 2000;
 /** Who has not answered by then is left out. */
 const ANSWER_MS = 300;

@@ -705,6 +705,7 @@ function* sumMinutes({ from, to }: TimeSpan): Work<readonly MinuteSum[]> {
         sql<number>`at - at % ${sql.lit(MINUTE_MS)}`.as('minute'),
         fn.countAll<number>().as('requests'),
         fn.countAll<number>().filterWhere('outcome', '=', 'error').as('errors'),
+        sql<number>`count(*) filter (where outcome = 'error' and status / 100 <> 4)`.as('faults'),
         sql<number>`sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0))`.as('tokens'),
       ])
       .where('at', '>=', from)

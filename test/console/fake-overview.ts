@@ -103,6 +103,7 @@ function makeSeries(scene: Scene, now: number): Overview['series'] {
     return {
       at: now - (59 - index) * MINUTE,
       requests,
+      faults: errors,
       errors: Math.min(requests, errors),
       tokens,
     };

@@ -19,6 +19,7 @@ function say(errors: number, minutesAgo: number): readonly [string, string] {
     at: index * 60_000,
     requests: 10,
     errors: index === 59 - minutesAgo ? errors : 0,
+    faults: 0,
     tokens: 0,
   }));
   const said = { status: 'ok' as const, attention: [], series, isSandbox: false };
@@ -62,7 +63,7 @@ test('nothing is called failing before anybody has asked', () => {
       {
         status: 'trouble',
         attention: [{ ...entry, kind: 'no-accounts' }],
-        series: [{ at: 0, requests: errors, errors, tokens: 0 }],
+        series: [{ at: 0, requests: errors, errors, faults: errors, tokens: 0 }],
         isSandbox: false,
       },
       texts.t,

@@ -418,13 +418,16 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
     const minute = AT - (AT % 60_000);
     await store.save([
       recordOf({ id: 'a', at: minute - 1 }),
-      recordOf({ id: 'b', at: minute, outcome: 'error', inputTokens: undefined }),
+      recordOf({ id: 'b', at: minute, outcome: 'error', status: 404, inputTokens: undefined }),
       recordOf({ id: 'c', at: minute + 59_999, inputTokens: 5, outputTokens: 6 }),
+      // A stream that broke off.
+      recordOf({ id: 'e', at: minute, outcome: 'error', status: 200 }),
+      recordOf({ id: 'f', at: minute, outcome: 'error', status: 503 }),
       recordOf({ id: 'd', at: minute + 120_000 }),
     ]);
     expect(await store.minutes({ from: minute, to: minute + 180_000 })).toEqual([
-      { at: minute, requests: 2, errors: 1, tokens: 13 },
-      { at: minute + 120_000, requests: 1, errors: 0, tokens: 5 },
+      { at: minute, requests: 4, errors: 3, faults: 2, tokens: 23 },
+      { at: minute + 120_000, requests: 1, errors: 0, faults: 0, tokens: 5 },
     ]);
     expect(await store.minutes({ from: 0, to: minute - 1 })).toEqual([]);
   });

@@ -155,14 +155,15 @@ export function createMemoryRequestStore(): RequestStore {
     async minutes({ from, to }) {
       const minutes = new Map<number, MinuteSum>();
       for (const { record } of inOrder().toReversed()) {
-        const { at, outcome, inputTokens = 0, outputTokens = 0 } = record.row;
+        const { at, outcome, status, inputTokens = 0, outputTokens = 0 } = record.row;
         if (at < from || at >= to) continue;
         const start = at - (at % MINUTE_MS);
-        const { requests = 0, errors = 0, tokens = 0 } = minutes.get(start) ?? {};
+        const { requests = 0, errors = 0, faults = 0, tokens = 0 } = minutes.get(start) ?? {};
         minutes.set(start, {
           at: start,
           requests: requests + 1,
           errors: errors + Number(outcome === 'error'),
+          faults: faults + Number(outcome === 'error' && (status < 400 || status >= 500)),
           tokens: tokens + inputTokens + outputTokens,
         });
       }

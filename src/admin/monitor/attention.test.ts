@@ -66,8 +66,8 @@ function sources(change: Partial<AttentionSources> = {}): AttentionSources {
     accounts: [account('a', ACTIVE)],
     quota: [],
     unserved: [],
-    live: { requestsPerMinute: 0, errorsPerMinute: 0 },
-    recent: { requests: 0, errors: 0 },
+    lastMinute: { requests: 0, errors: 0, faults: 0 },
+    recent: { requests: 0, errors: 0, faults: 0 },
     records: { unsaved: 0, dropped: 0 },
     ...change,
   };
@@ -79,7 +79,7 @@ test('where all is well nothing wants attention', () => {
 
 test('an entry holds what its sentence is made of, so that others can say it in their words', () => {
   const quota = [{ family: 'alpha', kind: 'image', models: ['m'], percent: 4 }] as const;
-  const recent = { requests: 10, errors: 6 };
+  const recent = { requests: 10, errors: 6, faults: 6 };
   const accounts = [account('a', ACTIVE), account('b', REVOKED)];
   const found = findAttention(
     sources({ accounts, recent, quota: quota.map((one) => ({ ...one, models: [...one.models] })) }),
@@ -119,13 +119,31 @@ test.each([
   { errors: 5, requests: 251, severity: undefined },
   { errors: 5, requests: 5, severity: 'error' },
 ])('$errors failures of $requests requests are told as $severity', ({ severity, ...recent }) => {
-  expect(findAttention(sources({ recent }))[0]?.severity).toBe(severity);
+  const faults = recent.errors;
+  expect(findAttention(sources({ recent: { ...recent, faults } }))[0]?.severity).toBe(severity);
 });
 
+test.each([
+  { errors: 40, faults: 0, requests: 100, severity: 'info' },
+  { errors: 2, faults: 0, requests: 2, severity: 'info' },
+  // Nobody else is there whose requests succeed.
+  { errors: 9, faults: 0, requests: 9, severity: 'warning' },
+  { errors: 40, faults: 1, requests: 100, severity: 'info' },
+  { errors: 40, faults: 5, requests: 100, severity: 'warning' },
+  { errors: 93, faults: 3, requests: 100, severity: 'warning' },
+  { errors: 100, faults: 5, requests: 100, severity: 'error' },
+])(
+  '$errors errors, $faults by no fault of a client, of $requests requests are told as $severity',
+  ({ severity, ...recent }) => {
+    expect(findAttention(sources({ recent }))[0]?.severity).toBe(severity);
+  },
+);
+
 test('what fails altogether now is grave, whatever went well in the minutes before', () => {
-  const recent = { requests: 300, errors: 60 };
-  const tell = (errorsPerMinute: number, requestsPerMinute: number) =>
-    findAttention(sources({ recent, live: { errorsPerMinute, requestsPerMinute } }))[0]?.severity;
+  const recent = { requests: 300, errors: 60, faults: 60 };
+  const tell = (errors: number, requests: number) =>
+    findAttention(sources({ recent, lastMinute: { requests, errors, faults: errors } }))[0]
+      ?.severity;
   expect(tell(60, 60)).toBe('error');
   expect(tell(59, 60)).toBe('warning');
   expect(tell(4, 4)).toBe('warning');

@@ -5,6 +5,7 @@ import type { AlertSettings, Alerts } from '../../alerts/alerts.ts';
 import { WEBHOOK_FORMATS } from '../../config/values.ts';
 import { listed, type Sentence, told } from '../../lib/localized-message.ts';
 import { COUNT, list, named, object, optional, TEXT } from '../../lib/object-schema.ts';
+import type { MinuteSum } from '../../monitor/request-store.ts';
 import type { JudgedAccount } from '../account-view.ts';
 import type { GatewayFacts } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
@@ -25,9 +26,9 @@ interface AttentionSources {
   /** The first models that no account can serve now. */
   readonly unserved: readonly string[];
   /** The last minute: what fails altogether now failed there. */
-  readonly live: Pick<OverviewJson['live'], 'requestsPerMinute' | 'errorsPerMinute'>;
+  readonly lastMinute: Outcomes;
   /** What the last minutes brought, enough of them to judge a gateway that is asked now and then. */
-  readonly recent: { readonly requests: number; readonly errors: number };
+  readonly recent: Outcomes;
   /** Request records that wait for a store which takes none, and those that could not be kept. */
   readonly records: { readonly unsaved: number; readonly dropped: number };
 }
@@ -53,6 +54,8 @@ const NOTABLE_SHARE = 0.02;
 const SOME_ERRORS = 3;
 const HIGH_SHARE = 0.25;
 const FEW_ERRORS_ALONE = 2;
+
+type Outcomes = Pick<MinuteSum, 'requests' | 'errors' | 'faults'>;
 
 interface Condition extends Omit<Attention, 'message' | 'about' | 'severity'> {
   /** `warning` when absent. */
@@ -423,21 +426,33 @@ function findFailingAccounts({ recent, accounts }: AttentionSources): readonly F
   ];
 }
 
-function findErrors({ recent, live, accounts }: AttentionSources): readonly Finding[] {
+function findErrors({ recent, lastMinute, accounts }: AttentionSources): readonly Finding[] {
   const { requests, errors } = recent;
   // Reported with its reason by the accounts.
   if (requests > 0 && errors >= requests && accounts.some(isFailing)) return [];
-  const isGrave =
-    isOutage(errors, requests) || isOutage(live.errorsPerMinute, live.requestsPerMinute);
   return when(
-    isGrave || isNotable(errors, requests),
+    isNotable(errors, requests) || isNotable(...faultsOf(recent)),
     `${errors} of ${requests} requests failed in the last five minutes.`,
-    { ...(isGrave && { severity: 'error' }), about: { count: errors, total: requests } },
+    { severity: severityOf(recent, lastMinute), about: { count: errors, total: requests } },
   );
 }
 
-function isOutage(errors: number, requests: number): boolean {
-  return errors >= MANY_ERRORS && errors >= requests;
+/** One client that errs is no trouble of the others; where nothing succeeds, it may be more than the client. */
+function severityOf(recent: Outcomes, lastMinute: Outcomes): Attention['severity'] {
+  if ([recent, lastMinute].some(({ faults, ...all }) => faults >= MANY_ERRORS && isAll(all))) {
+    return 'error';
+  }
+  const isOutage = recent.errors >= MANY_ERRORS && isAll(recent);
+  return isOutage || isNotable(...faultsOf(recent)) ? 'warning' : 'info';
+}
+
+function isAll({ errors, requests }: Pick<Outcomes, 'errors' | 'requests'>): boolean {
+  return errors >= requests;
+}
+
+/** Beside the requests that no client spoiled. */
+function faultsOf({ faults, errors, requests }: Outcomes): [faults: number, requests: number] {
+  return [faults, requests - errors + faults];
 }
 
 function isNotable(errors: number, requests: number): boolean {

@@ -26,6 +26,7 @@ export function writeOverview(options: MonitorRouteOptions): object {
   const { monitor, version, startedAt } = options;
   const { isSandbox, address, authMode, consolePassword, replicas } = options.facts();
   const sources = readSources(options);
+  const { requests, tokens, errors } = sources.lastMinute;
   const attention = findAttention(sources);
   return {
     status: statusOf(attention),
@@ -36,7 +37,12 @@ export function writeOverview(options: MonitorRouteOptions): object {
     authMode,
     consolePassword,
     replicas,
-    live: sources.live,
+    live: {
+      requestsPerMinute: requests,
+      tokensPerMinute: tokens,
+      errorsPerMinute: errors,
+      inFlight: monitor.figures.inFlight,
+    },
     series: monitor.figures.series(),
     accounts: countAccounts(sources.accounts),
     quota: sources.quota,
@@ -56,22 +62,17 @@ export type AttentionOptions = AccountFacts &
 function readSources(options: AttentionOptions) {
   const { book, monitor, clock, pool } = options;
   const accounts = book.list().map((account) => judgeAccount(account, options));
-  const { requests, tokens, errors } = monitor.figures.perMinute();
-  const recent = { requests: 0, errors: 0 };
+  const recent = { requests: 0, errors: 0, faults: 0 };
   for (const minute of monitor.figures.series().slice(-RECENT_MINUTES)) {
     recent.requests += minute.requests;
     recent.errors += minute.errors;
+    recent.faults += minute.faults;
   }
   return {
     ...{ now: clock.now(), facts: options.facts(), accounts, recent, records: monitor },
     quota: readQuota(options),
     unserved: pool.unservedModels(UNSERVED_WANTED),
-    live: {
-      requestsPerMinute: requests,
-      tokensPerMinute: tokens,
-      errorsPerMinute: errors,
-      inFlight: monitor.figures.inFlight,
-    },
+    lastMinute: monitor.figures.perMinute(),
   };
 }
 

@@ -238,7 +238,11 @@ export const OVERVIEW_SCHEMA = named('Overview', {
     inFlight: COUNT,
   }),
   series: list(
-    object({ at: TIME, requests: COUNT, errors: COUNT, tokens: COUNT }),
+    object({
+      ...{ at: TIME, requests: COUNT, errors: COUNT },
+      faults: { ...COUNT, description: 'The errors without those of a status of 4xx.' },
+      tokens: COUNT,
+    }),
     'The last 60 minutes, oldest first.',
   ),
   accounts: object({
