@@ -314,6 +314,79 @@ test.each<[string, JsonObject[], string]>([
   expect(events.filter((event) => event.kind === 'block-end')).toHaveLength(starts.length);
 });
 
+type Told = readonly [place: number, text: string];
+
+/** One call opened behind the other, with pieces of both mixed, and blocks that are ended when all is said. */
+function mixedCalls(pieces: readonly Told[], stops: readonly number[] = [0, 1]): JsonObject[] {
+  return [
+    { type: 'message_start', message: {} },
+    ...['a', 'b'].map((id, index) => ({
+      ...{ type: 'content_block_start', index, content_block: { ...call(id), input: {} } },
+    })),
+    ...pieces.map(([index, partial_json]) => ({
+      ...{ type: 'content_block_delta', index },
+      delta: { type: 'input_json_delta', partial_json },
+    })),
+    ...stops.map((index) => ({ type: 'content_block_stop', index })),
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+    { type: 'message_stop' },
+  ];
+}
+
+test.each<[string, readonly Told[], readonly JsonObject[]]>([
+  [
+    'in turns',
+    [
+      [0, '{"n":'],
+      [1, '{"n":'],
+      [0, '1}'],
+      [1, '2}'],
+    ],
+    [{ n: 1 }, { n: 2 }],
+  ],
+  ['of the first alone', [[0, '{"n":1}']], [{ n: 1 }, {}]],
+  [
+    'of the second first',
+    [
+      [1, '{"n":2}'],
+      [0, '{"n":1}'],
+    ],
+    [{ n: 1 }, { n: 2 }],
+  ],
+])('pieces of calls that are open together go to their own call: %s', (_name, pieces, inputs) => {
+  for (const stops of [[0, 1], [1, 0], []]) {
+    const { blocks } = fold(decode(mixedCalls(pieces, stops))).choices[0] ?? { blocks: [] };
+    const called = blocks.flatMap((block) =>
+      block.kind === 'tool-call' ? [[block.id, block.input]] : [],
+    );
+    expect(Object.fromEntries(called)).toEqual({ a: inputs[0], b: inputs[1] });
+    const shown = decode(mixedCalls(pieces, stops), { passesParts: true });
+    expect(shown.at(-1)).toMatchObject({ kind: 'finish', choices: [{ reason: 'tool-calls' }] });
+  }
+});
+
+test('a text within a call leaves the call whole, and of calls that are open together the held bytes are counted', () => {
+  const decoder = decoderOf();
+  const [start, first, second] = mixedCalls([]);
+  const piece = (index: number, delta: JsonObject): CanonicalEvent[] =>
+    decoder.push({ type: 'content_block_delta', index, delta });
+  for (const frame of [start, first, second]) decoder.push(frame ?? {});
+  piece(0, { type: 'input_json_delta', partial_json: '{"n":' });
+  piece(1, { type: 'input_json_delta', partial_json: '{"n":2' });
+  expect(decoder.heldBytes).toBe('{"n":{"n":2'.length);
+  expect(piece(2, { type: 'text_delta', text: 'Hi' })).toMatchObject([
+    { kind: 'block-start', block: { kind: 'text' } },
+    { kind: 'block-delta' },
+  ]);
+  piece(0, { type: 'input_json_delta', partial_json: '1}' });
+  expect(decoder.push({ type: 'content_block_stop', index: 0 })).toMatchObject([
+    { kind: 'block-end', index: 0 },
+    { kind: 'block-start', block: { id: 'a' } },
+    { delta: { json: '{"n":1}' } },
+    { kind: 'block-end' },
+  ]);
+});
+
 function cutCall(stop: string): CanonicalEvent[] {
   const start = {
     type: 'content_block_start',

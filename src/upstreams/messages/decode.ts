@@ -57,9 +57,14 @@ type OpenBlock =
   /** Whole in its opening, or of a kind unknown here. */
   | { readonly kind: 'whole' };
 
+type OpenCall = Extract<OpenBlock, { kind: 'call' | 'server-call' }>;
+
+/** More calls that are open at once mean nothing. */
+const MAX_OPEN_CALLS = 100;
+
 /**
  * One answer has one choice. Calls are shown once their arguments are whole: what breaks off inside one was never
- * called. An answer without `message_stop` was cut off. Where the client is shown the frames themselves, calls
+ * called. Some services open one call before another is whole; their pieces are told apart by number. An answer without `message_stop` was cut off. Where the client is shown the frames themselves, calls
  * are told as they begin, and nobody asks for the rest.
  */
 export class MessagesDecoder implements Decoder {
@@ -69,6 +74,10 @@ export class MessagesDecoder implements Decoder {
   readonly #passesParts: boolean;
   #nextIndex = 0;
   #open: OpenBlock | undefined;
+  /** That of the wire; undefined where it has none. */
+  #number: number | undefined;
+  /** Calls by their number, behind which others were opened before they were whole. */
+  readonly #unfinished = new Map<number, OpenCall>();
   #textLength = 0;
   #hasCalls = false;
   #hasBrokenCall = false;
@@ -104,7 +113,10 @@ export class MessagesDecoder implements Decoder {
   }
 
   get heldBytes(): number {
-    return heldIn(this.#open) + this.#traceBytes + (this.#research?.heldBytes ?? 0);
+    let bytes = heldIn(this.#open) + this.#traceBytes + (this.#research?.heldBytes ?? 0);
+    if (this.#unfinished.size === 0) return bytes;
+    for (const { json } of this.#unfinished.values()) bytes += json.heldBytes;
+    return bytes;
   }
 
   push(frame: JsonObject): CanonicalEvent[] {
@@ -118,7 +130,7 @@ export class MessagesDecoder implements Decoder {
     const events: CanonicalEvent[] = [];
     const delta = objectOf(repeats.delta);
     if (delta === undefined) return undefined;
-    this.#readPiece(textOf(delta.type), said, events);
+    this.#readPiece({ type: textOf(delta.type), text: said, number: numberOf(repeats) }, events);
     return events;
   }
 
@@ -129,6 +141,8 @@ export class MessagesDecoder implements Decoder {
       const fault = this.#hasStarted ? CUT_OFF : told`The upstream closed without an answer.`;
       return this.#fail(pathFault(fault), events);
     }
+    this.#leaveBlock(undefined, events);
+    for (const call of this.#unfinished.values()) this.#endBlock(call, events);
     this.#closeBlock(events);
     const end = this.#readEnd();
     if (end instanceof Error) return this.#fail(end, events);
@@ -148,13 +162,14 @@ export class MessagesDecoder implements Decoder {
       case 'content_block_start':
       case 'content_block_delta': {
         const said = objectOf(frame.content_block ?? frame.delta) ?? {};
+        const number = numberOf(frame);
         if (isUnreadable(said)) this.#fail(unreadable(), events);
-        else if (frame.type === 'content_block_start') this.#openBlock(said, events);
-        else this.#readDelta(said, events);
+        else if (frame.type === 'content_block_start') this.#openBlock(said, events, number);
+        else this.#readDelta(said, number, events);
         break;
       }
       case 'content_block_stop':
-        this.#closeBlock(events);
+        this.#stopBlock(numberOf(frame), events);
         break;
       case 'message_delta':
         this.#stop = { ...this.#stop, ...objectOf(frame.delta) };
@@ -240,9 +255,11 @@ export class MessagesDecoder implements Decoder {
     this.#isWhole = true;
   }
 
-  #openBlock(block: JsonObject, events: CanonicalEvent[]): void {
+  #openBlock(block: JsonObject, events: CanonicalEvent[], number?: number): void {
     if (!this.#hasStarted) this.#start({}, events);
-    this.#closeBlock(events);
+    if (number !== undefined && this.#unfinished.has(number)) this.#stopBlock(number, events);
+    this.#leaveBlock(number, events);
+    this.#number = number;
     const type = textOf(block.type) ?? '';
     this.#hasContent ||= !SILENT_BLOCKS.has(type);
     switch (type) {
@@ -252,7 +269,7 @@ export class MessagesDecoder implements Decoder {
           index: this.#begin({ kind: 'text' }, events),
           start: this.#textLength,
         };
-        this.#readPiece('text_delta', textOf(block.text) ?? '', events);
+        this.#readPiece({ type: 'text_delta', text: textOf(block.text) ?? '', number }, events);
         for (const citation of objectsOf(block.citations)) this.#research?.cite(citation);
         break;
       }
@@ -264,7 +281,8 @@ export class MessagesDecoder implements Decoder {
           text: new KeptText(),
           signature: textOf(block.signature) ?? '',
         };
-        this.#readPiece('thinking_delta', textOf(block.thinking) ?? '', events);
+        const text = textOf(block.thinking) ?? '';
+        this.#readPiece({ type: 'thinking_delta', text, number }, events);
         break;
       }
       case 'redacted_thinking':
@@ -286,17 +304,16 @@ export class MessagesDecoder implements Decoder {
     }
   }
 
-  #readDelta(delta: JsonObject, events: CanonicalEvent[]): void {
-    switch (delta.type) {
+  #readDelta(delta: JsonObject, number: number | undefined, events: CanonicalEvent[]): void {
+    const type = textOf(delta.type);
+    switch (type) {
       case 'text_delta':
-        this.#readPiece('text_delta', textOf(delta.text) ?? '', events);
-        break;
       case 'thinking_delta':
-        this.#readPiece('thinking_delta', textOf(delta.thinking) ?? '', events);
+      case 'input_json_delta': {
+        const text = textOf(delta[TEXT_FIELDS.get(type) ?? '']) ?? '';
+        this.#readPiece({ type, text, number }, events);
         break;
-      case 'input_json_delta':
-        this.#readPiece('input_json_delta', textOf(delta.partial_json) ?? '', events);
-        break;
+      }
       case 'signature_delta':
         // The last one counts, as for the vendor's own readers.
         if (this.#open?.kind === 'thinking') this.#open.signature = textOf(delta.signature) ?? '';
@@ -305,12 +322,14 @@ export class MessagesDecoder implements Decoder {
         if (this.#open?.kind === 'text') this.#research?.cite(objectOf(delta.citation) ?? {});
         break;
       default:
-        if (this.#open?.kind !== 'whole') this.#noteUnread(textOf(delta.type));
+        if (this.#open?.kind !== 'whole') this.#noteUnread(type);
     }
   }
 
-  #readPiece(type: string | undefined, text: string, events: CanonicalEvent[]): void {
-    const open = this.#open;
+  #readPiece(piece: Piece, events: CanonicalEvent[]): void {
+    const { type, text, number } = piece;
+    const call = number === undefined ? undefined : this.#unfinished.get(number);
+    const open = type === 'input_json_delta' ? (call ?? this.#open) : this.#open;
     if (text === '') return;
     if (open?.kind === 'text' && type === 'text_delta') {
       this.#textLength += text.length;
@@ -327,25 +346,52 @@ export class MessagesDecoder implements Decoder {
         events.push({ kind: 'block-delta', index: open.index, delta });
         if (open.json.length === 0) open.json.add(text);
       }
-    } else if (open?.kind !== 'whole') this.#readStray(type, text, events);
+    } else if (open?.kind !== 'whole') this.#readStray(piece, events);
   }
 
   /** Compatible upstreams leave openings out, and send thoughts in a text: what is said opens a block of its kind. */
-  #readStray(type: string | undefined, text: string, events: CanonicalEvent[]): void {
-    const kind = STRAY_KINDS.get(type);
+  #readStray(piece: Piece, events: CanonicalEvent[]): void {
+    const kind = STRAY_KINDS.get(piece.type);
     if (kind === undefined) {
-      this.#hasBrokenCall ||= type === 'input_json_delta';
+      // Of a call that is shown, and told as ended once another block began, it goes to the client.
+      const isShown = this.#passesParts && this.#hasCalls;
+      this.#hasBrokenCall ||= piece.type === 'input_json_delta' && !isShown;
       return;
     }
-    this.#openBlock({ type: kind }, events);
-    this.#readPiece(type, text, events);
+    this.#openBlock({ type: kind }, events, piece.number);
+    this.#readPiece(piece, events);
+  }
+
+  /** Another block is begun or shown: the rest of a call that is not whole comes under its own number. */
+  #leaveBlock(number: number | undefined, events: CanonicalEvent[]): void {
+    const [open, own] = [this.#open, this.#number];
+    const mayGoOn = own !== undefined && own !== number && isUnfinished(open);
+    if (mayGoOn && this.#unfinished.size < MAX_OPEN_CALLS) {
+      this.#open = undefined;
+      this.#unfinished.set(own, open);
+    } else this.#closeBlock(events);
+  }
+
+  /** That of a number that is not open says nothing: some services end all blocks at the end of the answer. */
+  #stopBlock(number: number | undefined, events: CanonicalEvent[]): void {
+    const call = number === undefined ? undefined : this.#unfinished.get(number);
+    if (number !== undefined && call !== undefined) {
+      this.#unfinished.delete(number);
+      this.#leaveBlock(number, events);
+      this.#endBlock(call, events);
+    } else if (number === undefined || (this.#number ?? number) === number) {
+      this.#closeBlock(events);
+    }
   }
 
   #closeBlock(events: CanonicalEvent[]): void {
     const open = this.#open;
     this.#open = undefined;
-    switch (open?.kind) {
-      case undefined:
+    if (open !== undefined) this.#endBlock(open, events);
+  }
+
+  #endBlock(open: OpenBlock, events: CanonicalEvent[]): void {
+    switch (open.kind) {
       case 'whole':
         return;
       case 'text':
@@ -371,10 +417,7 @@ export class MessagesDecoder implements Decoder {
     }
   }
 
-  #endCall(
-    { block, index: shown, json: came }: Extract<OpenBlock, { kind: 'call' | 'server-call' }>,
-    events: CanonicalEvent[],
-  ): void {
+  #endCall({ block, index: shown, json: came }: OpenCall, events: CanonicalEvent[]): void {
     const json = came.toString();
     // The pieces of one that is shown are the client's to read.
     const isUsable = !isUnusableCall(block, shown === undefined || json === '' ? json : '{}');
@@ -405,10 +448,7 @@ export class MessagesDecoder implements Decoder {
     );
   }
 
-  #endServerCall(
-    { block, json }: Extract<OpenBlock, { kind: 'call' | 'server-call' }>,
-    events: CanonicalEvent[],
-  ): void {
+  #endServerCall({ block, json }: OpenCall, events: CanonicalEvent[]): void {
     const text = readInput(json.toString(), block.input);
     const value = text === undefined ? undefined : parseJson(text);
     const input = isJsonObject(value) ? value : {};
@@ -526,6 +566,23 @@ export class MessagesDecoder implements Decoder {
     events.push({ kind: 'error', error });
     return events;
   }
+}
+
+/** What a delta says of the block of its number. */
+interface Piece {
+  readonly type: string | undefined;
+  readonly text: string;
+  readonly number: number | undefined;
+}
+
+function numberOf({ index }: JsonObject): number | undefined {
+  return readNumber(index);
+}
+
+/** True for a call that more may come of. One that is shown goes out as it comes. */
+function isUnfinished(open: OpenBlock | undefined): open is OpenCall {
+  if (open === undefined || !('json' in open) || open.index !== undefined) return false;
+  return !isJsonObject(tryParse(open.json.toString()));
 }
 
 function heldIn(open: OpenBlock | undefined): number {
