@@ -12,6 +12,7 @@ import {
   tryParse,
 } from '../lib/json.ts';
 import { KeptText } from '../lib/long-text.ts';
+import { ObjectEnd } from '../lib/object-end.ts';
 import { textOf } from '../lib/read-values.ts';
 import { CHAT_EXTENSION_KEYS } from './vocabulary.ts';
 
@@ -284,32 +285,6 @@ function beginsAnother(
   if (id !== undefined && id === call.id) return false;
   // A free text has no end of its own.
   return call.end.isReached && !call.isFreeform;
-}
-
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
-const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
-const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
-
-/** Follows an object of JSON to its end, piece by piece: to parse all of it for each piece would be quadratic. */
-class ObjectEnd {
-  #depth = 0;
-  #isInText = false;
-  #isEscaped = false;
-  isReached = false;
-
-  read(piece: string): void {
-    for (let at = 0; at < piece.length; at += 1) {
-      const unit = piece.charCodeAt(at);
-      if (this.#isEscaped) this.#isEscaped = false;
-      else if (unit === QUOTE) this.#isInText = !this.#isInText;
-      else if (this.#isInText) this.#isEscaped = unit === BACKSLASH;
-      else if (OPENING.has(unit)) this.#depth += 1;
-      else if (CLOSING.has(unit)) {
-        this.#depth -= 1;
-        this.isReached ||= this.#depth === 0;
-      }
-    }
-  }
 }
 
 /** Mistral's word for no id, in pieces that go on with a call (langchain-ai/langchainjs#11505, zed-industries/zed#53605). */

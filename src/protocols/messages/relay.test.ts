@@ -131,6 +131,78 @@ test('blocks are numbered without gaps, because readers take the number for the 
   expect(indexes).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2]);
 });
 
+type Shown = readonly [type: string, index: number];
+
+function shownBlocks(frames: readonly JsonObject[]): readonly Shown[] {
+  const writer = relayOf().createStreamWriter(replyContext());
+  const start = {
+    type: 'message_start',
+    message: { usage: { input_tokens: 1, output_tokens: 1 } },
+  };
+  return [start, ...frames]
+    .flatMap((frame) => writer.write(frame, JSON.stringify(frame)).split('\n\n'))
+    .flatMap((event) => {
+      const { type, index } = parseObject(/^data: (.*)$/m.exec(event)?.[1] ?? '{}');
+      return typeof index === 'number' ? [[String(type).slice(14), index] as const] : [];
+    });
+}
+
+function opening(index: number, type: string): JsonObject {
+  return { type: 'content_block_start', index, content_block: { type } };
+}
+
+function pieceOf(index: number, delta: JsonObject): JsonObject {
+  return { type: 'content_block_delta', index, delta };
+}
+
+function jsonOf(index: number, partial_json: string): JsonObject {
+  return pieceOf(index, { type: 'input_json_delta', partial_json });
+}
+
+const endings = [0, 1, 2].map((index) => ({ type: 'content_block_stop', index }));
+const over = { type: 'message_delta', delta: { stop_reason: 'tool_use' } };
+
+test('each block ends once, before the next, also of a service that ends all of them when all is said', () => {
+  const words = [opening(0, 'text'), pieceOf(0, { type: 'text_delta', text: 'Hi' })];
+  const calls = [1, 2].flatMap((index) => [opening(index, 'tool_use'), jsonOf(index, '{"a":1}')]);
+  for (const stops of [endings, []]) {
+    expect(shownBlocks([...words, ...calls, ...stops, over])).toEqual(
+      [0, 1, 2].flatMap((index) => [
+        ['start', index],
+        ['delta', index],
+        ['stop', index],
+      ]),
+    );
+  }
+});
+
+test('calls that are open together end when they are whole, and a text between them has its own block', () => {
+  expect(
+    shownBlocks([
+      ...[opening(0, 'text'), opening(1, 'tool_use'), jsonOf(1, '{"a":'), opening(2, 'tool_use')],
+      ...[pieceOf(0, { type: 'text_delta', text: 'Hi' }), jsonOf(2, '{}'), jsonOf(1, '1}')],
+      ...endings,
+    ]),
+  ).toEqual([
+    ...[
+      ['start', 0],
+      ['stop', 0],
+      ['start', 1],
+      ['delta', 1],
+      ['start', 2],
+      ['start', 3],
+    ],
+    ...[
+      ['delta', 3],
+      ['delta', 2],
+      ['delta', 1],
+      ['stop', 3],
+      ['stop', 1],
+      ['stop', 2],
+    ],
+  ]);
+});
+
 test('counts that an upstream leaves out are zero, because readers break off without them', () => {
   const writer = relayOf().createStreamWriter(replyContext());
   const told = (frame: JsonObject) => {

@@ -4,6 +4,7 @@ import { joinOpening, MIN_OPENING_LENGTH } from '../../canonical/text-forms.ts';
 import { NO_USAGE } from '../../canonical/usage.ts';
 import { mapItems } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { ObjectEnd } from '../../lib/object-end.ts';
 import { objectsOf } from '../../lib/read-values.ts';
 import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
@@ -140,10 +141,17 @@ const KNOWN_KINDS: ReadonlySet<JsonValue | undefined> = new Set([
   ...['text', 'thinking', 'tool_use', 'server_tool_use'],
 ]);
 
+interface OpenBlock {
+  /** The one that clients know. */
+  readonly index: number;
+  readonly kind: JsonValue | undefined;
+  readonly json: ObjectEnd;
+}
+
 /**
  * Each frame goes out under its own type; an error of the upstream is told in the gateway's words. Compatible services
- * leave out what opens an answer or a block, or its counts, number blocks with gaps, send thoughts in a text, or end
- * calls as if nothing was left to do: readers pass such pieces over, or give up.
+ * leave out what opens an answer or a block, or its counts, number blocks with gaps, send thoughts in a text, end
+ * blocks when all are said, or end calls as if nothing was left to do: readers pass such pieces over, or give up.
  */
 class FrameRelay implements RelayWriter {
   readonly contentType = EVENT_STREAM_TYPE;
@@ -155,13 +163,12 @@ class FrameRelay implements RelayWriter {
   #hasStarted = false;
   /** The event that says all is well, which is known once the answer has been read to its end. */
   #ending = '';
-  #isOpen = false;
   #hasCalls = false;
-  /** Of the block that is open. */
-  #kind: JsonValue | undefined;
+  /** By the service's own number, which need not be the one that clients know. */
+  readonly #open = new Map<number, OpenBlock>();
+  /** The service's number of the block that was opened last. */
+  #number = 0;
   #nextIndex = 0;
-  /** By so much the indexes that clients know are higher: below zero after blocks the service kept to itself. */
-  #shift = 0;
 
   constructor(context: ReplyContext) {
     this.#context = context;
@@ -169,16 +176,24 @@ class FrameRelay implements RelayWriter {
 
   write(frame: JsonObject, text: string): string {
     this.#name = typeof frame.type === 'string' ? frame.type : 'message';
-    const opened = this.#mend(frame);
-    const told = this.#correct(frame);
+    const isBlock = this.#name.startsWith('content_block_');
+    const number = isBlock ? (readNumber(frame.index) ?? this.#number) : 0;
+    const before = isBlock ? this.#mend(frame, number) : this.#frameAnswer();
+    const block = isBlock ? this.#open.get(number) : undefined;
+    if (this.#name === 'content_block_stop') {
+      this.#open.delete(number);
+      // Of one that clients know as ended.
+      if (block === undefined) return before;
+    }
+    const told = this.#correct(frame, block);
     this.#isVerbatim = told === frame;
     const event = eventFrame(this.#name, this.#isVerbatim ? text : JSON.stringify(told));
-    if (this.#name !== 'message_stop') return opened + event;
+    if (this.#name !== 'message_stop') return before + event;
     this.#ending = event;
-    return opened;
+    return before;
   }
 
-  #correct(frame: JsonObject): JsonObject {
+  #correct(frame: JsonObject, block: OpenBlock | undefined): JsonObject {
     if (this.#name === 'message_start' && isJsonObject(frame.message)) {
       const message = withCounts(frame.message, STARTING_COUNTS);
       return message === frame.message ? frame : { ...frame, message };
@@ -189,8 +204,8 @@ class FrameRelay implements RelayWriter {
       const delta = endWithCalls(frame.delta);
       return delta === frame.delta ? counted : { ...counted, delta };
     }
-    if (this.#shift === 0 || frame.index === undefined) return frame;
-    return { ...frame, index: indexOf(frame) + this.#shift };
+    if (block === undefined || frame.index === block.index) return frame;
+    return { ...frame, index: block.index };
   }
 
   repeat(text: string): string | undefined {
@@ -205,31 +220,22 @@ class FrameRelay implements RelayWriter {
     return PING;
   }
 
-  /** What is missing in front of a frame. */
-  #mend(frame: JsonObject): string {
-    switch (this.#name) {
-      case 'message_start':
-        this.#hasStarted = true;
-        return '';
-      case 'content_block_start': {
-        const before = this.#start() + this.#close();
-        const { content_block: block } = frame;
-        const gap = indexOf(frame) + this.#shift - this.#nextIndex;
-        if (gap > 0) this.#shift -= gap;
-        this.#open(indexOf(frame) + this.#shift, isJsonObject(block) ? block.type : undefined);
-        this.#hasCalls ||= isJsonObject(block) && isCall(block);
-        return before;
-      }
-      case 'content_block_delta':
-        return this.#start() + this.#openFor(frame);
-      case 'content_block_stop':
-        this.#isOpen = false;
-        return '';
-      case 'message_delta':
-        return this.#close();
-      default:
-        return '';
+  /** What is missing in front of a frame that is about the whole answer. */
+  #frameAnswer(): string {
+    if (this.#name === 'message_start') this.#hasStarted = true;
+    return this.#name === 'message_delta' ? this.#close(() => true) : '';
+  }
+
+  /** What is missing in front of a frame that is about one block. */
+  #mend(frame: JsonObject, number: number): string {
+    if (this.#name === 'content_block_start') {
+      const block = isJsonObject(frame.content_block) ? frame.content_block : {};
+      this.#hasCalls ||= isCall(block);
+      const before = this.#start() + this.#close((open, own) => own === number || isWhole(open));
+      this.#begin(number, block.type);
+      return before;
     }
+    return this.#name === 'content_block_delta' ? this.#start() + this.#openFor(frame, number) : '';
   }
 
   #start(): string {
@@ -238,31 +244,39 @@ class FrameRelay implements RelayWriter {
     return writeMessageStart(this.#context, NO_USAGE);
   }
 
-  #open(index: number, kind: JsonValue | undefined): void {
-    this.#isOpen = true;
-    this.#kind = kind;
-    this.#nextIndex = index + 1;
+  #begin(number: number, kind: JsonValue | undefined): number {
+    const index = this.#nextIndex;
+    this.#nextIndex += 1;
+    this.#number = number;
+    this.#open.set(number, { index, kind, json: new ObjectEnd() });
+    return index;
   }
 
-  #openFor(frame: JsonObject): string {
+  #openFor(frame: JsonObject, number: number): string {
     const delta = isJsonObject(frame.delta) ? frame.delta : {};
+    const block = this.#open.get(number);
+    if (typeof delta.partial_json === 'string') block?.json.read(delta.partial_json);
     const opening = OPENINGS.get(delta.type);
     if (opening === undefined || !delta[opening.field]) return '';
-    if (this.#isOpen && (this.#kind === opening.kind || !KNOWN_KINDS.has(this.#kind))) return '';
-    const before = this.#close();
-    const index = this.#nextIndex;
-    this.#shift = index - indexOf(frame);
-    this.#open(index, opening.kind);
-    return before + startText(index, opening.block);
+    if (block !== undefined && (block.kind === opening.kind || !KNOWN_KINDS.has(block.kind))) {
+      return '';
+    }
+    const before = this.#close((open, own) => own === number || isWhole(open));
+    return before + startText(this.#begin(number, opening.kind), opening.block);
   }
 
-  #close(): string {
-    if (!this.#isOpen) return '';
-    this.#isOpen = false;
-    return stopText(this.#nextIndex - 1);
+  #close(isOver: (block: OpenBlock, number: number) => boolean): string {
+    let stops = '';
+    for (const [number, block] of this.#open) {
+      if (!isOver(block, number)) continue;
+      this.#open.delete(number);
+      stops += stopText(block.index);
+    }
+    return stops;
   }
 }
 
-function indexOf({ index }: JsonObject): number {
-  return readNumber(index) ?? 0;
+/** Nothing more comes of it once another is opened; some services open several calls before any is whole. */
+function isWhole({ kind, json }: OpenBlock): boolean {
+  return (kind !== 'tool_use' && kind !== 'server_tool_use') || json.isReached;
 }
