@@ -55,6 +55,21 @@ test.each([
   expect(readText(body)).toEqual({ frames: ['{"a":1}', '{"b":2}'], fault: undefined });
 });
 
+test.each(['data:[DONE]', 'data:  [DONE]', 'data: [DONE]  ', 'data:\t[DONE]\t\r'])(
+  'the word for the end is one in whatever blanks it stands: %j',
+  (line) => {
+    const done = {};
+    const reader = new FrameReader({ maxFrameBytes: 1000, done });
+    const [frame, ...more] = reader.push(bytes(`${line}\n\n`));
+    expect(frame?.value).toBe(done);
+    expect(more).toEqual([]);
+    expect(readText(`data: {"a":1}\n\n${line}\n\n`)).toEqual({
+      frames: ['{"a":1}'],
+      fault: undefined,
+    });
+  },
+);
+
 test('data lines of one event are joined and written as one line', () => {
   expect(readText('data: {"a":\ndata: "x"}\n\n').frames).toEqual(['{"a":"x"}']);
 });

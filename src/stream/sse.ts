@@ -64,7 +64,7 @@ const PROSE = /^[ \t]*(?:<|[^\s:]+[ \t]+[^\s:]|error:)/i;
 /**
  * Reads Server-Sent Events (WHATWG HTML, "Server-sent events"): any line ending, comments and
  * unknown fields ignored, data lines joined. A body that begins a JSON document instead of a field is
- * one; the objects of an array are a frame each. Empty data give nothing, and so does `[DONE]`
+ * one; the objects of an array are a frame each. Empty data give nothing, and so does `[DONE]`, in whatever blanks,
  * where no value is set for it. An object in a field named `error` is the error of a frame. What some upstreams
  * write behind events when they fail is told once its line ends, as the body may stay open: a document is a frame,
  * a line of prose a fault.
@@ -252,12 +252,13 @@ export class FrameReader {
 
   #addFrames(text: string, fault: FrameFault): void {
     if (!text.startsWith('{')) {
-      if (text === '[DONE]') {
-        if (this.#done !== undefined) this.#frames.push({ text, value: this.#done });
+      const word = text.trim();
+      if (word === '[DONE]') {
+        if (this.#done !== undefined) this.#frames.push({ text: word, value: this.#done });
         return;
       }
       // Keep-alives of some servers.
-      if (text.trim() === '' || text === 'null') return;
+      if (word === '' || word === 'null') return;
     }
     let value: JsonValue;
     try {
