@@ -183,9 +183,11 @@ describe('recordings', () => {
     [WHISPER, 'dropped=1;approximated=0;repaired=0'],
     ['alpha-3-flash', 'dropped=1;approximated=0;repaired=0'],
   ])('%s is told how they are cut, or the receipt says that it is not', async (model, receipt) => {
-    const asked = { model, file: await wav(), chunking_strategy: 'auto' } as const;
-    const { response } = await client.audio.transcriptions.create(asked).withResponse();
-    expect(response.headers.get('x-isthmus-receipt')).toBe(receipt);
+    for (const chunking_strategy of ['auto', { type: 'server_vad', threshold: 0.5 }] as const) {
+      const asked = { model, file: await wav(), chunking_strategy };
+      const { response } = await client.audio.transcriptions.create(asked).withResponse();
+      expect(response.headers.get('x-isthmus-receipt')).toBe(receipt);
+    }
   });
 
   test('are translated where the model translates', async () => {

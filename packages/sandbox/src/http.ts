@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SandboxError, writeError } from './errors.ts';
-import { type JsonObject, type JsonValue, parseJson } from './json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from './json.ts';
 
 interface JsonBody {
   readonly text: string;
@@ -34,7 +34,8 @@ const TYPED_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A form as the object it stands for: files are `{type, data}` in base64, `name[]` and fields that come twice lists.
+ * A form as the object it stands for: files are `{type, data}` in base64, `name[]` and fields that come twice lists,
+ * `name[member]` is a member of an object.
  * @throws SandboxError 400 when it is no form
  */
 export async function readFormBody(request: IncomingMessage): Promise<JsonBody> {
@@ -46,8 +47,11 @@ export async function readFormBody(request: IncomingMessage): Promise<JsonBody> 
     for (const [key, given] of form) {
       const name = key.replace(/\[\]$/, '');
       const item = typeof given === 'string' ? readField(name, given) : await readFormFile(given);
-      const known = value[name];
-      if (Array.isArray(known)) value[name] = [...known, item];
+      const [, holder, member] = /^([^[\]]+)\[([^[\]]+)\]$/.exec(name) ?? [];
+      const known = value[holder ?? name];
+      if (holder !== undefined && member !== undefined) {
+        value[holder] = { ...(isJsonObject(known) ? known : {}), [member]: item };
+      } else if (Array.isArray(known)) value[name] = [...known, item];
       else if (known !== undefined) value[name] = [known, item];
       else value[name] = name === key ? item : [item];
     }

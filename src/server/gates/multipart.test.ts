@@ -33,9 +33,12 @@ test('fields and files are read with their names, types and bytes', async () => 
     part('name="image[]"; filename="../a.png"', image, 'Content-Type: image/png\r\n') +
     part('name="tags[]"', 'a') +
     part('name="tags[]"', 'b') +
+    part('name="cut[type]"', 'server_vad') +
+    part('name="cut[threshold]"', '0.5') +
     '--XX--\r\n';
   const { fields, files } = await read(Buffer.from(body, 'latin1'));
-  expect(fields).toEqual({ model: 'm', tags: ['a', 'b'] });
+  const cut = { type: 'server_vad', threshold: '0.5' };
+  expect(fields).toEqual({ model: 'm', tags: ['a', 'b'], cut });
   expect(files).toMatchObject([{ field: 'image', mediaType: 'image/png' }]);
   expect(files[0]?.bytes.toString('latin1')).toBe(image);
   expect(files[0]?.fileName).not.toContain('/');

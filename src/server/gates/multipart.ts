@@ -1,7 +1,7 @@
 // Reads a multipart form within limits: text fields and files, all in memory.
 
 import { clientError, type GatewayError, invalidRequest } from '../../canonical/error.ts';
-import type { JsonObject, JsonValue } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import type { UploadedFile } from '../../protocols/protocol.ts';
 import { type BodyInput, checkEncoding, readBytes, wantBody } from './body.ts';
 
@@ -77,9 +77,15 @@ function toFile({ name, fileName, mediaType }: PartHeader, bytes: Buffer): Uploa
   };
 }
 
-/** `tags[]` and repeated `tags` are lists. */
+/** `tags[]` and repeated `tags` are lists, `cut[type]` is a member of `cut`: so the official clients write objects. */
 function addField(fields: Map<string, JsonValue>, name: string, value: string): void {
   const key = withoutIndex(name);
+  const [, holder, member] = /^([^[\]]+)\[([^[\]]+)\]$/.exec(key) ?? [];
+  if (holder !== undefined && member !== undefined) {
+    const held = fields.get(holder);
+    fields.set(holder, { ...(isJsonObject(held) ? held : {}), [member]: value });
+    return;
+  }
   const known = fields.get(key);
   if (known !== undefined) fields.set(key, [...(Array.isArray(known) ? known : [known]), value]);
   else fields.set(key, key === name ? value : [value]);

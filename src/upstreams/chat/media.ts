@@ -497,13 +497,17 @@ function encodeForm(
   return { bytes, contentType: `multipart/form-data; boundary=${boundary}` };
 }
 
-/** Lists as the official client names them: `name[]`. */
+/** Lists and objects as the official client names them: `name[]` and `name[member]`. */
 function textFields(fields: JsonObject): FormField[] {
-  return Object.entries(fields).flatMap(([name, value]) =>
-    Array.isArray(value)
-      ? value.map((item) => ({ name: `${name}[]`, value: writtenValue(item) }))
-      : [{ name, value: writtenValue(value) }],
-  );
+  return Object.entries(fields).flatMap(([name, value]) => {
+    if (Array.isArray(value)) {
+      return value.map((item) => ({ name: `${name}[]`, value: writtenValue(item) }));
+    }
+    if (!isJsonObject(value)) return [{ name, value: writtenValue(value) }];
+    return Object.entries(value).map(([member, held]) => ({
+      ...{ name: `${name}[${member}]`, value: writtenValue(held) },
+    }));
+  });
 }
 
 function fileFields(name: string, value: JsonValue | undefined): FormField[] {
