@@ -314,7 +314,8 @@ export const SOUND_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as con
 
 /** How a text is to be spoken, in the words of the OpenAI-style protocol. */
 export interface SpokenText {
-  readonly voice: string;
+  /** A name, or the id of a voice of one's own. */
+  readonly voice: string | { readonly id: string };
   readonly format: (typeof SOUND_FORMATS)[number];
   /** From 0.25 to 4; absent for the usual one. */
   readonly speed?: number | undefined;

@@ -38,7 +38,7 @@ test('the text is asked for as sound, in the words of the client', () => {
     outputModalities: ['audio'],
     spoken: { voice: 'nova', format: 'mp3', speed: 1.5, instructions: 'Softly' },
   });
-  expect(readCall({ voice: { id: 'voice_1' } }).request.spoken?.voice).toBe('voice_1');
+  expect(readCall({ voice: { id: 'voice_1' } }).request.spoken?.voice).toEqual({ id: 'voice_1' });
 });
 
 test.each<[string, JsonObject, string]>([

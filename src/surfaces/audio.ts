@@ -485,12 +485,11 @@ export function readSpeechCall({ body: sent, receipt }: RouteInput): GenerateCal
   };
 }
 
-/** A name, or the id of a voice of one's own. */
-function readVoice(voice: JsonValue | undefined): string {
+function readVoice(voice: JsonValue | undefined): SpokenText['voice'] {
   const name = isJsonObject(voice) ? voice.id : voice;
   if (name === undefined || name === null || name === '') throw missingField('voice');
   if (typeof name !== 'string') throw wrongType('voice', 'a string or an object with an id');
-  return name;
+  return isJsonObject(voice) ? { id: name } : name;
 }
 
 /** `{mediaType, base64}`. @throws GatewayError for an answer without sound, or with a part of it */

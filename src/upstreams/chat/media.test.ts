@@ -84,3 +84,16 @@ test('how a recording is cut goes to the endpoint', () => {
   const target = { ...contextOf(), modelId: 'x', usesPlaceholders: false };
   expect(model && encodeMedia(request, model, target)).toMatchObject({ chunking_strategy: 'auto' });
 });
+
+test.each(['nova', { id: 'voice_1' }])(
+  'a voice goes to the endpoint as it was named: %j',
+  (voice) => {
+    const request = requestOf({
+      turns: [user({ kind: 'text', text: 'Good day' })],
+      spoken: { voice, format: 'mp3' },
+    });
+    const model = OPENAI.findMediaModel('gpt-4o-mini-tts');
+    const target = { ...contextOf(), modelId: 'x', usesPlaceholders: false };
+    expect(model && encodeMedia(request, model, target)).toMatchObject({ voice });
+  },
+);

@@ -113,12 +113,13 @@ function encodeSpeech(
   if (speed !== undefined) {
     receipt.add('dropped', 'speed', told`The upstream has no such setting.`);
   }
-  if (OTHER_VOICES.has(voice)) {
+  const voiceName = typeof voice === 'string' ? voice : voice.id;
+  if (OTHER_VOICES.has(voiceName)) {
     const reason = told`The voices of the upstream have other names: its own was taken.`;
     receipt.add('approximated', 'voice', reason);
     return undefined;
   }
-  return { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } };
+  return { voiceConfig: { prebuiltVoiceConfig: { voiceName } } };
 }
 
 /** Unfinished pictures are part of the thoughts. Source: ai.google.dev, "Image generation", thinking. */
