@@ -54,6 +54,7 @@ async function openBench(seeds: readonly SeedAccount[] = []): Promise<Bench> {
     list: () => memory.list(),
     insert: (account) => memory.insert(account),
     update: (id, change, revision) => memory.update(id, change, revision),
+    order: (ids) => memory.order(ids),
     async remove(id) {
       guard(`remove ${id}`);
       return memory.remove(id);

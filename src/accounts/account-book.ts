@@ -238,6 +238,13 @@ class Book {
     return changed;
   }
 
+  /** Prefers the first of these most, and none that is not among them. @throws StoreError */
+  async order(ids: readonly string[]): Promise<void> {
+    await this.#requireStore().order(ids);
+    this.#shareStored();
+    await this.#copy?.reread();
+  }
+
   /** Resolves when the account is gone from storage; it is out of `list` before. */
   async remove(id: string): Promise<void> {
     const account = this.#requireStored(id);

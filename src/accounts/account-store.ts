@@ -16,6 +16,8 @@ export interface AccountStore {
     change: AccountRecordChange,
     expectedRevision: number | undefined,
   ): Promise<StoredAccount>;
+  /** Sets the priorities by the places of these, the first the highest, all of them or none. */
+  order(ids: readonly string[]): Promise<void>;
   /** False when there was none. Its credential, state and quotas go with it. */
   remove(id: string): Promise<boolean>;
   /** Undefined when the account is gone. @throws StoreError `unreadable` when the seal does not open */

@@ -280,10 +280,7 @@ async function orderAccounts(
   });
   const others = inOrder(book.list()).filter(({ record }) => !ids.has(record.id));
   const stored = [...named, ...others].filter(({ origin }) => origin === 'stored');
-  for (const [index, { record }] of stored.entries()) {
-    const priority = stored.length - index;
-    if (record.priority !== priority) await book.change(record.id, { priority });
-  }
+  await book.order(stored.map(({ record }) => record.id));
   return named.filter(({ origin }) => origin !== 'stored').map(({ record }) => record.id);
 }
 

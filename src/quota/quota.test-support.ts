@@ -57,6 +57,7 @@ export function createFakeBook(accounts: readonly Account[]): FakeBook {
       known.set(id, { ...account, quotas });
     },
     change: refuse,
+    order: refuse,
     learnPlan: async (id, change) => void changes.push({ id, change }),
     async remove(id) {
       const account = known.get(id);

@@ -87,6 +87,20 @@ export function createAccountStore(database: Database, tables: AccountTables): A
       });
     },
 
+    order(ids) {
+      const places = JSON.stringify(ids.map((id, index) => [id, ids.length - index]));
+      const ordered = database.dialect.listed(places, [
+        ['ordered', 'text'],
+        ['place', 'bigint'],
+      ]);
+      return database.write('power-cut', function* () {
+        yield* run(sql`
+          with places as ${ordered}
+          update accounts set priority = place, revision = revision + 1
+          from places where id = ordered and priority <> place`);
+      });
+    },
+
     remove(id) {
       held?.drop(id);
       return removeById(database, 'accounts', id);

@@ -97,6 +97,22 @@ function describeRecords(context: () => Context): void {
     expect((await store.list())[0]?.record).toMatchObject({ notes: 'first', revision: 2 });
   });
 
+  test('of accounts put in an order the first has the highest priority, and only those that moved are changed', async () => {
+    const { store } = context();
+    for (const [index, id] of ['a', 'b', 'c', 'd'].entries())
+      await store.insert(newAccount(id, { createdAt: index, priority: id === 'b' ? 2 : 0 }));
+    await store.order(['c', 'b', 'none', 'a']);
+    const ordered = (await store.list()).map(({ record }) => record);
+    expect(ordered.map(({ id, priority, revision }) => [id, priority, revision])).toEqual([
+      ['a', 1, 2],
+      ['b', 3, 2],
+      ['c', 4, 2],
+      ['d', 0, 1],
+    ]);
+    await store.order(['c', 'b', 'none', 'a']);
+    expect((await store.list()).map(({ record }) => record)).toEqual(ordered);
+  });
+
   test('a removed account is gone with everything, and its label is free', async () => {
     const { store } = context();
     await store.insert(newAccount('a'));

@@ -546,6 +546,7 @@ function createFailingStore(): AccountStore & { isFull: boolean; isBroken: boole
     list: () => store.list(),
     insert: (...given: Parameters<AccountStore['insert']>) => store.insert(...given),
     update: (...given: Parameters<AccountStore['update']>) => store.update(...given),
+    order: (ids: readonly string[]) => store.order(ids),
     remove: (id: string) => store.remove(id),
     async readCredential(id: string) {
       if (state.isBroken) throw new StoreError('unavailable', told`disk gone`);

@@ -73,6 +73,14 @@ class MemoryAccountStore implements AccountStore {
     return kept.account;
   }
 
+  async order(ids: readonly string[]): Promise<void> {
+    for (const [index, id] of ids.entries()) {
+      const priority = ids.length - index;
+      const known = this.#kept.get(id)?.account.record.priority ?? priority;
+      if (known !== priority) await this.update(id, { priority }, undefined);
+    }
+  }
+
   async remove(id: string): Promise<boolean> {
     return this.#kept.delete(id);
   }
