@@ -2,6 +2,7 @@
 
 import { clientError, type GatewayError } from '../canonical/error.ts';
 import type { Cluster, Topic } from '../cluster/cluster.ts';
+import type { createHearing } from '../cluster/hearing.ts';
 import { StoredCopy } from '../cluster/stored-copy.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
@@ -75,6 +76,8 @@ interface BookOptions {
   readonly cleanModel?: ((model: string) => string) | undefined;
   /** To the other processes with the same accounts; without it there are none. */
   readonly notices?: Cluster['notices'] | undefined;
+  /** Of those who take the notices. */
+  readonly hearing?: Pick<ReturnType<typeof createHearing>, 'heard' | 'close'> | undefined;
   readonly log: AccountLog;
 }
 
@@ -135,6 +138,8 @@ class Book {
   readonly #leaving = new Set<string>();
   /** Others may have changed the status of accounts without this process hearing of it. */
   #missedStatuses = false;
+  #isUnheard = false;
+  #hearing: Promise<unknown> | undefined;
 
   constructor(accounts: readonly LoadedAccount[], options: BookOptions) {
     this.#options = options;
@@ -311,7 +316,15 @@ class Book {
     if (changed !== undefined) this.#saveHealth(changed, account);
     if (changed !== undefined || event.kind === 'reauthenticated') {
       this.#share({ kind: 'health', id, event: cleaned, jitter });
+      this.#isUnheard ||= event.kind === 'failure';
     }
+  }
+
+  /** Resolves when all others know of the failures of accounts, or had the time to learn of them. */
+  async heard(): Promise<void> {
+    if (this.#isUnheard) this.#hearing = this.#options.hearing?.heard();
+    this.#isUnheard = false;
+    await this.#hearing;
   }
 
   /** The account as it is now; undefined when the event changes nothing. */
@@ -431,6 +444,7 @@ class Book {
   /** Writes what is not saved yet. */
   async close(): Promise<void> {
     for (const end of this.#endings) end();
+    this.#options.hearing?.close();
     this.#copy?.close();
     await this.#copy?.settled;
     await this.#saver?.close();

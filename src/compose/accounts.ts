@@ -7,6 +7,7 @@ import { AccountTrials, isStandingBy } from '../accounts/health.ts';
 import { asGatewayError } from '../canonical/error.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { Counters } from '../cluster/counters.ts';
+import { createHearing } from '../cluster/hearing.ts';
 import type { Settings } from '../config/effective.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -50,6 +51,9 @@ interface AccountsOptions {
 /** One spelling for every way to write a model's name. */
 const normalizeName = (name: string): string => neutralModelName(name.toLowerCase());
 
+/** An answer waits so long for other processes to learn what it met. */
+const HEARD_MS = 50;
+
 /** @throws StoreError when the stored accounts cannot be read */
 export async function openAccounts(options: AccountsOptions) {
   const { config, backend, userAgent, proxyFor, clock, random, log } = options;
@@ -58,7 +62,8 @@ export async function openAccounts(options: AccountsOptions) {
   const now = () => clock.now();
   const stored = await options.store.list();
   const { notices } = options.cluster;
-  const book = createAccountBook({ ...options, notices, stored, seeds, createId });
+  const hearing = createHearing({ ...options, subject: 'accounts', mostMs: HEARD_MS });
+  const book = createAccountBook({ ...options, notices, hearing, stored, seeds, createId });
   const sandboxRest = restSandboxAccounts(options, book);
   const trials = new AccountTrials();
   followTrials(trials, book, clock);

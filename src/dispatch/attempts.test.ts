@@ -138,6 +138,31 @@ test.each<readonly [string, Meet]>([
   expect(bench.ends.length).toBeGreaterThan(0);
 });
 
+test('who met a limit is answered when the other processes know of it, and nobody else waits for them', async () => {
+  const questions: PromiseWithResolvers<boolean>[] = [];
+  const heard = (): Promise<boolean> => {
+    const question = Promise.withResolvers<boolean>();
+    questions.push(question);
+    return question.promise;
+  };
+  const bench = benchOf({ accounts: 'abc', hearing: { heard, close: () => undefined } });
+  const ends: string[] = [];
+  const note = (end: unknown): void => void ends.push(String(end));
+  void bench.run((account) => (account === 'a' ? LIMITED : undefined)).then(note);
+  await bench.clock.advance(0);
+  expect([bench.asked, ends, questions.length]).toEqual([['a', 'b'], [], 1]);
+  expect(await bench.run(() => undefined)).toBe('b');
+  questions[0]?.resolve(true);
+  await bench.clock.advance(0);
+  expect(ends).toEqual(['b']);
+  void bench.fail(() => LIMITED).then(note);
+  await bench.clock.advance(120_000);
+  expect(ends.length).toBe(1);
+  for (const { resolve } of questions) resolve(true);
+  await bench.clock.advance(0);
+  expect(ends.length).toBe(2);
+});
+
 test('a fault of our own is held against no account, and is not tried on another', async () => {
   const bench = benchOf({ accounts: 'ab' });
   expect(await bench.fail(() => new TypeError('a bug'))).toBeInstanceOf(TypeError);

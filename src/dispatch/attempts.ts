@@ -111,7 +111,7 @@ export class AttemptRun {
    */
   async run<Result>(attempt: Attempt<Result>): Promise<Result> {
     const { signal } = this.#request.context;
-    const { clock, budgetOf } = this.#dependencies;
+    const { pool, clock, budgetOf } = this.#dependencies;
     try {
       for (;;) {
         const lease = await this.#nextLease();
@@ -139,6 +139,8 @@ export class AttemptRun {
             this.#takenFrom?.giveBack(this.#client);
             // Another account does what the first one refused: that was its own fault.
             this.#suspicion?.end('held');
+            // The client may ask another process next.
+            if (this.#attempts > 1) await pool.heard();
             return value;
           } catch (error) {
             isSame = this.#follow(error, lease, budget);
@@ -146,7 +148,9 @@ export class AttemptRun {
         }
       }
     } catch (error) {
-      throw signal.aborted ? abortError(signal) : error;
+      if (signal.aborted) throw abortError(signal);
+      await pool.heard();
+      throw error;
     } finally {
       this.#suspicion?.end('neutral');
     }
@@ -320,6 +324,8 @@ export class AttemptRun {
     const isHeld = kind !== 'rejected' && !(hasOwnLimits && isLimit(kind));
     const fingerprint = hasOwnLimits ? undefined : bodies?.fingerprint();
     lease.release(isHeld ? { kind: 'failure', failure, fingerprint } : { kind: 'neutral' });
+    // Others learn of it while the next account is asked.
+    void this.#dependencies.pool.heard();
     return false;
   }
 

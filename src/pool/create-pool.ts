@@ -93,6 +93,7 @@ export function createPool(options: PoolOptions) {
     /** The entry of a routed model in the accounts' own lists; undefined when none offers or lists it. */
     describe: (model: string) => describeModel(model, options, ownIdOf),
     offered,
+    heard: () => book.heard(),
     /** A promise while a model list was never read. Never rejects: unknown lists may offer anything. */
     ensureModels: lists.ensure,
     async close() {

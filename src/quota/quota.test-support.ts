@@ -58,6 +58,7 @@ export function createFakeBook(accounts: readonly Account[]): FakeBook {
     },
     change: refuse,
     order: refuse,
+    heard: refuse,
     learnPlan: async (id, change) => void changes.push({ id, change }),
     async remove(id) {
       const account = known.get(id);

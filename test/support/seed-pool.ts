@@ -45,6 +45,7 @@ export interface SeedPoolOptions {
   readonly concurrency?: PoolOptions['concurrency'];
   readonly sessionStore?: PoolOptions['sessionStore'];
   readonly notices?: PoolOptions['notices'];
+  readonly hearing?: Parameters<typeof createAccountBook>[0]['hearing'];
   readonly sharing?: PoolOptions['sharing'];
   /** Instead of the one upstream. */
   readonly upstreams?: PoolOptions['upstreams'];
@@ -69,6 +70,7 @@ export function createSeedPool(options: SeedPoolOptions): SeedPool {
     log: { info: () => {}, warn: () => {}, error: () => {} },
     store: options.store,
     notices: options.notices,
+    hearing: options.hearing,
   });
   for (const { id, remaining } of options.accounts) {
     if (remaining !== undefined) book.setQuotas(id, new Map([['m', readingOf(remaining, clock)]]));
