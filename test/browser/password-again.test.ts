@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ConsoleApp, isWithoutBrowser, PASSWORD, startConsole } from './console-app.ts';
+import { BUSY_MACHINE, hold } from './trouble.ts';
 
 describe.skipIf(isWithoutBrowser)('a change that needs the password once more', () => {
   let console: ConsoleApp;
@@ -43,6 +44,26 @@ describe.skipIf(isWithoutBrowser)('a change that needs the password once more', 
     await form.waitFor({ state: 'hidden' });
     expect(await addressOf('far')).toBe('https://nearer.example');
     expect(console.problems).toEqual([]);
+  });
+
+  test('asks on a machine so slow that the code of the question comes while that is drawn', async () => {
+    const page = await console.open('/settings');
+    await page.addInitScript(BUSY_MACHINE);
+    const held = await hold(page, ['GET', /password-dialog-.*\.js$/]);
+    const asked = page.waitForRequest(/password-dialog-.*\.js$/);
+    await page.reload();
+    const key = page.getByLabel('Gateway key');
+    await key.fill('sk-a-key-of-sixteen');
+    await held.waiting(1);
+    await page.evaluate('busy.stop()');
+    await key.press('Enter');
+    await page.evaluate('busy.refused');
+    await page.evaluate('busy.draw()');
+    await held.release();
+    await page.evaluate(`import('${(await asked).url()}')`);
+    await page.evaluate('busy.go()');
+    await page.getByRole('dialog', { name: 'Confirm your password' }).waitFor();
+    expect(await key.inputValue()).toBe('sk-a-key-of-sixteen');
   });
 
   test('asks in Chinese', async () => {

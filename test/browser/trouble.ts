@@ -57,6 +57,42 @@ export async function hold(page: Page, kind: Kind): Promise<Held> {
   };
 }
 
+/**
+ * A script for a page on a machine that is so slow that between what React draws and the effects of that anything can
+ * happen. After `busy.stop()` nothing is drawn; `busy.draw()` draws what waits, without the effects; `busy.go()` ends it.
+ * `busy.refused` resolves when the page has read that a call was refused.
+ */
+export const BUSY_MACHINE = `{
+  const waiting = [];
+  const { postMessage } = MessagePort.prototype;
+  const { json } = Response.prototype;
+  const now = performance.now.bind(performance);
+  let isStopped = false;
+  let aheadMs = 0;
+  let hearRefusal;
+  const drawn = () => { aheadMs += isStopped ? 100 : 0; };
+  // React goes on by such messages, and rests where much time has passed.
+  MessagePort.prototype.postMessage = function (...sent) {
+    const post = () => postMessage.apply(this, sent);
+    if (isStopped) waiting.push(post);
+    else post();
+  };
+  performance.now = () => now() + aheadMs;
+  const hook = { supportsFiber: true, inject: () => 1, checkDCE() {}, onCommitFiberUnmount() {} };
+  window.__REACT_DEVTOOLS_GLOBAL_HOOK__ = { ...hook, onCommitFiberRoot: drawn, onPostCommitFiberRoot() {} };
+  Response.prototype.json = async function () {
+    const value = await json.call(this);
+    if (!this.ok) setTimeout(hearRefusal);
+    return value;
+  };
+  window.busy = {
+    refused: new Promise((heard) => { hearRefusal = heard; }),
+    stop() { isStopped = true; },
+    draw() { waiting.shift()?.(); return new Promise((done) => setTimeout(done, 50)); },
+    go() { isStopped = false; for (const post of waiting.splice(0)) post(); },
+  };
+}`;
+
 async function intercept(
   page: Page,
   [method, path]: Kind,

@@ -35,7 +35,8 @@ export function later<Props extends object>(
             if (!isOver) timer = setTimeout(fetchPart, RETRY_MS);
           },
         );
-      if (loaded === undefined) fetchPart();
+      // Also where it has come since this was drawn.
+      fetchPart();
       return () => {
         isOver = true;
         clearTimeout(timer);
