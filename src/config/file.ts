@@ -2,7 +2,17 @@
 
 import { randomBytes } from 'node:crypto';
 import { watch as watchPath } from 'node:fs';
-import { mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  mkdir,
+  open,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, tryParse } from '../lib/json.ts';
@@ -259,7 +269,12 @@ async function replaceFile(
   try {
     await writeFile(temporary, text, { flag: 'wx', mode: 0o600, flush: true });
     await mayReplace?.();
-    await rename(temporary, path);
+    await rename(temporary, path).catch(async (error: unknown) => {
+      // A file that is mounted by itself, as into a container, can only be written in place.
+      if (codeOf(error) !== 'EBUSY') throw error;
+      await copyFile(temporary, path);
+      await rm(temporary);
+    });
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
