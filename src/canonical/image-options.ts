@@ -126,6 +126,23 @@ function nearestRatio(width: number, height: number): string {
   return near === undefined ? '1:1' : near.join(':');
 }
 
+export interface Sides {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Of pixels, or of a ratio. */
+export function sidesOf(said: string): Sides {
+  const [width = 1, height = 1] = said.split(/[x:]/).map(Number);
+  return { width, height };
+}
+
+/** How unlike two forms are, of which what is called 16:9 may be 1792x1024. */
+export function formBetween(one: Sides, other: Sides): number {
+  return Math.abs(Math.log(one.width / one.height) - Math.log(other.width / other.height));
+}
+export const SAME_FORM = 0.05;
+
 function readImageSize(
   word: string | null | undefined,
   { unknownWord }: ImageFieldContext,

@@ -51,8 +51,8 @@ import { askOnce, readFormFields, rejected, writeTokens } from './requests.ts';
 interface ImageSettings {
   readonly kind: 'generation' | 'edit';
   readonly form: 'b64_json' | 'url';
-  /** Fields the answer repeats where the upstream does not say how it drew. */
-  readonly echo: JsonObject;
+  /** Fields the answer repeats where the upstream does not say how it drew, and the receipt not that it drew otherwise. */
+  readonly echo: () => JsonObject;
   /** How many unfinished images a stream shows at most, of each image. */
   readonly drafts: number;
 }
@@ -147,7 +147,7 @@ function readCall(
     clientNames: { messages: 'prompt', size: (body.size ?? null) === null ? 'quality' : 'size' },
   });
   noteUnread(unknown, { path: '', receipt });
-  const settings: ImageSettings = { kind, form, echo: echoOf(body), drafts };
+  const settings: ImageSettings = { kind, form, echo: () => echoOf(body, receipt), drafts };
   const requests = Array.from({ length: count }, () => request);
   return {
     protocol: 'chat',
@@ -170,7 +170,7 @@ function readCall(
       return {
         created: createdAt,
         data: writePictures(reply, form),
-        ...settings.echo,
+        ...settings.echo(),
         ...(first !== undefined && { ...first.drawnAs, output_format: formatOf(first) }),
         usage: { ...writeUsage(reply.usage, settings), ...writeOutputDetails(reply.usage) },
       };
@@ -185,11 +185,11 @@ const ANSWERED_QUALITIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What was left to the model is left out: whole answers have no word for it. */
-function echoOf(body: Body): JsonObject {
+function echoOf(body: Body, { entries }: Receipt): JsonObject {
   const echo: JsonObject = {};
   for (const key of ['size', 'quality'] as const) {
     const value = body[key];
-    if (!value || value === 'auto') continue;
+    if (!value || value === 'auto' || entries.some(({ path }) => path === key)) continue;
     echo[key] = key === 'quality' ? (ANSWERED_QUALITIES.get(value) ?? value) : value;
   }
   return echo;
@@ -294,7 +294,7 @@ function createImageWriter({ createdAt }: ReplyContext, settings: ImageSettings)
       background: 'auto',
       quality: 'auto',
       size: 'auto',
-      ...settings.echo,
+      ...settings.echo(),
       ...drawing.drawnAs,
       output_format: formatOf(drawing),
       ...rest,

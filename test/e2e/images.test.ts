@@ -90,6 +90,22 @@ describe('drawing', () => {
     expect(response.headers.get('x-isthmus-receipt')).toContain('approximated=1');
   });
 
+  test.each([
+    ['1024x1024', false],
+    ['1280x720', false],
+    ['1536x1024', true],
+    ['2048x2048', true],
+  ] as const)(
+    'a size that is drawn otherwise is noted, and not told as drawn: %s',
+    async (size, isNoted) => {
+      const asked = { model: IMAGE_MODEL, prompt: 'A red boat', size };
+      const { data, response } = await client.images.generate(asked).withResponse();
+      const noted = 'dropped=0;approximated=1;repaired=0';
+      expect(response.headers.get('x-isthmus-receipt')).toBe(isNoted ? noted : null);
+      expect(data.size).toBe(isNoted ? undefined : size);
+    },
+  );
+
   test('P112 a size in the request wins over the model name, which fills in what it leaves open', async () => {
     expect(await draw({ model: `${IMAGE_MODEL}-16-9-2k`, size: '1:1' })).toEqual([2048, 2048]);
     expect(await draw({ model: `${IMAGE_MODEL}-16-9-2k` })).toEqual([2752, 1536]);
@@ -133,7 +149,7 @@ describe('drawing', () => {
     const events = await Array.fromAsync(stream);
     expect(events.map(({ type }) => type)).toEqual(['image_generation.completed']);
     expect(pixelsOf(events[0]?.b64_json)).toEqual([1024, 1024]);
-    expect(events[0]).toMatchObject({ output_format: 'png', size: '1536x1024' });
+    expect(events[0]).toMatchObject({ output_format: 'png', size: 'auto' });
   });
 
   test.each([0, 1, 2, 3])('a stream shows up to %d unfinished images before it', async (most) => {

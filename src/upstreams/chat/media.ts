@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { invalidRequest } from '../../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent, DrawnAs, Heard } from '../../canonical/event.ts';
+import { formBetween, SAME_FORM, type Sides, sidesOf } from '../../canonical/image-options.ts';
 import { sniffMediaType } from '../../canonical/media.ts';
 import { memberPath, type Receipt } from '../../canonical/receipt.ts';
 import type {
@@ -243,32 +244,16 @@ function sizeOf(
   return found;
 }
 
-interface Sides {
-  readonly width: number;
-  readonly height: number;
-}
-
-function sidesOf(pixels: string): Sides {
-  const [width = 1, height = 1] = pixels.split('x').map(Number);
-  return { width, height };
-}
-
 function ofRatio(ratio: string, area: number): Sides {
-  const [across = 1, down = 1] = ratio.split(':').map(Number);
-  const unit = Math.sqrt(area / (across * down));
-  return { width: across * unit, height: down * unit };
+  const { width, height } = sidesOf(ratio);
+  const unit = Math.sqrt(area / (width * height));
+  return { width: width * unit, height: height * unit };
 }
 
 function onGrid({ width, height }: Sides): string {
   const multiple = (side: number): number => Math.max(1, Math.round(side / GRID)) * GRID;
   return `${multiple(width)}x${multiple(height)}`;
 }
-
-/** How unlike two forms are, of which what is called 16:9 may be 1792x1024. */
-function formBetween(one: Sides, other: Sides): number {
-  return Math.abs(Math.log(one.width / one.height) - Math.log(other.width / other.height));
-}
-const SAME_FORM = 0.05;
 
 /** Of equal form the one nearest in size. */
 function nearest(wanted: Sides, sizes: readonly string[]): string {

@@ -2,6 +2,7 @@
 
 import { EFFORT_TOKENS, tokensOfAmount } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
+import { formBetween, SAME_FORM, sidesOf } from '../../canonical/image-options.ts';
 import { unreadableAddress } from '../../canonical/media.ts';
 import type {
   ModelCapabilities,
@@ -180,10 +181,15 @@ function encodeImage(
   target: EncodeTarget,
 ): JsonObject | undefined {
   if (target.capabilities.drawsImages) {
-    return definedFields({
-      aspectRatio: image?.aspectRatio,
-      imageSize: drawnSize(image?.size, target, 'size'),
-    } satisfies Optional<WireGenerationConfig['imageConfig'] & {}>);
+    const { pixels, aspectRatio, size } = image ?? {};
+    if (pixels !== undefined && aspectRatio !== undefined && !isLike(pixels, aspectRatio, size)) {
+      const found = `${aspectRatio}, ${size ?? ONLY_SIZE}`;
+      target.receipt.add('approximated', 'size', told`This model draws it as ${found}.`);
+    }
+    const imageSize = drawnSize(size, target, 'size');
+    return definedFields({ aspectRatio, imageSize } satisfies Optional<
+      WireGenerationConfig['imageConfig'] & {}
+    >);
   }
   if (mustDraw === true) throw drawsNone();
   target.receipt.add('dropped', 'size', told`This model draws no images.`);
@@ -348,8 +354,17 @@ function budgetWithin(limit: number, capabilities: ModelCapabilities | undefined
   return thinking.canDisable ? 0 : OWN_BUDGET;
 }
 
-/** What models draw that know no other size. */
+/** What models draw that know no other size, or that are told none. */
 const ONLY_SIZE = '1K';
+const ONLY_AREA = 1024 * 1024;
+const SAME_AREA = Math.log(1.5);
+
+/** True where that many pixels are about what is drawn; what was said of the size otherwise is stronger. */
+function isLike(pixels: string, ratio: string, size: ImageOptions['size']): boolean {
+  const asked = sidesOf(pixels);
+  const isOfArea = Math.abs(Math.log((asked.width * asked.height) / ONLY_AREA)) < SAME_AREA;
+  return formBetween(asked, sidesOf(ratio)) < SAME_FORM && (size !== undefined || isOfArea);
+}
 
 /** Undefined where the model draws in one size; a larger one that was asked for at `path` is in the receipt. */
 export function drawnSize(
