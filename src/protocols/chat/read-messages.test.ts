@@ -51,6 +51,14 @@ test('a refusal that is handed back on the text beside it is read', () => {
   expect(notes({ messages })).toEqual([]);
 });
 
+test('how closely a document is to be read is told as lost', () => {
+  const document = { file_data: 'data:application/pdf;base64,AA==', filename: 'a.pdf' };
+  const content = [{ type: 'file', file: { ...document, detail: 'high' } }];
+  expect(notes({ messages: [{ role: 'user', content }] })).toEqual([
+    'dropped messages[0].content[0].file.detail',
+  ]);
+});
+
 test('thoughts among the parts of an answer are read, and nobody else has any', () => {
   const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }], closed: true };
   const content = [thinking, { type: 'text', text: 'yes' }];

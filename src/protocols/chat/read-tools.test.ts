@@ -117,6 +117,10 @@ describe('the options of a search', () => {
     expect(notes({ tools: [{ googleSearch: { timeRangeFilter: { startTime: 't' } } }] })).toEqual([
       'dropped tools[0].googleSearch.timeRangeFilter',
     ]);
+    expect(notes({ tools: [{ type: 'web_search', external_web_access: true }] })).toEqual([]);
+    expect(notes({ tools: [{ type: 'web_search', external_web_access: false }] })).toEqual([
+      'dropped tools[0].external_web_access',
+    ]);
   });
 
   test('a place of another type is the client’s mistake', () => {

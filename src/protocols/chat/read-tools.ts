@@ -41,7 +41,6 @@ const SEARCH = {
   // Chat Completions put the place into `approximate`; clients of both mix the two forms.
   user_location: objectOf({ ...PLACE, approximate: objectOf(PLACE) }, ['type']),
 };
-/** `external_web_access` false asks for cached results only: there is no such choice upstream. */
 const KNOWN_SEARCH = objectOf(SEARCH, ['type', 'external_web_access', ...CHAT_SEARCH_WORDS]);
 const NOTHING = objectOf({});
 /** JSON of values without a counterpart that ask for what happens anyway. */
@@ -59,6 +58,8 @@ export function readSearch(
   const { value: search, unknown = [] } = check(options, KNOWN_SEARCH, path);
   const isDefault = (key: string): boolean => DEFAULTS.get(key) === JSON.stringify(options[key]);
   const untold = unknown.filter((key) => !DEFAULTS.has(key) || !isDefault(key));
+  // It asks for stored results only: there is no such choice upstream.
+  if (options.external_web_access === false) untold.push('external_web_access');
   noteUnread(untold, { path, receipt });
   for (const word of CHAT_SEARCH_WORDS) {
     if (isJsonObject(options[word])) {

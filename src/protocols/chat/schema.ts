@@ -82,8 +82,8 @@ export const PART = taggedShape('type', {
   input_audio: part({ input_audio: needed(SOUND) }),
   thinking: part({ thinking: needed(ANYTHING) }, ['closed', 'signature']),
   document_url: part({ document_url: needed(FILLED) }, ['document_name']),
-  file: part({ file: needed(objectOf(FILE, ['detail'])) }),
-  input_file: part(FILE, ['detail']),
+  file: part({ file: needed(objectOf(FILE)) }),
+  input_file: part(FILE),
 });
 export const CONTENT = textOrListOf(PART, 'named');
 /** What a tool of the Responses protocol gives. */

@@ -270,6 +270,12 @@ test('blocks that mean nothing here are dropped with a receipt, a readable summa
   ]);
 });
 
+test('what is to be done with a picture that is too large is told as lost', () => {
+  const picture = { type: 'image', source: PNG, transformations: { oversized_image: 'error' } };
+  const { receipt } = read({ messages: [{ role: 'user', content: [picture] }] });
+  expect(receipt).toEqual(['dropped messages[0].content[0].transformations']);
+});
+
 test('a summary that a client sends as words of its user stays what it says', () => {
   const content = [
     { type: 'compaction', content: 'so far' },

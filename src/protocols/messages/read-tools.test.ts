@@ -72,6 +72,7 @@ test('what limits the fetches of a tool is told, for the upstream cannot be held
       {
         ...{ type: 'web_fetch_20260318', name: 'web_fetch', blocked_domains: ['b.com'] },
         ...{ url_sources: { user_input: { type: 'none' } }, citations: { enabled: true } },
+        use_cache: false,
       },
     ],
   });
@@ -79,6 +80,7 @@ test('what limits the fetches of a tool is told, for the upstream cannot be held
     'dropped tools[0].blocked_domains',
     'dropped tools[0].url_sources',
     'dropped tools[0].citations',
+    'dropped tools[0].use_cache',
   ]);
 });
 

@@ -222,6 +222,7 @@ function readTypedTool(head: ToolHead, receipt: Receipt): Tool | undefined {
     case 'web_fetch':
       noteIgnored(FETCH_OPTIONS);
       if (tool.citations?.enabled === true) noteIgnored(['citations']);
+      if (tool.use_cache === false) noteIgnored(['use_cache']);
       return { kind: 'url-context' };
     case 'code_execution':
       return { kind: 'code-execution' };

@@ -64,7 +64,7 @@ const IMAGE_SOURCE = taggedShape(
   objectOf({}, SOURCE_FIELDS),
 );
 const TEXT = block({ text: needed(STRING) }, ['citations']);
-const IMAGE = block({ source: needed(IMAGE_SOURCE) }, ['transformations']);
+const IMAGE = block({ source: needed(IMAGE_SOURCE) });
 
 const DOCUMENT_SOURCE_FIELDS = [...SOURCE_FIELDS, 'content'] as const;
 const PASSAGES = textOrListOf(taggedShape('type', { text: TEXT, image: IMAGE }), 'unnamed');
