@@ -69,6 +69,7 @@ export async function answerInBackground(
   });
   if (started.kind === 'refused') throw refusal(started.reason);
   const tellEnd = observeDetached(exchange);
+  await call.kept?.();
   if (events && reader) await readAlong(exchange, { events, first: 0, reader });
   else sendJson(exchange, { status: 200, body: told });
   await started.ended;
@@ -104,6 +105,7 @@ class Making {
     if (answer.kind === 'reply') return;
     this.#chunks = answer.chunks;
     for await (const written of answer.chunks) {
+      await this.#call.kept?.();
       this.#events?.add(written);
       context.signal.throwIfAborted();
     }

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { GenerateAnswer } from '../dispatch/dispatcher.ts';
+import { keeping } from './fake-protocols.test-support.ts';
 import { holdStream, stable } from './held-stream.test-support.ts';
 import { arrival, openRaw, type RawConnection, rawPost } from './raw-socket.test-support.ts';
 import {
@@ -113,6 +114,37 @@ test('P081: a failure after the hold is an error in the stream, of the protocol 
   answer.reject(failure);
   const received = await connection.until((text) => text.endsWith('0\r\n\r\n'));
   expect(received).toContain('data: {"error":"quota-exhausted","in":"messages"}\n\n');
+});
+
+test.each([
+  ['a stream', STREAM, 'data: 2\n\n'],
+  ['a whole answer', '{"model":"m"}', '"whole"'],
+  ['that one is made in the background', '{"model":"m","background":true}', '"queued":true'],
+])('%s is told when what it keeps is stored', async (_what, body, last) => {
+  const stored = Promise.withResolvers<void>();
+  async function* chunks(): AsyncGenerator<string> {
+    yield 'data: 1\n\n';
+    keeping.until = stored.promise;
+    yield 'data: 2\n\n';
+  }
+  const { edge, called } = await start({
+    generate: async ({ stream }) => {
+      if (stream) return streamOf(chunks());
+      keeping.until = stored.promise;
+      return { kind: 'reply', body: { whole: true } };
+    },
+  });
+  keeping.until = body.includes('background') ? stored.promise : undefined;
+  try {
+    const connection = ask(edge, '/v1/messages', body);
+    await called;
+    for (let turns = 0; turns < 20; turns += 1) await arrival();
+    expect(connection.received).not.toContain(last);
+    stored.resolve();
+    await connection.until((text) => text.includes(last));
+  } finally {
+    keeping.until = undefined;
+  }
 });
 
 test('P082: silence between chunks is filled with keep-alives, talk is not', async () => {

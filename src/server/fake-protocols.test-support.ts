@@ -133,6 +133,9 @@ function getRoute(name: ProtocolName, path: string): ProtocolRoute {
   };
 }
 
+/** What answers keep is being stored, while this is defined. */
+export const keeping: { until: Promise<void> | undefined } = { until: undefined };
+
 function readCall(name: ProtocolName, input: RouteInput): GenerateCall {
   if (input.body.lossy === true)
     input.receipt.add('dropped', 'lossy', told`Nobody knows this field.`);
@@ -150,6 +153,7 @@ function readCall(name: ProtocolName, input: RouteInput): GenerateCall {
       keepAlive: () => ': keep-alive\n\n',
     }),
     writeReply: (): JsonObject => ({}),
+    kept: () => keeping.until,
   };
 }
 

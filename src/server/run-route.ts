@@ -176,6 +176,7 @@ async function answerGenerated(exchange: Exchange, call: GenerateCall): Promise<
     const answer = await exchange.edge.dispatcher.generate(call, readCallContext(exchange));
     if (answer.kind === 'stream') throw new Error('A whole answer was asked for, a stream came.');
     const { body, heldBytes = 0 } = answer;
+    await call.kept?.();
     await turn.toClients.reach();
     if (answersBytes === true) sendText(exchange, { status: 200, ...fileOf(body) });
     else if (textType !== undefined) {

@@ -30,6 +30,7 @@ export function answerStream(exchange: Exchange, call: GenerateCall): Promise<vo
       return call.createStreamWriter({ model, createId, createdAt });
     },
     limitMs: settings.requestTimeoutMs,
+    kept: call.kept,
   });
 }
 
@@ -51,6 +52,7 @@ interface StreamSource {
   readonly limitMs?: number;
   /** Where it ends well without any text. */
   readonly mayBeEmpty?: true;
+  readonly kept?: GenerateCall['kept'];
 }
 
 async function sendStream(exchange: Exchange, source: StreamSource): Promise<void> {
@@ -68,7 +70,7 @@ async function sendStream(exchange: Exchange, source: StreamSource): Promise<voi
   try {
     const chunks = await source.open();
     stream.answer = chunks;
-    await sendChunks(stream, chunks, deadline);
+    await sendChunks(stream, chunks, { deadline, kept: source.kept });
     if (!stream.hasBegun) {
       if (source.mayBeEmpty !== true) throw new Error('The answer stream ended without any event.');
       stream.begin();
@@ -89,10 +91,12 @@ async function sendStream(exchange: Exchange, source: StreamSource): Promise<voi
 async function sendChunks(
   stream: OpenStream,
   chunks: AnswerChunks,
-  deadline?: Timer,
+  { deadline, kept }: { deadline?: Timer | undefined; kept?: GenerateCall['kept'] } = {},
 ): Promise<void> {
   for await (const chunk of chunks) {
     if (chunk === '') continue;
+    const keeping = kept?.();
+    if (keeping !== undefined) await keeping;
     if (!stream.hasText) deadline?.cancel();
     const behind = stream.write(chunk);
     if (behind !== undefined) await behind;

@@ -277,6 +277,36 @@ test('an answer of another process is found also by who asks while it is being s
   expect(await byItem).toMatchObject(answer('r1'));
 });
 
+test('what is put is stored for all once it is said to be, or after half a second', async () => {
+  const { clock, saveAll, one } = openReplicas();
+  let isSaid = false;
+  const say = (): void => {
+    isSaid = true;
+  };
+  one.put(answer('r1'));
+  void one.stored(['r0', 'r1'])?.then(say);
+  await clock.advance(499);
+  expect(isSaid).toBe(false);
+  await clock.advance(1);
+  expect(isSaid).toBe(true);
+  isSaid = false;
+  void one.stored(['r1'])?.then(say);
+  await saveAll();
+  expect([isSaid, one.stored(['r1'])]).toEqual([true, undefined]);
+});
+
+test('nobody waits for what is put where no other process may be asked for it', () => {
+  const store = changeable({
+    save: () => new Promise(() => undefined),
+    find: async () => undefined,
+    findByItem: async () => undefined,
+    remove: async () => false,
+  });
+  const responses = setUp({ store }).responseStores.of('a');
+  responses.put(answer('r1'));
+  expect(responses.stored(['r1'])).toBeUndefined();
+});
+
 test('an answer of another process is found also by who asks before that was heard of', async () => {
   const { clock, saveAll, one, other } = openReplicas({ lateMs: 120 });
   one.put(answer('r1'));

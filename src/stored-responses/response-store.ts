@@ -220,6 +220,24 @@ export function createResponseStores(options: ResponseStoresOptions) {
     of: (clientKeyId: string) => ({
       /** Never waits or throws: what cannot be stored stays in memory. False for what is too large to keep. */
       put: (answer: StoredResponse) => put(clientKeyId, answer),
+      /**
+       * Resolves when what was put or changed under these ids is stored, or takes too long; undefined where it is, or
+       * no other process is there to be asked for it.
+       */
+      stored(ids: readonly string[]): Promise<void> | undefined {
+        const keys = ids.map((id) => `${clientKeyId} ${id}`);
+        const open = keys
+          .flatMap((key) => [saves.get(key), changing.get(key)])
+          .filter((work) => work !== undefined);
+        if (open.length === 0 || others?.areThere() !== true) return undefined;
+        return new Promise((resolve) => {
+          const timer = clock.startTimer(STORED_MS, resolve);
+          void Promise.all(open).then(() => {
+            timer.cancel();
+            resolve();
+          });
+        });
+      },
       /** Waits for changes of this answer that were begun before. */
       async find(id: string): Promise<FoundResponse | undefined> {
         await changing.get(`${clientKeyId} ${id}`);
@@ -426,6 +444,8 @@ interface StoreNotice {
 const TOPIC: Topic<StoreNotice> = { name: 'stored responses 1' };
 /** A save that takes longer is not waited for. */
 const SAVE_MS = 2000;
+/** Nor is it by the client of an answer, for much less. */
+const STORED_MS = 500;
 /** Who has not answered by then hangs, or is gone. */
 const HEARD_MS = 300;
 
@@ -449,6 +469,7 @@ function followOthers(
     };
     saving.set(key, one);
   };
+  const areThere = (): boolean => cluster.state().replicas.length > 1;
   const { heard } = createHearing({ cluster, clock, subject: 'responses', mostMs: HEARD_MS });
   cluster.notices.listen(TOPIC, {
     take({ kind, key }) {
@@ -459,8 +480,9 @@ function followOthers(
     catchUp: () => memory.forgetSaved(),
   });
   return {
+    areThere,
     tell(kind: StoreNotice['kind'], key: string): void {
-      if (cluster.state().replicas.length > 1) cluster.notices.tell(TOPIC, { kind, key });
+      if (areThere()) cluster.notices.tell(TOPIC, { kind, key });
     },
     heard,
     /** Resolves when what others were saving under keys of this beginning is in the store. */

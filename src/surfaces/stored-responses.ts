@@ -85,6 +85,7 @@ async function create({
   const shown = { id, object: 'conversation', created_at: now, metadata: metadataOf(body) };
   const input = readNewItems(body);
   responses.put({ id, input: [], response: { ...shown, removed: [] } });
+  await responses.stored([id]);
   if (input.length > 0) await addTurn(responses, id, { input, createId });
   return shown;
 }

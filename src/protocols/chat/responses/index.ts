@@ -43,9 +43,11 @@ function readWritableCall(input: RouteInput): {
   const { model, stream, canonical, settings } = readResponsesRequest(body, receipt, earlier);
   const { echo, isStored, previousId, conversationId } = settings;
   let session: string | undefined;
+  let keptId: string | undefined;
   const put = (response: JsonObject): boolean => {
     const { id } = response;
     if (typeof id !== 'string' || responses === undefined) return false;
+    keptId = id;
     const named = previousId === undefined ? { session } : {};
     const asked = { id, previousId, ...named, input: listInputItems(body.input) };
     if (isStored) return responses.put({ ...asked, response });
@@ -93,6 +95,10 @@ function readWritableCall(input: RouteInput): {
     request: canonical,
     createStreamWriter: writerOf,
     writeReply: (reply, context) => writeResponse(reply, writerOf(context)),
+    kept() {
+      if (keptId === undefined) return undefined;
+      return responses?.stored(conversationId === undefined ? [keptId] : [keptId, conversationId]);
+    },
   };
   return { call, writerOf };
 }
