@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { UpstreamFailureKind } from '../canonical/error.ts';
-import { decideRetry } from './retry.ts';
+import { clientError, type UpstreamFailureKind } from '../canonical/error.ts';
+import { decideRetry, whyFallBack } from './retry.ts';
 
 type RetryState = Parameters<typeof decideRetry>[1];
 
@@ -134,4 +134,24 @@ test('the limits of attempts', () => {
   expect(kindOf('model-forbidden', { refusals: 5 })).toBe('other-account');
   expect(kindOf('model-not-found', { refusals: 6 })).toBe('stop');
   expect(kindOf('rate-limited', { attempts: 40 })).toBe('stop');
+});
+
+test.each<[UpstreamFailureKind, ReturnType<typeof whyFallBack>]>([
+  ['model-not-found', 'not-offered'],
+  ['quota-exhausted', 'limited'],
+  ['overloaded', 'overloaded'],
+  ['unusable-answer', 'no-answer'],
+  ['unauthenticated', 'unusable'],
+  ['credential-revoked', 'unusable'],
+  ['rejected', undefined],
+])('a request that stops at %s goes to another model as %s', (kind, reason) => {
+  expect(whyFallBack(new Error('refused'), { kind })).toBe(reason);
+});
+
+test('what is too long for one model goes to another, however it was refused', () => {
+  const tooLong = clientError('invalid-request', 'Too long.', { reason: 'context-length' });
+  expect(whyFallBack(tooLong, { kind: 'rejected' })).toBe('prompt-too-long');
+  expect(whyFallBack(clientError('too-large', 'Too large.'), { kind: 'rejected' })).toBe(
+    'prompt-too-long',
+  );
 });
