@@ -141,8 +141,7 @@ export class MessagesDecoder implements Decoder {
       const fault = this.#hasStarted ? CUT_OFF : told`The upstream closed without an answer.`;
       return this.#fail(pathFault(fault), events);
     }
-    this.#leaveBlock(undefined, events);
-    for (const call of this.#unfinished.values()) this.#endBlock(call, events);
+    for (const call of this.#unfinished.values()) this.#giveCall(call, events);
     this.#closeBlock(events);
     const end = this.#readEnd();
     if (end instanceof Error) return this.#fail(end, events);
@@ -362,7 +361,7 @@ export class MessagesDecoder implements Decoder {
     this.#readPiece(piece, events);
   }
 
-  /** Another block is begun or shown: the rest of a call that is not whole comes under its own number. */
+  /** Another block begins: the rest of a call that is not whole comes under its own number. */
   #leaveBlock(number: number | undefined, events: CanonicalEvent[]): void {
     const [open, own] = [this.#open, this.#number];
     const mayGoOn = own !== undefined && own !== number && isUnfinished(open);
@@ -377,11 +376,16 @@ export class MessagesDecoder implements Decoder {
     const call = number === undefined ? undefined : this.#unfinished.get(number);
     if (number !== undefined && call !== undefined) {
       this.#unfinished.delete(number);
-      this.#leaveBlock(number, events);
-      this.#endBlock(call, events);
+      this.#giveCall(call, events);
     } else if (number === undefined || (this.#number ?? number) === number) {
       this.#closeBlock(events);
     }
+  }
+
+  /** In front of the call that was opened last, which waits unseen; what is shown ends before. */
+  #giveCall(call: OpenCall, events: CanonicalEvent[]): void {
+    if (this.#open !== undefined && !('json' in this.#open)) this.#closeBlock(events);
+    this.#endBlock(call, events);
   }
 
   #closeBlock(events: CanonicalEvent[]): void {
