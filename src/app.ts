@@ -17,7 +17,12 @@ import { SealedValues } from './cluster/sealed-values.ts';
 import { keepUp, openCluster, shareSettings } from './compose/cluster.ts';
 import { recordEdits } from './compose/config-file.ts';
 import { type Foundation, type GatewayContext, openFoundation } from './compose/foundation.ts';
-import { listenerUrl, type ObservationParts, openObservation } from './compose/monitor.ts';
+import {
+  listenerUrl,
+  type ObservationParts,
+  openObservation,
+  readWholeUsage,
+} from './compose/monitor.ts';
 import { createCallPrices, createUsedIn } from './compose/pricing.ts';
 import { openTraffic } from './compose/traffic.ts';
 import { configPath, type Settings } from './config/effective.ts';
@@ -100,7 +105,7 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
       pending: sealedValues(context, foundation, 'sign-in at the provider'),
     },
     redactorFor: traffic.redactorFor,
-    usedIn: createUsedIn(foundation.stores.requests),
+    usedIn: createUsedIn({ usage: (...asked) => usage(...asked) }),
   });
   let { port } = config.current();
   const listener = {
@@ -109,8 +114,8 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
   };
   const parts = { ...foundation, ...traffic, access, logFiles, newerVersion, listener };
   const observation = await openObservation(context, parts);
+  const usage = readWholeUsage(context, observation.monitor);
   const { backend, router, protocols, dispatcher, models, responseStores, bodies, mcp } = traffic;
-  const distPath = consoleFolder(config.current().distPath);
   const server = createServer({
     ...{ protocols, dispatcher, models, responseStores, bodies, access, settings, clock, log },
     ...{ openFiles, incoming, isPlain, version: VERSION },
@@ -119,8 +124,8 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
       pieces: sealedValues(context, foundation, 'pieces of a background stream'),
     },
     prices: createCallPrices({ router, ...traffic.accounts }),
-    consoleFiles: createConsoleFiles({ distPath, log }),
-    observer: observation.observer,
+    consoleFiles: createConsoleFiles({ distPath: consoleFolder(config.current().distPath), log }),
+    observer: observation.monitor.observer,
     adminRoutes: createAdministration(context, parts, observation.routes),
     services: [...mcp.routes, ...observation.services],
   });

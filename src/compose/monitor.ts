@@ -14,6 +14,7 @@ import type { GatewayFacts, MonitorRouteOptions } from '../admin/options.ts';
 import { sumFamilies } from '../admin/quota.ts';
 import { type AlertSettings, type AlertsOptions, createAlerts } from '../alerts/alerts.ts';
 import { type Cluster, nameOfReplica } from '../cluster/cluster.ts';
+import { createHearing } from '../cluster/hearing.ts';
 import type { Settings } from '../config/effective.ts';
 import { createId, createPseudonyms } from '../lib/ids.ts';
 import { isLoopbackHost } from '../lib/net.ts';
@@ -23,7 +24,7 @@ import { createRedactors, type SecretIndex } from '../lib/redact.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import type { BudgetFigures } from '../monitor/metrics.ts';
 import { shareMetrics } from '../monitor/metrics-text.ts';
-import { createMonitor, type MonitorOptions } from '../monitor/monitor.ts';
+import { createMonitor, type Monitor, type MonitorOptions } from '../monitor/monitor.ts';
 import { findTarget } from '../routing/router.ts';
 import type { CertificateState } from '../server/certificate.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
@@ -108,7 +109,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   const disconnect = connectFeed(routeOptions);
   const alerting = startAlerts(context, parts, routeOptions);
   return {
-    observer: monitor.observer,
+    monitor,
     services: [createOwnUsageRoute({ access, monitor, models: parts.models, clock })],
     routes: [...createMonitorRoutes(routeOptions), ...createAlertRoutes(alerting)],
     /** Saves and sends what waits; before the stores and the configuration are closed. */
@@ -119,6 +120,24 @@ export async function openObservation(context: GatewayContext, parts: Observatio
       await monitor.close();
       await telemetry?.close();
     },
+  };
+}
+
+/** Another process that has not saved its records by then hangs. */
+const SAVED_MS = 2000;
+
+/** Reads usage with what ended until now in any process. */
+export function readWholeUsage(
+  { cluster, clock }: Pick<GatewayContext, 'cluster' | 'clock'>,
+  { flush, store }: Pick<Monitor, 'flush' | 'store'>,
+): Monitor['store']['usage'] {
+  const { heard } = createHearing({
+    ...{ cluster, clock, subject: 'request records', mostMs: SAVED_MS },
+    taken: () => flush().then(() => true),
+  });
+  return async (...asked) => {
+    await heard();
+    return store.usage(...asked);
   };
 }
 

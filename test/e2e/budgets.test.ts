@@ -70,6 +70,15 @@ const count = (statuses: readonly number[], status: number): number =>
 
 const daily = { period: 'day', timeZone: 'Europe/Berlin' };
 
+test('a new budget counts what ended a moment ago', async () => {
+  await start();
+  const { id, secret } = await makeKey('Ada');
+  expect(await askMany(secret)).toEqual(Array(200).fill(200));
+  const terms = { period: 'day', timeZone: 'UTC', unit: 'requests', amount: 200 };
+  const budget = { scope: 'key', subject: id, isHard: true, warnPercent: 80, ...terms };
+  expect(await api('POST', '/api/budgets', budget)).toMatchObject({ used: 200, level: 'spent' });
+});
+
 test('of two hundred requests at once exactly as many pass as a budget has, and none after a restart', async () => {
   await start();
   const { id, secret } = await makeKey('Ada');

@@ -123,6 +123,13 @@ describe.skipIf(VALKEY === undefined)('two gateways', () => {
         .toMatchObject({ used: 37, level: 'spent' });
   });
 
+  test('count in a new budget what ended at either a moment ago', async () => {
+    const { id: subject, secret } = await makeKey('Abe');
+    expect(count(await askMany(20, (gateway) => chat(gateway, secret)), 200)).toBe(20);
+    const made = { scope: 'key', subject, ...daily, unit: 'requests', amount: 20 };
+    expect(await api(one, 'POST', '/api/budgets', made)).toMatchObject({ used: 20 });
+  });
+
   test('draw together exactly as many pictures as a budget has', async () => {
     const { id, secret } = await makeKey('Bea');
     const budget = await makeBudget(id, { unit: 'images', amount: 11 });
