@@ -217,6 +217,14 @@ export function stoppedError(): GatewayError {
   return clientError('forbidden', message, { reason: 'stopped' });
 }
 
+/** How one ends that is made in the background by a process that is gone, or stood still for as long as if it were. */
+export function cutOffError(): GatewayError {
+  return gatewayError(
+    'internal',
+    'The gateway stopped while this response was being made. Send the request again.',
+  );
+}
+
 /** The reason of every abort caused by the client's leaving. */
 export function clientGone(): GatewayError {
   return clientError('client-gone', told`The client closed the connection.`);

@@ -200,6 +200,8 @@ export interface BackgroundCall {
   };
   /** Keeps that it failed, or that it was cancelled (`client-gone`), unless it has ended already. */
   fail(error: GatewayError): void;
+  /** Undefined until it is written; then whether it is kept as that: false where another process gave it up before. */
+  ended(): Promise<boolean> | undefined;
 }
 
 /** Requests that are asked at the same time and answered as one, choice by choice. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { keeping } from './fake-protocols.test-support.ts';
 import { startEdge } from './start-edge.test-support.ts';
 
 const MINUTE_MS = 60_000;
@@ -59,4 +60,26 @@ test('closing ends what is made in the background, and waits until it has ended'
     expect.objectContaining({ kind: 'overloaded' }),
     expect.objectContaining({ kind: 'overloaded' }),
   ]);
+});
+
+test('one that another process gave up ends as failed, whatever came of it here', async () => {
+  const { server, url } = await startEdge({
+    clock: createFakeClock(),
+    settings: { authMode: 'off' },
+    generate: async () => ({ kind: 'stream', chunks: chunks() }),
+  });
+  async function* chunks(): AsyncGenerator<string> {
+    yield 'data: 1\n\n';
+    keeping.stands = false;
+    yield 'data: completed\n\n';
+  }
+  const answer = await fetch(`${url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"model":"m","background":true,"stream":true}',
+  });
+  const text = await answer.text();
+  keeping.stands = undefined;
+  expect(text).toBe('data: 1\n\ndata: {"error":"internal","in":"messages"}\n\n');
+  await server.close();
 });

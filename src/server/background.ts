@@ -3,6 +3,7 @@
 import {
   asGatewayError,
   clientError,
+  cutOffError,
   type GatewayError,
   gatewayError,
   stoppedError,
@@ -105,6 +106,10 @@ class Making {
     if (answer.kind === 'reply') return;
     this.#chunks = answer.chunks;
     for await (const written of answer.chunks) {
+      if ((await this.#call.background?.ended()) === false) {
+        this.#chunks = undefined;
+        throw cutOffError();
+      }
       await this.#call.kept?.();
       this.#events?.add(written);
       context.signal.throwIfAborted();

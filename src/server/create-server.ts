@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { createServer as createNetServer, Server as NetServer, type Socket } from 'node:net';
-import { clientError, type ErrorKind, type GatewayError } from '../canonical/error.ts';
+import { clientError, cutOffError, type ErrorKind, type GatewayError } from '../canonical/error.ts';
 import { createId } from '../lib/ids.ts';
 import { ownAddress } from '../lib/net.ts';
 import { derived, remember } from '../lib/once.ts';
@@ -32,7 +32,10 @@ export type EdgeServer = ReturnType<typeof createServer>;
 export function createServer(options: EdgeOptions) {
   const edge: Edge = {
     ...options,
-    runs: new BackgroundRuns({ clock: options.clock, cancelled, sharing: options.sharing }),
+    runs: new BackgroundRuns({
+      ...{ clock: options.clock, sharing: options.sharing },
+      ...{ cancelled, givenUp: cutOffError },
+    }),
     connectionResponses: createConnectionResponses({
       clock: options.clock,
       onFailure: (error) => options.log.warn({ err: error }, 'an answer cannot be gone on from'),

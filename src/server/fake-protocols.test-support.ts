@@ -13,6 +13,7 @@ import type {
   ProtocolName,
   ProtocolRoute,
   RouteInput,
+  StreamWriter,
 } from '../protocols/protocol.ts';
 import { readHeader } from '../wire/vocabulary.ts';
 import type { EdgeOptions } from './edge.ts';
@@ -133,39 +134,41 @@ function getRoute(name: ProtocolName, path: string): ProtocolRoute {
   };
 }
 
-/** What answers keep is being stored, while this is defined. */
-export const keeping: { until: Promise<void> | undefined } = { until: undefined };
+/** What answers keep is being stored, while `until` is defined; what became of one that is made in the background. */
+export const keeping: { until?: Promise<void> | undefined; stands?: boolean | undefined } = {};
 
 function readCall(name: ProtocolName, input: RouteInput): GenerateCall {
   if (input.body.lossy === true)
     input.receipt.add('dropped', 'lossy', told`Nobody knows this field.`);
+  const writer: StreamWriter = {
+    contentType: 'text/event-stream; charset=utf-8',
+    write: (event) =>
+      event.kind === 'error' ? `data: {"error":"${event.error.kind}","in":"${name}"}\n\n` : '',
+    keepAlive: () => ': keep-alive\n\n',
+  };
   return {
     protocol: name,
     model: readModel(input),
     stream: input.body.stream === true,
     bodySession: undefined,
-    ...(input.body.background === true ? { background: BACKGROUND } : {}),
+    ...(input.body.background === true ? { background: backgroundOf(input, writer) } : {}),
     request: requestOf({}),
-    createStreamWriter: () => ({
-      contentType: 'text/event-stream; charset=utf-8',
-      write: (event) =>
-        event.kind === 'error' ? `data: {"error":"${event.error.kind}","in":"${name}"}\n\n` : '',
-      keepAlive: () => ': keep-alive\n\n',
-    }),
+    createStreamWriter: () => writer,
     writeReply: (): JsonObject => ({}),
     kept: () => keeping.until,
   };
 }
 
-const BACKGROUND: BackgroundCall = {
+const backgroundOf = ({ body }: RouteInput, writer: StreamWriter): BackgroundCall => ({
   size: 1,
-  reader: undefined,
+  reader: body.stream === true ? writer : undefined,
   queue: ({ createId }) => {
     const id = createId('made_');
     return { id, body: { id, queued: true }, events: () => '' };
   },
   fail: () => {},
-};
+  ended: () => (keeping.stands === undefined ? undefined : Promise.resolve(keeping.stands)),
+});
 
 function readModel({ body, pathModel }: RouteInput): string {
   const model = pathModel === '' ? body.model : pathModel;

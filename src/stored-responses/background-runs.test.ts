@@ -22,7 +22,10 @@ type Options = ConstructorParameters<typeof BackgroundRuns>[0];
 
 function setUp(limits: Options['limits'] = {}, sharing?: Options['sharing']) {
   const clock = createFakeClock();
-  const runs = new BackgroundRuns({ clock, limits, cancelled: () => 'no longer', sharing });
+  const runs = new BackgroundRuns({
+    ...{ clock, limits, sharing },
+    ...{ cancelled: () => 'no longer', givenUp: () => 'given up' },
+  });
   const jobs = new Map<string, Job>();
   const ask = (id: string, { key = 'k', size = 1, events }: Parts = {}) =>
     runs.start({
@@ -200,6 +203,17 @@ test('what a process made that is gone for 30 s is made no more, and nobody wait
   await clock.advance(25_000);
   expect(mine.stateOf('a', 'one')).toBeUndefined();
   expect(await mine.cancel('a', 'one')).toBe(false);
+});
+
+test('what is given up elsewhere is ended by the process that makes it, once that goes on', async () => {
+  const clock = createFakeClock();
+  const { one, other } = openTwo(clock);
+  for (const id of ['a', 'b']) one.start(id);
+  other.runs.of('k').giveUp('a', 'one');
+  other.runs.of('somebody else').giveUp('b', 'one');
+  await clock.advance(0);
+  expect(one.jobs.get('a')?.signal.reason).toBe('given up');
+  expect(one.jobs.get('b')?.signal.aborted).toBe(false);
 });
 
 /** Two workers behind one parent. */

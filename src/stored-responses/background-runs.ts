@@ -10,7 +10,7 @@ export type ReadableEvents = Pick<EventLog, 'read'>;
 /** What one client key may see and end; no other key's can be reached through it. */
 export type RunsOfKey = ReturnType<BackgroundRuns['of']>;
 
-export type RunState = 'queued' | 'in_progress';
+type RunState = 'queued' | 'in_progress';
 
 interface BackgroundRun {
   readonly clientKeyId: string;
@@ -70,6 +70,8 @@ interface BackgroundRunsOptions {
   readonly limits?: Partial<typeof LIMITS>;
   /** Why one ends that its client cancels. */
   readonly cancelled: () => unknown;
+  /** Why one ends that another process gave up. */
+  readonly givenUp: () => unknown;
   /** The other processes that make some; without it there are none. */
   readonly sharing?: RunSharing | undefined;
 }
@@ -78,20 +80,23 @@ export class BackgroundRuns {
   readonly #clock: BackgroundRunsOptions['clock'];
   readonly #limits: typeof LIMITS;
   readonly #cancelled: () => unknown;
+  readonly #givenUp: () => unknown;
   readonly #others: OtherRuns | undefined;
   /** In the order they came. */
   readonly #open = new Map<string, OpenRun>();
   readonly #ended = new Map<string, EndedStream>();
   #isClosing = false;
 
-  constructor({ clock, limits, cancelled, sharing }: BackgroundRunsOptions) {
+  constructor({ clock, limits, cancelled, givenUp, sharing }: BackgroundRunsOptions) {
     this.#clock = clock;
     this.#limits = { ...LIMITS, ...limits };
     this.#cancelled = cancelled;
+    this.#givenUp = givenUp;
     this.#others =
       sharing &&
       new OtherRuns(sharing, {
         cancel: (name) => this.#cancel(name),
+        giveUp: (name) => void this.#cancel(name, this.#givenUp),
         eventsOf: (name) => this.#eventsOf(name),
       });
   }
@@ -121,6 +126,9 @@ export class BackgroundRuns {
         if (runner === undefined) return false;
         return (await this.#others?.end(runner, { clientKeyId, id })) ?? false;
       },
+      /** It is stored as failed: the process that makes it ends it, should it only have stood still. */
+      giveUp: (id: string, runner: string | undefined): void =>
+        this.#others?.tell({ kind: 'given-up', runner: runner ?? '', clientKeyId, id }),
     };
   }
 
@@ -135,10 +143,10 @@ export class BackgroundRuns {
     return open?.run.clientKeyId === clientKeyId ? open : undefined;
   }
 
-  async #cancel({ clientKeyId, id }: RunName): Promise<boolean> {
+  async #cancel({ clientKeyId, id }: RunName, reason = this.#cancelled): Promise<boolean> {
     const open = this.#find(clientKeyId, id);
     if (open === undefined) return false;
-    open.abort.abort(this.#cancelled());
+    open.abort.abort(reason());
     await open.ended.promise;
     return true;
   }
@@ -247,9 +255,12 @@ type RunNotice =
       readonly answer: string;
       readonly from: number;
     })
+  | (RunName & { readonly kind: 'given-up'; readonly runner: string })
   | { readonly kind: 'done'; readonly answer: string };
 
-const TOPIC: Topic<RunNotice> = { name: 'background responses 2' };
+type Question = Extract<RunNotice, { readonly kind: 'end' | 'read' }>;
+
+const TOPIC: Topic<RunNotice> = { name: 'background responses 3' };
 /** Who is out of reach for a moment is not gone: what it makes has failed when so much has passed. */
 const GONE_MS = 30_000;
 /** Longer nobody waits for another process to end one, or to give a piece of its stream. */
@@ -262,6 +273,7 @@ const PIECE_MS = 30_000;
 /** What is made and kept here. */
 interface OwnRuns {
   cancel(name: RunName): Promise<boolean>;
+  giveUp(name: RunName): void;
   eventsOf(name: RunName): EventLog | undefined;
 }
 
@@ -291,7 +303,9 @@ class OtherRuns {
     };
     const take = (notice: RunNotice): void => {
       if (notice.kind === 'done') this.#waits.tell(notice.answer);
-      else if (notice.runner === cluster.replica) void this.#serve(notice);
+      else if (notice.runner !== cluster.replica) return;
+      else if (notice.kind === 'given-up') this.#own.giveUp(notice);
+      else void this.#serve(notice);
     };
     this.#ends = [cluster.subscribe(follow), cluster.notices.listen(TOPIC, { take })];
   }
@@ -352,23 +366,27 @@ class OtherRuns {
   }
 
   /** False when it is not done in time. */
-  async #ask(notice: Exclude<RunNotice, { kind: 'done' }>): Promise<boolean> {
+  async #ask(notice: Question): Promise<boolean> {
     let isDone = false;
     const answered = this.#waits.until((answer) => {
       isDone = answer === notice.answer;
       return isDone;
     });
-    this.#sharing.cluster.notices.tell(TOPIC, notice);
+    this.tell(notice);
     await answered;
     return isDone;
   }
 
-  async #serve(notice: Exclude<RunNotice, { kind: 'done' }>): Promise<void> {
+  tell(notice: RunNotice): void {
+    this.#sharing.cluster.notices.tell(TOPIC, notice);
+  }
+
+  async #serve(notice: Question): Promise<void> {
     const { answer } = notice;
     // Also when it ended by itself meanwhile: whoever asks reads how.
     if (notice.kind === 'end') await this.#own.cancel(notice);
     else await this.#give(notice);
-    this.#sharing.cluster.notices.tell(TOPIC, { kind: 'done', answer });
+    this.tell({ kind: 'done', answer });
   }
 
   /** Nothing where the events are not kept. */

@@ -380,6 +380,38 @@ test('who makes a response in the background is kept with it, and with no other'
   expect(await one.find('r2')).not.toHaveProperty('runner');
 });
 
+test('of two processes that say how one ended the first is right, and each knows', async () => {
+  const { clock, saveAll, one, other } = openReplicas();
+  const ending = (status: string): StoredResponse => ({
+    id: 'r1',
+    input: [],
+    response: { id: 'r1', status, background: true },
+  });
+  one.put(ending('queued'));
+  await saveAll();
+  const ends = [other.end(ending('failed')), one.end(ending('completed'))];
+  for (let turn = 0; turn < 4; turn += 1) await saveAll();
+  expect(await Promise.all(ends)).toEqual([true, false]);
+  await clock.advance(300);
+  for (const responses of [one, other])
+    expect((await responses.find('r1'))?.response.status).toBe('failed');
+});
+
+test('one that was removed is not there again when it ends', async () => {
+  const { clock, saveAll, one, other } = openReplicas();
+  one.put({ id: 'r1', input: [], response: { id: 'r1', status: 'queued' } });
+  await saveAll();
+  const removed = other.remove('r1');
+  await clock.advance(300);
+  await removed;
+  const ended = one.end({ id: 'r1', input: [], response: { id: 'r1', status: 'completed' } });
+  for (let turn = 0; turn < 4; turn += 1) await saveAll();
+  await ended;
+  const found = one.find('r1');
+  await clock.advance(300);
+  expect(await found).toBeUndefined();
+});
+
 function onFault(error: unknown): never {
   throw error;
 }

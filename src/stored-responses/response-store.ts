@@ -211,6 +211,23 @@ export function createResponseStores(options: ResponseStoresOptions) {
     if (rows === undefined && held !== undefined) for (const row of rowsOf(held)) putRow(row);
     return changed;
   };
+  /** One change at a time in all processes. */
+  const changeInTurn = (clientKeyId: string, id: string, make: ChangeOfAnswer) => {
+    const key = `${clientKeyId} ${id}`;
+    // At once: who asks elsewhere from now on waits for it.
+    others?.tell('saving', key);
+    return inTurn(key, () => change(clientKeyId, id, make)).finally(() =>
+      others?.tell('saved', key),
+    );
+  };
+  /** @returns whether it stands so */
+  const end = async (clientKeyId: string, ended: StoredResponse): Promise<boolean> => {
+    const { response } = ended;
+    const changed = await changeInTurn(clientKeyId, ended.id, (now) => [
+      now.response.status === 'queued' ? { ...now, response } : now,
+    ]);
+    return changed === undefined || changed.response === response;
+  };
   return {
     /** What could not be stored until now is lost. */
     close(): void {
@@ -220,6 +237,17 @@ export function createResponseStores(options: ResponseStoresOptions) {
     of: (clientKeyId: string) => ({
       /** Never waits or throws: what cannot be stored stays in memory. False for what is too large to keep. */
       put: (answer: StoredResponse) => put(clientKeyId, answer),
+      /**
+       * Puts how one ended that was put as `queued`, unless it has ended otherwise by now. Resolves with whether it
+       * stands so; undefined for what is too large to keep.
+       */
+      end(answer: StoredResponse): Promise<boolean> | undefined {
+        const row = rowOf(clientKeyId, answer);
+        if (row === undefined) return undefined;
+        if (others !== undefined) return end(clientKeyId, answer);
+        putRow(row);
+        return Promise.resolve(true);
+      },
       /**
        * Resolves when what was put or changed under these ids is stored, or takes too long; undefined where it is, or
        * no other process is there to be asked for it.
@@ -278,15 +306,9 @@ export function createResponseStores(options: ResponseStoresOptions) {
           await others?.heard();
           return wasHeld || wasStored;
         }),
-      /** Changes an answer, one change at a time in all processes. Undefined when there is none to read. */
-      change(id: string, make: ChangeOfAnswer): Promise<StoredResponse | undefined> {
-        const key = `${clientKeyId} ${id}`;
-        // At once: who asks elsewhere from now on waits for it.
-        others?.tell('saving', key);
-        return inTurn(key, () => change(clientKeyId, id, make)).finally(() =>
-          others?.tell('saved', key),
-        );
-      },
+      /** Undefined when there is none to read. */
+      change: (id: string, make: ChangeOfAnswer): Promise<StoredResponse | undefined> =>
+        changeInTurn(clientKeyId, id, make),
     }),
   };
 }

@@ -1,6 +1,6 @@
 // The routes of stored responses and conversations: create, read, change, delete, list items.
 
-import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
+import { clientError, cutOffError, type GatewayError, invalidRequest } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { FREE, listOf, openObjectOf } from '../protocols/body-schema.ts';
@@ -20,7 +20,6 @@ import { failedError, showItem } from '../protocols/chat/responses/response-obje
 import { readMetadata } from '../protocols/chat/responses/schema.ts';
 import { check, missingField, unknownWord, unsupported } from '../protocols/chat/schema.ts';
 import type { FollowedEvents, ProtocolRoute, StoredResponseInput } from '../protocols/protocol.ts';
-import type { RunState } from '../stored-responses/background-runs.ts';
 import type { StoredResponse } from '../stored-responses/response-store.ts';
 
 const COLLECTION = '/v1/conversations';
@@ -248,14 +247,20 @@ async function cancelOpen(
 async function find({ id, responses, runs }: StoredResponseInput): Promise<StoredResponse> {
   const answer = isAnswerId(id) ? await responses.find(id) : undefined;
   if (answer === undefined) throw unknownAnswer(id);
-  return { ...answer, response: stateNow(answer.response, runs.stateOf(id, answer.runner)) };
+  const { size: _size, runner, ...kept } = answer;
+  const { response } = kept;
+  if (response.status !== 'queued') return answer;
+  const status = runs.stateOf(id, runner);
+  if (status !== undefined) return { ...answer, response: { ...response, status } };
+  const failed = { ...kept, response: cutOff(response) };
+  if ((await responses.end(failed)) === false) return (await responses.find(id)) ?? failed;
+  runs.giveUp(id, runner);
+  return failed;
 }
 
 /** What was queued and is made no more was cut off with the process that made it. */
-function stateNow(response: JsonObject, state: RunState | undefined): JsonObject {
-  if (response.status !== 'queued') return response;
-  if (state !== undefined) return { ...response, status: state };
-  const message = 'The gateway stopped while this response was being made. Send the request again.';
+function cutOff(response: JsonObject): JsonObject {
+  const { message } = cutOffError();
   return { ...response, status: 'failed', error: failedError('server_error', message) };
 }
 

@@ -16,7 +16,9 @@ function setUp() {
     echo: { background: true },
     size: 1,
     isStreamed: false,
-    put: (response) => JSON.stringify(response).length < MOST && kept.push(response) > 0,
+    put: (response) => void kept.push(response),
+    end: (response) =>
+      JSON.stringify(response).length < MOST ? Promise.resolve(kept.push(response) > 0) : undefined,
   });
   return { answer, kept };
 }
@@ -82,14 +84,17 @@ test('one that was queued before the process began is failed, whoever looks', as
     echo: { background: true },
     size: 1,
     isStreamed: false,
-    put: (response) => responses.put({ id: String(response.id), input: [], response }),
+    put: (response) => void responses.put({ id: String(response.id), input: [], response }),
+    end: (response) => responses.end({ id: String(response.id), input: [], response }),
   });
   const { id } = answer.queue(CONTEXT);
+  const ignore = (): void => {};
+  const runs = { clock: createFakeClock(), cancelled: ignore, givenUp: ignore };
   const input: StoredResponseInput = {
     id,
     query: new URLSearchParams(),
     responses,
-    runs: new BackgroundRuns({ clock: createFakeClock(), cancelled: () => undefined }).of('k'),
+    runs: new BackgroundRuns(runs).of('k'),
     body: {},
     createId: (prefix) => `${prefix}1`,
     now: 0,

@@ -13,8 +13,10 @@ interface BackgroundAnswerOptions {
   readonly echo: JsonObject;
   /** UTF-16 units of the request. */
   readonly size: number;
-  /** Puts the response on the shelf, with what it was asked; false when it is too large for that. */
-  readonly put: (response: JsonObject) => boolean;
+  /** Puts the response on the shelf, with what it was asked. */
+  readonly put: (response: JsonObject) => void;
+  /** As `put`, when it has ended: whether it stands so. Undefined when it is too large for that. */
+  readonly end: (response: JsonObject) => Promise<boolean> | undefined;
   readonly isStreamed: boolean;
 }
 
@@ -48,6 +50,7 @@ export class BackgroundAnswer implements BackgroundCall {
   readonly #options: BackgroundAnswerOptions;
   #head = { id: '', createdAt: 0 };
   #isOver = false;
+  #ended: Promise<boolean> | undefined;
 
   constructor(options: BackgroundAnswerOptions) {
     this.#options = options;
@@ -76,14 +79,19 @@ export class BackgroundAnswer implements BackgroundCall {
     this.#isOver = true;
     const isCompleted = response.status === 'completed';
     const ended = isCompleted ? { ...response, completed_at: endedAt } : response;
-    if (!this.#options.put(ended)) this.#options.put(this.#write(TOO_LARGE, []));
+    const { end } = this.#options;
+    this.#ended = end(ended) ?? end(this.#write(TOO_LARGE, []));
     return true;
+  }
+
+  ended(): Promise<boolean> | undefined {
+    return this.#ended;
   }
 
   fail(error: GatewayError, output: readonly JsonObject[] = []): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#options.put(this.#write(failureOf(error), output));
+    void this.#options.end(this.#write(failureOf(error), output));
   }
 
   #write(ending: Ending, output: readonly JsonObject[]): JsonObject {

@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../../canonical/error.ts';
 import { type JsonObject, tryParse } from '../../../lib/json.ts';
 import { objectOf } from '../../../lib/read-values.ts';
+import type { StoredResponse } from '../../../stored-responses/response-store.ts';
 import { BOOLEAN, openObjectOf, STRING } from '../../body-schema.ts';
 import type {
   CountTokensCall,
@@ -44,21 +45,27 @@ function readWritableCall(input: RouteInput): {
   const { echo, isStored, previousId, conversationId } = settings;
   let session: string | undefined;
   let keptId: string | undefined;
-  const put = (response: JsonObject): boolean => {
+  const answerOf = (response: JsonObject): StoredResponse | undefined => {
     const { id } = response;
-    if (typeof id !== 'string' || responses === undefined) return false;
+    if (typeof id !== 'string') return undefined;
     keptId = id;
     const named = previousId === undefined ? { session } : {};
-    const asked = { id, previousId, ...named, input: listInputItems(body.input) };
-    if (isStored) return responses.put({ ...asked, response });
+    return { id, previousId, ...named, input: listInputItems(body.input), response };
+  };
+  const put = (response: JsonObject): void => {
+    const answer = answerOf(response);
+    if (answer === undefined) return;
+    if (isStored) responses?.put(answer);
     // To go on from there is only the output.
-    return (
-      responses.putUnstored?.({ ...asked, response: { output: [...outputOf(response)] } }) === true
-    );
+    else responses?.putUnstored?.({ ...answer, response: { output: [...outputOf(response)] } });
+  };
+  const end = (response: JsonObject): Promise<boolean> | undefined => {
+    const answer = answerOf(response);
+    return answer && responses?.end(answer);
   };
   const background = settings.isBackground
     ? new BackgroundAnswer({
-        ...{ model, echo, put, isStreamed: stream },
+        ...{ model, echo, put, end, isStreamed: stream },
         // The first events of a stream repeat what was asked.
         size: JSON.stringify(body).length * (stream ? 1 + QUEUED_EVENTS : 1),
       })
