@@ -374,6 +374,24 @@ test('what one process rotates holds in the others, and they hear that an old se
   await expect.poll(() => other.identify([secret])).toBeUndefined();
 });
 
+test('that an earlier secret is still used stays known where its key is changed elsewhere', async () => {
+  const { clientKeys, clock, open } = openReplicas();
+  const hub = new Hub(clock);
+  const [one, other] = [open('1', clientKeys, hub), open('2', clientKeys, hub)];
+  const { listed, secret } = await one.create({ name: 'Ada' });
+  const { id } = listed.key;
+  await one.rotate(id, { overlapMs: HOUR });
+  await expect.poll(() => other.get(id)?.previous.length).toBe(1);
+  expect(other.identify([secret])).toBe(id);
+  const change = one.change(id, { name: 'Ada Lovelace' }, undefined);
+  await clock.advance(0);
+  await change;
+  expect(other.get(id)).toMatchObject({
+    key: { name: 'Ada Lovelace' },
+    previous: [{ lastUsedAt: START }],
+  });
+});
+
 /** Processes that keep their keys in one place, and tell each other what they change over a hub. */
 function openReplicas() {
   const { clientKeys, budgets: budgetStore } = createMemoryAccessStores();

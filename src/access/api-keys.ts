@@ -509,9 +509,15 @@ export class ApiKeys {
     if (known !== undefined && known.key.revision >= one.key.revision) return;
     if (known === undefined) this.#keep(one);
     else {
+      const uses = new Map(known.previous.map(({ digest, lastUsedAt }) => [digest, lastUsedAt]));
+      const previous = one.previous.map((before) => ({
+        ...before,
+        // As of the key, which is saved later.
+        lastUsedAt: uses.get(before.digest) ?? before.lastUsedAt,
+      }));
       known.key = { ...one.key, lastUsedAt: known.key.lastUsedAt };
       known.checks = createChecks(one.key);
-      this.#setSecrets(known, one);
+      this.#setSecrets(known, { ...one, previous });
     }
     this.#listeners.tell(one.key.id);
   }
