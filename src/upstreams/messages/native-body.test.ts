@@ -543,8 +543,11 @@ test("the operator's amount wins", () => {
   expect(patched(change, MANUAL, { thinkingMode }).body.thinking).toMatchObject({
     budget_tokens: 3000,
   });
-  const adaptive = patched(change, ADAPTIVE, { thinkingMode: { kind: 'adaptive' } }).body;
-  expect(adaptive.thinking).toEqual({ type: 'adaptive' });
+  const adaptive = (modelId: string) =>
+    patched(change, modelId, { thinkingMode: { kind: 'adaptive' } }).body.thinking;
+  expect(adaptive(ADAPTIVE)).toEqual({ type: 'adaptive' });
+  // As in translation: few makers have the mode.
+  expect(adaptive('glm-5')).toEqual({ type: 'enabled', budget_tokens: 3999 });
 });
 
 // agent-framework writes the choice beside an output format.

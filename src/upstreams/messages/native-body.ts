@@ -259,8 +259,7 @@ function fitAmount(
   }
   const isLarge = said.kind === 'budget' && said.tokens >= room.limit;
   const hasNoMode = decided.kind === 'adaptive' && (lacksBudget || version !== undefined);
-  if (isOperators && decided.kind === 'adaptive' && !hasNoMode) setAdaptive(body);
-  else if (isOperators || hasNoMode || isLarge) {
+  if (isOperators || hasNoMode || isLarge) {
     const isLed = hasNoMode && own !== undefined;
     setBudget(body, isLed ? { kind: 'effort', effort: own } : decided, room);
   }
