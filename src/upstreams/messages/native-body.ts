@@ -4,12 +4,10 @@ import { amountOfWord, applyThinkingMode, tokensOfAmount } from '../../canonical
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Effort, ReasoningAmount } from '../../canonical/request.ts';
 import {
-  inputAsIssued,
   type PlacedSignature,
   readCarrier,
   type SignatureRecall,
   type SignatureTrust,
-  tellReissued,
   trustOf,
 } from '../../canonical/signatures.ts';
 import { mapItems, unlessSame } from '../../lib/collections.ts';
@@ -512,8 +510,11 @@ function patchBlock(
       if (walk.trust === undefined || walk.trust.recalls) return block;
       receipt.add('dropped', 'messages', REFUSED);
       return undefined;
-    case 'tool_use':
-      return patchCall(block, walk.target);
+    case 'tool_use': {
+      // On a call it is this gateway's own extension.
+      const { signature, ...call } = block;
+      return signature === undefined ? block : call;
+    }
     case 'image':
       receipt.add(
         'dropped',
@@ -575,23 +576,6 @@ function patchThought(block: JsonObject, { target, trust }: Walk): JsonObject | 
 
 function issuerOf(value: string, recall: SignatureRecall): string | undefined {
   return recall.lookup({ kind: 'value', value })?.signature?.family;
-}
-
-/** A signature on a call is this gateway's own extension. */
-function patchCall(block: JsonObject, target: PatchTarget): JsonObject {
-  const { signatures, recall, receipt } = target;
-  let patched = block;
-  if (block.signature !== undefined) {
-    const { signature: _signature, ...call } = block;
-    patched = call;
-  }
-  if (signatures !== 'reissued') return patched;
-  const { id, name, input } = block;
-  const key = { kind: 'call', id: textOf(id) ?? '', name: textOf(name) ?? '' } as const;
-  const issued = inputAsIssued(recall.lookup(key)?.input, objectOf(input) ?? {});
-  if (issued === undefined) return patched;
-  receipt.add('approximated', 'messages', tellReissued(key.name));
-  return { ...patched, input: issued };
 }
 
 /**
