@@ -10,7 +10,7 @@ import { percentOf } from '../quota/protection.ts';
 import type { AccountFacts } from './options.ts';
 import type { ACCOUNT_SCHEMA, COOLDOWN_SCHEMA, QUOTA_SCHEMA, STATUS_SCHEMA } from './schemas.ts';
 
-export type AccountJson = XStatic<typeof ACCOUNT_SCHEMA>;
+type AccountJson = XStatic<typeof ACCOUNT_SCHEMA>;
 type QuotaJson = XStatic<typeof QUOTA_SCHEMA>;
 type CooldownJson = XStatic<typeof COOLDOWN_SCHEMA>;
 type StatusJson = XStatic<typeof STATUS_SCHEMA>;

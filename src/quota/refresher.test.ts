@@ -9,6 +9,7 @@ import { createFakeBook, createReading } from './quota.test-support.ts';
 import { QuotaRefresher } from './refresher.ts';
 
 const MINUTE = 60_000;
+const DAY = 86_400_000;
 const INTERVAL = 5 * MINUTE;
 
 const HALF: UpstreamQuota = {
@@ -17,7 +18,11 @@ const HALF: UpstreamQuota = {
   models: [{ id: 'm', remainingFraction: 0.5, resetsAt: undefined }],
 };
 
-function setUp(accounts: readonly Account[], answer: () => Promise<UpstreamQuota | undefined>) {
+function setUp(
+  accounts: readonly Account[],
+  answer: () => Promise<UpstreamQuota | undefined>,
+  random: () => number = () => 0.5,
+) {
   const clock = createFakeClock();
   const book = createFakeBook(accounts);
   const asked: { readonly id: string; readonly at: number }[] = [];
@@ -47,7 +52,7 @@ function setUp(accounts: readonly Account[], answer: () => Promise<UpstreamQuota
     }),
     normalizeName: (name) => name.toLowerCase().replace(/^other-/, 'own-'),
     clock,
-    random: () => 0.5,
+    random,
     log: { warn: (fields) => warnings.push(fields) },
   });
   return { clock, book, asked, warnings, refresher, settings };
@@ -94,6 +99,37 @@ test('a hundred accounts spread over the interval, never more than five in a sec
   expect(asked.length).toBeLessThan(350);
   refresher.close();
 });
+
+test.each([
+  [0, MINUTE],
+  [1, MINUTE],
+  [5 * MINUTE, 5 * MINUTE],
+  [30 * DAY, DAY],
+  [Number.MAX_SAFE_INTEGER, DAY],
+])(
+  'an interval of %i ms is one of %i: turns come about once in each, also behind early and late ones (P199)',
+  async (given, interval) => {
+    const ids = Array.from({ length: 50 }, (_, index) => `account ${index}`);
+    const early = [0, 0.999, 0.5];
+    let turn = 0;
+    const random = () => early[turn++ % early.length] ?? 0;
+    const { clock, asked, refresher, settings } = setUp(ids.map(known), async () => HALF, random);
+    settings.refreshIntervalMs = given;
+    const startedAt = clock.now();
+    refresher.start();
+    for (let step = 0; step < 50; step += 1) await clock.advance(interval / 10);
+    for (const id of ids) {
+      const times = asked.filter((one) => one.id === id).map(({ at }) => at - startedAt);
+      const [first = interval] = times;
+      expect(first).toBeLessThan(interval);
+      expect(times.length).toBeGreaterThanOrEqual(4);
+      for (const [index, time] of times.entries()) {
+        expect(Math.abs(time - first - index * interval)).toBeLessThanOrEqual(0.15 * interval);
+      }
+    }
+    refresher.close();
+  },
+);
 
 test('whoever asks while a refresh runs shares its answer', async () => {
   const { clock, asked, refresher } = setUp([known('a')], async () => HALF);
@@ -164,14 +200,20 @@ test('tier and project the upstream reports reach the record, of the environment
   refresher.close();
 });
 
-test('figures are read again right behind the end of a window', async () => {
+test('figures are read again two seconds behind the first end of a window', async () => {
   const { clock, asked, refresher } = setUp([createAccount('a')], async () => ({
     ...HALF,
-    models: [{ id: 'm', remainingFraction: 0, resetsAt: clock.now() + MINUTE }],
+    models: [-1, 30_000, 20_000, 2 * INTERVAL].map((leftMs) => ({
+      id: `m${leftMs}`,
+      remainingFraction: 0,
+      resetsAt: clock.now() + leftMs,
+    })),
   }));
   refresher.start();
   await clock.advance(0);
-  await clock.advance(MINUTE + 2000);
+  await clock.advance(21_999);
+  expect(asked).toHaveLength(1);
+  await clock.advance(1);
   expect(asked).toHaveLength(2);
   refresher.close();
 });

@@ -279,7 +279,7 @@ const DAY_MS = 86_400_000;
 const AFTER_RESET_MS = 2000;
 
 /** Milliseconds until the account's first turn: its fixed phase of the interval. */
-export function untilFirstTurn(
+function untilFirstTurn(
   accountId: string,
   { now, intervalMs }: Omit<RefreshMoment, 'jitter'>,
 ): number {
@@ -289,7 +289,7 @@ export function untilFirstTurn(
 }
 
 /** Milliseconds from one turn to the next: back on the phase, give or take a tenth of the interval. */
-export function untilNextTurn(accountId: string, moment: RefreshMoment): number {
+function untilNextTurn(accountId: string, moment: RefreshMoment): number {
   const interval = boundInterval(moment.intervalMs);
   const untilPhase = untilFirstTurn(accountId, moment);
   // What is nearly now was just had, a little early or late.
@@ -298,7 +298,7 @@ export function untilNextTurn(accountId: string, moment: RefreshMoment): number 
 }
 
 /** Milliseconds until the first of the windows is over; undefined when none ends before `withinMs`. */
-export function untilReset(
+function untilReset(
   resets: readonly number[],
   { now, withinMs }: { readonly now: number; readonly withinMs: number },
 ): number | undefined {

@@ -142,7 +142,7 @@ export class OutputLimits {
 // How long an upstream asks to wait (durations, dates, headers, sentences), and what its headers say of limits.
 
 /** No hint keeps an account away for longer; also far below what timers can hold. */
-export const MAX_RETRY_DELAY_MS = 24 * 60 * 60 * 1000;
+const MAX_RETRY_DELAY_MS = 24 * 60 * 60 * 1000;
 
 export const UNIT_MS: ReadonlyMap<string, number> = new Map([
   ['d', 86_400_000],

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { told } from '../../lib/localized-message.ts';
-import type { AccountJson } from '../account-view.ts';
+import type { JudgedAccount } from '../account-view.ts';
 import { findAttention } from './attention.ts';
 
 type AttentionSources = Parameters<typeof findAttention>[0];
 
-const ACTIVE: AccountJson['status'] = {
+const ACTIVE: JudgedAccount['status'] = {
   kind: 'active',
   reason: null,
   since: null,
@@ -13,23 +13,14 @@ const ACTIVE: AccountJson['status'] = {
   detail: null,
   wayOut: null,
 };
-const REVOKED: AccountJson['status'] = { ...ACTIVE, kind: 'disabled', reason: 'invalid-grant' };
+const REVOKED: JudgedAccount['status'] = { ...ACTIVE, kind: 'disabled', reason: 'invalid-grant' };
 
-function account(id: string, status: AccountJson['status']): AccountJson {
+function account(id: string, status: JudgedAccount['status']): JudgedAccount {
   return {
     id,
     upstream: 'main',
     kind: 'oauth',
-    label: `${id}@example.org`,
     name: `${id}@example.org`,
-    tier: null,
-    billing: null,
-    usualBilling: 'metered',
-    project: null,
-    priority: 0,
-    notes: null,
-    hasProxy: false,
-    origin: 'stored',
     status,
     condition: {
       state: status.kind === 'active' ? 'healthy' : 'disabled',
@@ -42,11 +33,6 @@ function account(id: string, status: AccountJson['status']): AccountJson {
       trial: null,
     },
     cooldowns: [],
-    quotas: [],
-    models: null,
-    createdAt: new Date(0).toISOString(),
-    lastUsedAt: null,
-    revision: 1,
   };
 }
 
@@ -91,7 +77,7 @@ test('an entry holds what its sentence is made of, so that others can say it in 
   ]);
 });
 
-const DOUBTFUL: AccountJson['status'] = { ...ACTIVE, reason: 'refused-grant' };
+const DOUBTFUL: JudgedAccount['status'] = { ...ACTIVE, reason: 'refused-grant' };
 
 test('an account whose sign-in was refused is told before it is disabled', () => {
   const accounts = [account('doubted', DOUBTFUL), account('out', REVOKED)];

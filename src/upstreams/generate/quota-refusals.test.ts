@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { UpstreamFailure } from '../../canonical/error.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
-import { MAX_RETRY_DELAY_MS } from '../refusals.ts';
 import { classifyFailure } from './errors.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);
@@ -83,7 +82,7 @@ test.each<Row>([
   [
     'a huge figure',
     { headers: { 'retry-after': '9'.repeat(400) } },
-    { retryAfterMs: MAX_RETRY_DELAY_MS },
+    { retryAfterMs: 24 * 60 * 60 * 1000 },
   ],
   ['garbage', { headers: { 'retry-after': 'soon-ish' } }, { retryAfterMs: undefined }],
   ['milliseconds', { headers: { 'retry-after-ms': '1500.4' } }, { retryAfterMs: 1500 }],
