@@ -133,9 +133,11 @@ test('money and tokens of two hundred requests at once stay within their budgets
     amount: 2000,
     ...daily,
   });
+  let answered = 0;
   for (const { secret } of [ada, bob]) {
     for (const more of [{ max_tokens: 60 }, {}]) {
       const statuses = await askMany(secret, more);
+      answered += count(statuses, 200);
       expect(count(statuses, 200) + count(statuses, 429)).toBe(200);
       if ('max_tokens' in more) expect(count(statuses, 200)).toBeGreaterThan(0);
     }
@@ -154,6 +156,13 @@ test('money and tokens of two hundred requests at once stay within their budgets
     return [ofAda.costNanos + ofAda.flatRateNanos, ofBob.inputTokens + ofBob.outputTokens];
   };
   await expect.poll(usedOf, { timeout: 20_000 }).toEqual([money?.used, tokens?.used]);
+  // A new budget begins with what its period has used by then.
+  const begin = async (budget: object): Promise<number | undefined> =>
+    (await api<Budget>('POST', '/api/budgets', { amount, ...daily, ...budget })).used;
+  expect(await begin({ scope: 'team', subject: 'Lab', unit: 'money' })).toBe(money?.used);
+  expect(await begin({ scope: 'key', subject: bob.id, unit: 'tokens' })).toBe(tokens?.used);
+  expect(await begin({ scope: 'gateway', unit: 'requests' })).toBe(answered);
+  expect(await begin({ scope: 'gateway', unit: 'images' })).toBe(0);
 });
 
 test('a budget of requests is exact over workers that share it', async () => {

@@ -200,6 +200,36 @@ test('the Responses client gets text, reasoning and usage', async () => {
   expect(answer.output.map(({ type }) => type)).toEqual(['reasoning', 'message']);
 });
 
+test('a thought before plain text goes back with its signature, whatever its client speaks', async () => {
+  const [first, more] = [
+    { role: 'user' as const, content: 'Hi' },
+    { role: 'user' as const, content: 'Go on' },
+  ];
+  const turn = { content: [thought('Thinking it over.'), { type: 'text', text: 'Hello there.' }] };
+  const reasoning = { effort: 'medium', summary: 'auto' } as const;
+  const asked = { model: MODEL, reasoning, store: false };
+  const include: OpenAI.Responses.ResponseIncludable[] = ['reasoning.encrypted_content'];
+  const { output } = await openai.responses.create({ ...asked, include, input: [first] });
+  const input = [first, ...output, more] as OpenAI.Responses.ResponseInput;
+  await openai.responses.create({ ...asked, input });
+  expect(sent().messages).toMatchObject([{}, turn, {}]);
+  const question = { model: MODEL, reasoning_effort: 'medium' } as const;
+  const { choices } = await openai.chat.completions.create({ ...question, messages: [first] });
+  const messages = [first, ...choices.map(({ message }) => message), more];
+  await openai.chat.completions.create({ ...question, messages });
+  expect(sent().messages).toMatchObject([{}, turn, {}]);
+  const config = { thinkingConfig: { thinkingBudget: 2000, includeThoughts: true } };
+  const say = (text: string) => ({ role: 'user', parts: [{ text }] });
+  const { candidates = [] } = await google.models.generateContent({
+    ...{ model: MODEL, contents: [say('Hi')], config },
+  });
+  const said = candidates.flatMap(({ content }) => content ?? []);
+  const contents = [say('Hi'), ...said, say('Go on')];
+  await google.models.generateContent({ model: MODEL, contents, config });
+  expect(sent().messages).toMatchObject([{}, turn, {}]);
+  expect(kinds()).toEqual([]);
+});
+
 test.each([true, false])(
   'the generate-content client gets text and usage (stream=%s)',
   async (stream) => {

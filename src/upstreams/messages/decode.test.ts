@@ -292,6 +292,16 @@ test('what the model thought and did before a call goes with the call, once', ()
   expect(calls[1]?.trace).toBeUndefined();
 });
 
+test.each<[JsonObject, string]>([
+  [{ error: { type: 'overloaded_error', message: 'Busy.' } }, 'overloaded'],
+  [{ type: 'failure', error: { type: 'overloaded_error', message: 'Busy.' } }, 'overloaded'],
+  [{ delta: { type: 'text_delta', text: 'a' } }, 'upstream-unavailable'],
+])('a frame of no known type that says what ends the answer ends it: %j', (frame, kind) => {
+  const [first] = eventsOf({}, answerOf([text('Hi')]));
+  const events = decode([first ?? {}, frame]);
+  expect(events.at(-1)).toMatchObject({ kind: 'error', error: { kind } });
+});
+
 test('kinds of blocks nobody knows here are counted', () => {
   const { end } = foldStream(answerOf([{ type: 'hologram' }, text('Hi')])).choices[0] ?? {};
   expect(end?.unsupportedKinds).toEqual(['hologram']);

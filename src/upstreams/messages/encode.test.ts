@@ -303,6 +303,10 @@ test('words to go on from end without white space, or are followed by a user tur
   const newer = encoded({ turns }, ADAPTIVE);
   expect(newer.body.messages).toMatchObject([{}, {}, { role: 'user' }]);
   expect(newer.receipt).toEqual(['approximated messages']);
+  const reasoning = { amount: { kind: 'budget', tokens: 2000 } } as const;
+  const thinking = encoded({ turns, reasoning, maxOutputTokens: 5000 });
+  expect(thinking.body.messages).toMatchObject([{}, {}, { role: 'user' }]);
+  expect(thinking.body.thinking).toMatchObject({ budget_tokens: 2000 });
 });
 
 test('stop sequences of white space are left to the gateway', () => {
@@ -359,6 +363,11 @@ test('strict tools are held to their schema where it is closed', () => {
 test.each<[string, MediaPart, string]>([
   ['sound', { ...image, modality: 'audio', mediaType: 'audio/wav' }, 'takes no audio/wav here'],
   ['a picture of another kind', { ...image, mediaType: 'image/heic' }, 'takes no image/heic here'],
+  [
+    'a document of another kind',
+    { ...image, modality: 'document', mediaType: 'text/plain' },
+    'takes no text/plain here',
+  ],
   ['a stored file', { ...image, source: { kind: 'file', uri: 'files/1' } }, 'send its bytes'],
   [
     'a plain address',
@@ -368,6 +377,23 @@ test.each<[string, MediaPart, string]>([
 ])('%s is refused in words that say why', (_name, media, why) => {
   expect(() => encoded({ turns: [user(media)] })).toThrow(/^messages: /);
   expect(() => encoded({ turns: [user(media)] })).toThrow(why);
+});
+
+test('a picture is told to be missing where the list of models says that it cannot be shown', () => {
+  const listed = { id: MANUAL, refusesMedia: ['image'] } as const;
+  const capabilities = capabilitiesOf(createAnthropicProfile(), MANUAL, listed);
+  const { body, receipt } = encoded({ turns: [user(image)] }, MANUAL, { capabilities });
+  expect(body.messages).toMatchObject([
+    { content: [{ type: 'text', text: '[image left out: it cannot be shown to this model]' }] },
+  ]);
+  expect(receipt).toEqual(['dropped messages']);
+});
+
+test.each<[Partial<CanonicalRequest>, string]>([
+  [{ cachedContent: 'caches/1' }, 'cachedContent: this upstream keeps no cached contents'],
+  [{ mustDraw: true }, 'draws'],
+])('what no words can stand for is refused: %j', (change, why) => {
+  expect(() => encoded(change)).toThrow(why);
 });
 
 test('what has no word on this wire is told', () => {

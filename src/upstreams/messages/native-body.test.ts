@@ -219,6 +219,18 @@ test('behind a refusal no signature goes, and no thinking that would miss it', (
   expect(made.body.messages).toMatchObject([{}, { content: [call] }, {}]);
   expect(made.body.thinking).toBeUndefined();
   expect(made.receipt).toEqual(['dropped messages', 'approximated thinking']);
+  const redacted = step({ type: 'redacted_thinking', data: 'x' }, call);
+  const hidden = patched(redacted, MANUAL, { signatures: 'stripped' });
+  expect(hidden.body.messages).toMatchObject([{}, { content: [call] }, {}]);
+  expect(hidden.receipt).toEqual(['dropped messages']);
+  expect(patched(redacted).body.messages).toBe(redacted.messages);
+});
+
+test('an upstream that misses thoughts is asked without a budget for them', () => {
+  const thinking = { type: 'enabled', budget_tokens: 2000 };
+  const { body, receipt } = patched({ thinking }, MANUAL, { usesPlaceholders: true });
+  expect(body).not.toHaveProperty('thinking');
+  expect(receipt).toEqual(['approximated thinking']);
 });
 
 test('what this gateway alone understands is taken out', () => {
