@@ -84,8 +84,8 @@ interface Parts {
   readonly fakes: Fakes;
 }
 
-/** What stands behind the API: each fake does what `Fakes` says, and notes there what it was asked. */
-export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
+/** What stands behind the API, but for who is let in: each fake does what `Fakes` says, and notes there what it was asked. */
+export function createFakeOptions({ book, clock, fakes }: Parts): Omit<AdminOptions, 'access'> {
   const router = createRouter({
     mapping: () => ({}),
     targets: () => targetsIn(fakes.config),

@@ -62,12 +62,12 @@ export function createAdminRoutes(
     ...createModelRoutes(options),
     createPriceRoute(options),
     createTranslateRoute(options),
-    ...(options.access === undefined ? [] : createAccessRoutes(options.access)),
+    ...createAccessRoutes(options.access),
     ...more,
   ];
   const callback = createCallbackRoute(tracker, options);
   const { access } = options;
-  const signIn = access ? [createSignInRoute(access), createProviderCallback(access)] : [];
+  const signIn = [createSignInRoute(access), createProviderCallback(access)];
   return [...routes, ...createDescriptionRoutes(routes, options), callback, ...signIn];
 }
 

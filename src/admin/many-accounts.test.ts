@@ -81,7 +81,7 @@ function optionsOf(accounts: readonly Account[]): AdminOptions & AttentionOption
   } as unknown as AttentionOptions['monitor'];
   return {
     ...createFakeOptions({ book, clock, fakes: createFakes() }),
-    monitor,
+    ...{ monitor, access: {} as unknown as AdminOptions['access'] },
     facts: () => ({
       ...{ isSandbox: false, address: 'http://127.0.0.1:8045', authMode: 'auto', isLoopback: true },
       ...{ consolePassword: 'own', configProblems: [], warnings: [], isLasting: true },

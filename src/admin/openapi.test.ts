@@ -63,7 +63,9 @@ test('the page runs nothing, whatever a description holds', async () => {
     answers: { 200: { description: evil, schema } },
     run: () => Promise.reject(new Error('Nobody asks it.')),
   });
-  const [, docs] = createDescriptionRoutes([route], { version: evil, access: undefined });
+  const [, docs] = createDescriptionRoutes([route], {
+    ...{ version: evil, access: { login: { cookieTag: '' } } },
+  });
   const page = await docs?.run(ownerInput());
   expect(page).toMatchObject({ kind: 'page', html: expect.not.stringContaining('<img') });
 });

@@ -19,12 +19,16 @@ const SHARED_ANSWERS: Readonly<Record<string, string>> = {
 
 const NAME = /\{(\w+)\}/;
 
+interface DescriptionOptions extends Pick<AdminOptions, 'version'> {
+  readonly access: { readonly login: Pick<AdminOptions['access']['login'], 'cookieTag'> };
+}
+
 /** The description of the routes given, itself among them: `/api/openapi.json`, and for people `/api/docs`. */
 export function createDescriptionRoutes(
   routes: readonly ApiRoute[],
-  { version, access }: Pick<AdminOptions, 'version' | 'access'>,
+  { version, access: { login } }: DescriptionOptions,
 ): readonly ApiRoute[] {
-  const cookieName = plainCookieName(access?.login.cookieTag ?? '');
+  const cookieName = plainCookieName(login.cookieTag);
   const describeAll = () => describeApi([...routes, ...own], { version, cookieName });
   const own: readonly ApiRoute[] = [
     defineRoute({

@@ -69,8 +69,8 @@ export interface AdminOptions {
   };
   /** What flags and the environment say; no secrets. */
   readonly origins: Pick<LiveConfig, 'overrides' | 'variables'>;
-  /** Who is let in; the one of the server. Without it there are no routes of it. */
-  readonly access?: AccessControl | undefined;
+  /** Who is let in; the one of the server. */
+  readonly access: AccessControl;
   readonly router: Pick<Router, 'explain' | 'explainTarget' | 'meant'>;
   readonly models: { list(): Promise<readonly ListedModel[]> };
   readonly protocols: Pick<Protocols, 'byName'>;

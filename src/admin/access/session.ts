@@ -328,12 +328,12 @@ type Reauthentication = Pick<
 
 /** For takeovers and credentials: owners alone, who prove themselves again. @throws GatewayError */
 export async function requireReauthentication(
-  access: Pick<AccessControl, 'login' | 'people' | 'clock'> | undefined,
+  access: Pick<AccessControl, 'login' | 'people' | 'clock'>,
   caller: Reauthentication,
   password = caller.passwordAgain,
 ): Promise<void> {
   requireRole(caller, 'owner');
-  if (access !== undefined) await checkPasswordAgain(access, caller, password);
+  await checkPasswordAgain(access, caller, password);
 }
 
 /** How recent a sign-in must be where a person without a password would otherwise enter it again. */

@@ -194,19 +194,19 @@ const DELIBERATELY = told`To do it anyway, change the config file on the machine
 
 /** Checks that the console would still let the same request in. @throws GatewayError invalid-request */
 export function refuseLockOut(
-  access: Pick<AccessControl, 'addresses' | 'login' | 'people'> | undefined,
+  { addresses, login, people }: Pick<AccessControl, 'addresses' | 'login' | 'people'>,
   caller: AdminCaller,
   { from, to: next }: EntryChange,
 ): void {
   const { address, isLocal, isOwnPage, isHeard } = caller.under(next);
   // Owners who sign in as themselves need no password.
-  if (next.consolePassword === undefined && !isLocal && access?.people.hasOwner !== true) {
-    throw access?.login.needsPassword === true ? noPassword() : foreignHost();
+  if (next.consolePassword === undefined && !isLocal && !people.hasOwner) {
+    throw login.needsPassword ? noPassword() : foreignHost();
   }
   if (!isOwnPage) throw foreignHost();
   // The host of another change is of another time: it has been decided on already.
   if (!isHeard && caller.under(from).isHeard) throw unheard(next.host);
-  access?.addresses.refuseLockOut(next.addressFilter, { from: caller.address, to: address });
+  addresses.refuseLockOut(next.addressFilter, { from: caller.address, to: address });
 }
 
 function noPassword(): Error {
@@ -232,12 +232,10 @@ function foreignHost(): Error {
 
 /** When a change ends its author's session, or first sets a password, the browser gets a new session. */
 export async function keepSignedIn(
-  access: Pick<AccessControl, 'login'> | undefined,
+  { login }: Pick<AccessControl, 'login'>,
   caller: AdminCaller,
   change: () => Promise<AdminAnswer>,
 ): Promise<AdminAnswer> {
-  if (access === undefined) return change();
-  const { login } = access;
   const isIn = (): boolean =>
     !login.needsPassword ||
     (caller.cookie !== undefined && login.roleOfSession(caller.cookie) !== undefined);
