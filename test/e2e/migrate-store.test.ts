@@ -8,7 +8,7 @@ import { type MigrateStoreOptions, migrateStore } from '../../src/cli/migrate-st
 import { createAnswer } from '../../src/cli/terminal.ts';
 import { told } from '../../src/lib/localized-message.ts';
 import { type CopiedTable, copyStores } from '../../src/stores/copy-stores.ts';
-import { findDataKey } from '../../src/stores/data-key.ts';
+import { changeDataKey, findDataKey, openDigestKey } from '../../src/stores/data-key.ts';
 import { openPostgres, PostgresDatabase } from '../../src/stores/postgres/session.ts';
 import { createTestDatabase, createTestVault, TEST_KEY } from '../support/database.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -41,11 +41,18 @@ describe.skipIf(POSTGRES_BIN === undefined)('moving a data folder into PostgreSQ
     const folder = await createFilledFolder();
     const url = await server.createDatabase();
     const run = options(url, folder.folder);
+    const vault = createTestVault();
+    const sealing = { name: 'of the folder', vault };
+    // Once the secret key was changed, the digests of client keys are made with one that is kept.
+    const digestKey = Buffer.alloc(32, 1);
+    const { stores: filled } = await folder.opened();
+    await filled.database.write('power-cut', () => changeDataKey(sealing, vault, digestKey));
+    await folder.closeStores();
     await migrateStore(run);
     expect(run.lines.join('\n')).toMatch(/requests 1000 of 2500\n(.*\n)*requests 2500 of 2500/);
     const database = openTarget(url);
-    const vault = createTestVault();
     const stores = await openPostgres({ database, vault, clock: createFakeClock() });
+    expect(await database.read(() => openDigestKey(sealing))).toEqual(digestKey);
     const { stores: before } = await folder.opened();
     expect(await stores.accounts.list()).toEqual(await before.accounts.list());
     expect(await stores.accounts.readCredential('b')).toEqual(
