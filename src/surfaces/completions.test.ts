@@ -45,6 +45,29 @@ test('a prompt is one question, without thoughts and with the default limit of t
   });
 });
 
+test('log-probabilities stand in parallel lists, with the places of their tokens behind the echo', () => {
+  const tokens = [
+    { token: 'Hel', logprob: -0.1, alternatives: [{ token: 'Bye', logprob: -2 }] },
+    { token: 'lo', logprob: 0, alternatives: [] },
+  ];
+  const events = eventsOf([TEXT]).map((event) =>
+    event.kind === 'finish'
+      ? { ...event, choices: event.choices.map((end) => ({ ...end, logprobs: { tokens } })) }
+      : event,
+  );
+  const { createStreamWriter, writeReply } = read({ prompt: 'P: ', echo: true, logprobs: 1 });
+  const logprobs = {
+    tokens: ['Hel', 'lo'],
+    token_logprobs: [-0.1, 0],
+    top_logprobs: [{ Bye: -2 }, {}],
+    text_offset: [3, 6],
+  };
+  expect(writeReply(fold(events), CONTEXT)).toMatchObject({ choices: [{ logprobs }] });
+  const writer = createStreamWriter(CONTEXT);
+  const chunks = chunksOf(events.map((event) => writer.write(event)).join(''));
+  expect(chunks.at(-1)).toMatchObject({ choices: [{ logprobs, finish_reason: 'stop' }] });
+});
+
 test('several prompts are several requests', () => {
   const { requests } = read({ prompt: ['a', 'b'], n: 2 });
   expect(requests.map(({ choices, turns }) => [choices, turns[0]?.parts])).toEqual([

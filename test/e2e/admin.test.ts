@@ -153,6 +153,24 @@ test('requests of /v1/responses are recorded, filtered and summed by that name',
     .toEqual(['responses']);
 });
 
+test('payloads are recorded for the minutes that were asked for, and no longer', async () => {
+  const gateway = await start();
+  const read = async <Answer>(path: string): Promise<Answer> =>
+    (await (await api(gateway, 'GET', path)).json()) as Answer;
+  const latest = async (): Promise<unknown> => {
+    const { requests } = await read<{ requests: { id: string }[] }>('/api/requests');
+    const [{ id } = { id: '' }] = requests;
+    const { keepsBodies } = await read<{ keepsBodies?: boolean }>(`/api/requests/${id}`);
+    return [requests.length, keepsBodies];
+  };
+  await api(gateway, 'PUT', '/api/body-recording', { minutes: 5 });
+  await ask(gateway, 'alpha-3-flash');
+  await expect.poll(latest).toEqual([1, true]);
+  gateway.clock.skip(300_000);
+  await ask(gateway, 'alpha-3-flash');
+  await expect.poll(latest).toEqual([2, false]);
+});
+
 test('B9: a sign-in asks only for what is unknown of its upstream', async () => {
   const upstreams = {
     house: { profile: 'generic', base_url: 'http://127.0.0.1:9' },

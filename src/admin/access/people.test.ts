@@ -171,6 +171,21 @@ test('a new role holds at once; who is removed is out at once', async () => {
   expect((await make()).status).toBe(401);
 });
 
+test('a role is not changed over a change that was not seen, nor a name given twice', async () => {
+  await join('Ada', 'viewer');
+  const [ada] = await peopleOf();
+  const change = (role: string) =>
+    admin.call('PATCH', `/api/people/${ada?.id}`, {
+      body: { role },
+      headers: { 'if-match': '"1"' },
+    });
+  expect(await change('operator')).toMatchObject({ status: 200, body: { revision: 2 } });
+  expect((await change('owner')).status).toBe(412);
+  expect(await peopleOf()).toMatchObject([{ role: 'operator' }]);
+  const body = { name: 'ADA', role: 'viewer' };
+  expect((await admin.call('POST', '/api/invitations/person', { body })).status).toBe(409);
+});
+
 test('an owner signs somebody out, in one browser or in all', async () => {
   const cookies = [await join('Ann', 'viewer')];
   for (let count = 0; count < 2; count += 1) {

@@ -148,6 +148,17 @@ test('the receipt names what an answer recites, whatever else the request asks f
   expect(saidOf({}, [1, 2, 3, 4, 5, 6, 7].map(page))[0]).toMatch(/5 and 2 more pages\.$/);
 });
 
+test('what is cited from outside the domains of a search stays out of the answer', () => {
+  const { rules } = answerOf([], { tools: [{ kind: 'web-search', blockedDomains: ['a.test'] }] });
+  const source = { url: 'https://a.test/', title: 'A' };
+  const grounding = { kind: 'grounding', choice: 0, queries: [], sources: [source] } as const;
+  const start: CanonicalEvent = { kind: 'start' };
+  expect(rules.transform([start, { ...grounding, citations: [] }])).toEqual([
+    start,
+    { ...grounding, sources: [], citations: [] },
+  ]);
+});
+
 test('the receipt names parts of the answer that have no place in the protocol of the client', () => {
   const { rules, receipt } = answerOf([], {});
   const choice = { choice: 0, reason: 'stop', unsupportedKinds: ['hologram'] } as const;
