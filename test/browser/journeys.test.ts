@@ -385,7 +385,8 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     const drawer = page.getByRole('dialog');
     await drawer.getByLabel('Name').fill('Ada’s laptop');
     await drawer.getByLabel('Requests per minute').fill('2');
-    await drawer.getByRole('button', { name: 'Create key' }).click();
+    // One key: the button takes no second click.
+    await drawer.getByRole('button', { name: 'Create key' }).dblclick();
     const made = page.getByRole('dialog', { name: 'Key for Ada’s laptop' });
     const secret = await made.locator('.secret-box code').innerText();
     await made.getByRole('button', { name: 'I have copied it' }).click();
@@ -398,6 +399,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     expect(JSON.stringify(asked[2]?.body)).toContain('requests');
     const row = page.getByRole('row', { name: /Ada’s laptop/ });
     await row.getByText('2 requests/min').waitFor();
+    expect(await row.count()).toBe(1);
     // What it used shows without waiting for the next look.
     await row.getByText('2 requests', { exact: true }).waitFor();
     expect(await page.content()).not.toContain(secret);

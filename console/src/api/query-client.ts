@@ -1,6 +1,6 @@
 // How answers of the API are kept, asked for again, and what a lost session does to them.
 
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { MutationCache, notifyManager, QueryCache, QueryClient } from '@tanstack/react-query';
 import type { ConsoleSession } from '../../../src/admin/contract.ts';
 import { ApiError, isSignedOut } from './client.ts';
 import { SESSION_KEY } from './queries/session-key.ts';
@@ -8,6 +8,9 @@ import { SESSION_KEY } from './queries/session-key.ts';
 const MAX_RETRIES = 2;
 
 const NOBODY: ConsoleSession = { signedIn: false, needsPassword: true, asksName: false };
+
+// What a click changes shows before the next click: a button that is at work takes no second one.
+notifyManager.setScheduler(queueMicrotask);
 
 export function createQueryClient(): QueryClient {
   const onError = (error: Error): void => {
