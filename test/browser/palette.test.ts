@@ -166,9 +166,13 @@ describe.skipIf(isWithoutBrowser)('finding anything in the console', () => {
     await panel.getByRole('combobox', { name: 'Log level' }).click();
     await page.getByRole('option', { name: 'warn' }).click();
     await page.getByText('Saved: Log level').waitFor();
-    await page.getByRole('searchbox', { name: 'Search settings' }).fill('cors');
+    const search = page.getByRole('searchbox', { name: 'Search settings' });
+    await search.fill('cors');
     await page.getByRole('heading', { name: 'Security' }).waitFor();
-    await page.getByRole('searchbox', { name: 'Search settings' }).fill('no such thing');
+    await search.fill('such thing');
     await page.getByText('No settings match').waitFor();
+    await search.press('Home');
+    await search.pressSequentially('no ');
+    expect(await search.inputValue()).toBe('no such thing');
   });
 });

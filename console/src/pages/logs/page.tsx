@@ -1,7 +1,6 @@
 // The log of the gateway: levels, search, and a list that follows it.
 
 import { Button, Select, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
 import {
   IconChevronRight,
   IconFileText,
@@ -10,7 +9,7 @@ import {
   IconSearch,
 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { NotLoaded } from '../../components/not-loaded.tsx';
@@ -18,6 +17,7 @@ import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { TextView } from '../../components/text-view.tsx';
+import { useAddressText } from '../../components/use-address-text.ts';
 import { useClock } from '../../components/use-clock.ts';
 import { useFormat } from '../../components/use-format.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
@@ -35,6 +35,7 @@ export function LogsPage() {
   const [isAtTop, setAtTop] = useState(true);
   const level = LOG_LEVELS.find((one) => one === texts.level);
   const { search } = texts;
+  const [typed, setTyped] = useAddressText('search');
   const log = useLogLines({ level, search, isFollowing, isAtTop });
   const { lines, waiting } = log;
   return (
@@ -53,7 +54,16 @@ export function LogsPage() {
         }
       />
       <search className="logs-bar">
-        <LogSearch value={search ?? ''} onChange={(text) => adjust({ search: text })} />
+        <TextInput
+          data-page-search
+          type="search"
+          className="logs-search"
+          aria-label={t('logs.search')}
+          placeholder={t('logs.search')}
+          leftSection={<IconSearch size={16} />}
+          value={typed}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
         <Select
           aria-label={t('logs.level')}
           placeholder={t('logs.anyLevel')}
@@ -95,35 +105,6 @@ function NoLines({ isFiltered }: { readonly isFiltered: boolean }) {
       icon={<IconFileText size={32} stroke={1.5} />}
       title={t(isFiltered ? 'logs.noMatch' : 'logs.empty')}
       hint={t(isFiltered ? 'logs.noMatchHint' : 'logs.emptyHint')}
-    />
-  );
-}
-
-const PAUSE_MS = 300;
-
-interface LogSearchProps {
-  readonly value: string;
-  readonly onChange: (text: string) => void;
-}
-
-function LogSearch({ value, onChange }: LogSearchProps) {
-  const { t } = useTranslation();
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
-  const report = useDebouncedCallback(onChange, PAUSE_MS);
-  return (
-    <TextInput
-      data-page-search
-      type="search"
-      className="logs-search"
-      aria-label={t('logs.search')}
-      placeholder={t('logs.search')}
-      leftSection={<IconSearch size={16} />}
-      value={typed}
-      onChange={({ currentTarget }) => {
-        setTyped(currentTarget.value);
-        report(currentTarget.value);
-      }}
     />
   );
 }

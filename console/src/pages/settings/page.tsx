@@ -11,6 +11,7 @@ import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { useActiveInView } from '../../components/use-active-in-view.ts';
+import { useAddressText } from '../../components/use-address-text.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { GROUPS, type GroupId } from '../../settings/field-groups.ts';
 import type { Field } from '../../settings/fields.ts';
@@ -27,9 +28,10 @@ const OWNERS_GROUPS: readonly GroupId[] = ['access', 'signIn'];
 
 export function SettingsPage() {
   const { t } = useTranslation();
-  const { texts, adjust, open } = useSearchTexts();
+  const { texts, open } = useSearchTexts();
   const group = GROUPS.find(({ id }) => id === texts.section) ?? GROUPS[0];
   const search = texts.search ?? '';
+  const [typed, setTyped] = useAddressText('search');
   const row = useActiveInView<HTMLElement>(group.id);
   return (
     <>
@@ -42,8 +44,8 @@ export function SettingsPage() {
             aria-label={t('settings.searchLabel')}
             placeholder={t('settings.searchHint')}
             leftSection={<IconSearch size={16} />}
-            value={search}
-            onChange={({ currentTarget }) => adjust({ search: currentTarget.value })}
+            value={typed}
+            onChange={({ currentTarget }) => setTyped(currentTarget.value)}
           />
           <nav ref={row} className="settings-nav" aria-label={t('settings.sections')}>
             {GROUPS.map(({ id }) => (
