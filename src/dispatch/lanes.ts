@@ -184,7 +184,7 @@ export class RelayedText extends AnswerText {
   /** Most frames repeat the one before: what held for that one holds for them, and they are not read. */
   #pass(frame: Frame): boolean {
     if (frame.repeats === undefined || frame.repeats !== this.#last) return false;
-    const text = this.#writer.repeat?.(frame.text);
+    const text = this.#writer.repeat?.(frame.text, frame.said);
     const events = text === undefined ? undefined : this.#input.decoder.repeat?.(frame);
     if (events === undefined) return false;
     this.#see(events);

@@ -288,10 +288,10 @@ export interface RelayWriter {
   /** `text` is the frame as it came, `frame` the same parsed. */
   write(frame: JsonObject, text: string): string;
   /**
-   * As `write`, for a frame that says the same as the last one but for the text of its only part and its
+   * As `write`, for a frame that says the same as the last one but for the text of its only part, `said`, and its
    * counts; undefined where that one did not go out as it came.
    */
-  repeat?(text: string): string | undefined;
+  repeat?(text: string, said?: string): string | undefined;
   /** Text that closes a stream which ended well. */
   end(): string;
   error(error: GatewayError): string;

@@ -176,6 +176,21 @@ test('each block ends once, before the next, also of a service that ends all of 
   }
 });
 
+test('a call whose pieces repeat each other ends when it is whole', () => {
+  const writer = relayOf().createStreamWriter(replyContext());
+  const frames = ['{"a":', '"b', '"}'].map((json) => jsonOf(0, json));
+  writer.write(opening(0, 'tool_use'), '');
+  const [first = {}, ...repeated] = frames;
+  writer.write(first, JSON.stringify(first));
+  for (const [at, frame] of repeated.entries()) {
+    writer.repeat?.(JSON.stringify(frame), ['"b', '"}'][at] ?? '');
+  }
+  const next = opening(1, 'tool_use');
+  expect(writer.write(next, JSON.stringify(next))).toMatch(
+    /^event: content_block_stop\n.*event: content_block_start\n/s,
+  );
+});
+
 test('calls that are open together end when they are whole, and a text between them has its own block', () => {
   expect(
     shownBlocks([

@@ -166,6 +166,8 @@ class FrameRelay implements RelayWriter {
   #hasCalls = false;
   /** By the service's own number, which need not be the one that clients know. */
   readonly #open = new Map<number, OpenBlock>();
+  /** Of the call of which the last frame is a piece. */
+  #json: ObjectEnd | undefined;
   /** The service's number of the block that was opened last. */
   #number = 0;
   #nextIndex = 0;
@@ -208,8 +210,10 @@ class FrameRelay implements RelayWriter {
     return { ...frame, index: block.index };
   }
 
-  repeat(text: string): string | undefined {
-    return this.#isVerbatim ? eventFrame(this.#name, text) : undefined;
+  repeat(text: string, said = ''): string | undefined {
+    if (!this.#isVerbatim) return undefined;
+    this.#json?.read(said);
+    return eventFrame(this.#name, text);
   }
 
   end(): string {
@@ -255,7 +259,11 @@ class FrameRelay implements RelayWriter {
   #openFor(frame: JsonObject, number: number): string {
     const delta = isJsonObject(frame.delta) ? frame.delta : {};
     const block = this.#open.get(number);
-    if (typeof delta.partial_json === 'string') block?.json.read(delta.partial_json);
+    this.#json = undefined;
+    if (typeof delta.partial_json === 'string') {
+      this.#json = block?.json;
+      this.#json?.read(delta.partial_json);
+    }
     const opening = OPENINGS.get(delta.type);
     if (opening === undefined || !delta[opening.field]) return '';
     if (block !== undefined && (block.kind === opening.kind || !KNOWN_KINDS.has(block.kind))) {
