@@ -26,21 +26,34 @@ const CLAUDE_CODE: CodingClient = {
       format: 'json',
       folder: { variables: [{ name: 'CLAUDE_CONFIG_DIR' }], home: '.claude' },
       names: ['settings.json'],
-      write: (setUp) => entriesOf(['env'], Object.fromEntries(claudeVariables(setUp))),
+      write: writeClaude,
     },
   ],
   projectFile: {
     format: 'json',
     folder: { home: '.claude' },
     names: ['settings.local.json'],
-    write: (setUp) => entriesOf(['env'], Object.fromEntries(claudeVariables(setUp))),
+    write: writeClaude,
   },
-  launch: (setUp) => ({ variables: claudeVariables(setUp) }),
+  // What its settings set takes the place of variables. Of two such flags, one a person's own, it reads the last.
+  launch: (setUp) => ({
+    variables: claudeVariables(setUp),
+    file: {
+      name: 'settings.json',
+      content: writeSettings('json', writeClaude(setUp)),
+      hand: (path) => ({ args: ['--settings', path] }),
+    },
+  }),
 };
+
+function writeClaude(setUp: SetUp): readonly SettingEntry[] {
+  return entriesOf(['env'], Object.fromEntries(claudeVariables(setUp)));
+}
 
 /**
  * The small model does titles and the like; without its variable Claude Code asks for one of its own. A key that is set
- * elsewhere would be sent beside the token, to this address: empty, it is as if there were none.
+ * elsewhere would be sent beside the token, to this address: empty, it is as if there were none. So is what sends it to
+ * the service of a cloud, past any address.
  */
 function claudeVariables({ address, key, model }: SetUp): readonly Variable[] {
   return [
@@ -49,6 +62,9 @@ function claudeVariables({ address, key, model }: SetUp): readonly Variable[] {
     ['ANTHROPIC_API_KEY', ''],
     ['ANTHROPIC_MODEL', model],
     ['ANTHROPIC_DEFAULT_HAIKU_MODEL', model],
+    ['CLAUDE_CODE_USE_BEDROCK', ''],
+    ['CLAUDE_CODE_USE_VERTEX', ''],
+    ['CLAUDE_CODE_USE_FOUNDRY', ''],
   ];
 }
 

@@ -120,6 +120,7 @@ test('makes none where every word is taken', async () => {
       ANTHROPIC_API_KEY: '',
       ANTHROPIC_MODEL: 'beta-sonnet-4-6',
       ANTHROPIC_DEFAULT_HAIKU_MODEL: 'beta-sonnet-4-6',
+      ...{ CLAUDE_CODE_USE_BEDROCK: '', CLAUDE_CODE_USE_VERTEX: '', CLAUDE_CODE_USE_FOUNDRY: '' },
     },
   });
 });

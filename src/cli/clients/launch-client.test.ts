@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { createFakeTerminal } from '../fake-terminal.test-support.ts';
@@ -9,11 +9,13 @@ let at: TestHome;
 beforeEach(async () => {
   at = await createTestHome();
   mkdirSync(join(at.folder, 'bin'));
-  writeFileSync(join(at.folder, 'bin/gemini'), '', { mode: 0o755 });
+  for (const name of ['claude', 'gemini']) {
+    writeFileSync(join(at.folder, 'bin', name), '', { mode: 0o755 });
+  }
 });
 
-const launch = () =>
-  prepareLaunch(at.context(createFakeTerminal()), { id: 'gemini-cli', args: ['-p'], flags: {} });
+const launch = (id = 'gemini-cli') =>
+  prepareLaunch(at.context(createFakeTerminal()), { id, args: ['-p'], flags: {} });
 
 /** With an address of its own and nothing else said, Gemini CLI knows no way to sign in. */
 test.each([
@@ -42,4 +44,23 @@ test('one that takes a key already keeps its settings and its history', async ()
   expect(args).toEqual(['-m', 'gemini-3-flash', '-p']);
   expect(variables).toMatchObject({ GOOGLE_GEMINI_BASE_URL: at.url, GEMINI_API_KEY: 'any-key' });
   expect(variables).not.toHaveProperty('GEMINI_CLI_HOME');
+});
+
+/** What its settings name as `env` takes the place of the variables of its process; a file it is started with does not. */
+test('Claude Code is launched on the gateway whatever address or cloud its settings name', async () => {
+  const env = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', CLAUDE_CODE_USE_BEDROCK: '1' };
+  at.put('.claude/settings.json', JSON.stringify({ env }));
+  const before = at.snapshot();
+  const { args, variables } = await launch('claude-code');
+  const [flag, file = '', ...others] = args;
+  expect([flag, others]).toEqual(['--settings', ['-p']]);
+  const settings = {
+    ANTHROPIC_BASE_URL: at.url,
+    ANTHROPIC_AUTH_TOKEN: 'any-key',
+    ...{ CLAUDE_CODE_USE_BEDROCK: '', CLAUDE_CODE_USE_VERTEX: '', CLAUDE_CODE_USE_FOUNDRY: '' },
+  };
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ env: settings });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(variables).toMatchObject(settings);
+  expect(at.snapshot()).toEqual(before);
 });
