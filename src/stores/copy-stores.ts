@@ -5,7 +5,16 @@ import { StoreError } from '../accounts/account-store.ts';
 import { told } from '../lib/localized-message.ts';
 import { SUMMED_BY } from '../monitor/usage.ts';
 import { holdsOtherData } from './data-key.ts';
-import { columnOf, type Database, firstOf, insert, put, rowsOf, type Work } from './database.ts';
+import {
+  columnOf,
+  type Database,
+  firstOf,
+  insert,
+  put,
+  rowsOf,
+  runScript,
+  type Work,
+} from './database.ts';
 import type { Tables } from './schema.ts';
 
 /** Where copies were made of: the same when the copy goes on, another for any other data. */
@@ -140,6 +149,8 @@ async function copyTable(
       yield* insert(table, rows);
       yield* noteProgress(next);
       if (isDone) yield* target.database.dialect.continueSequences(table);
+      // Else what reads many rows goes the wrong way until the database looks by itself.
+      if (isDone) yield* runScript(`analyze ${table}`);
     });
     copied += rows.length;
     onProgress({ table, copied, total });

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MigrateStoreOptions, migrateStore } from '../../src/cli/migrate-store.ts';
 import { createAnswer } from '../../src/cli/terminal.ts';
@@ -72,6 +73,11 @@ describe.skipIf(POSTGRES_BIN === undefined)('moving a data folder into PostgreSQ
       expect(await stores.requests.attempts(span)).toEqual(attempts);
     }
     expect(await stores.storedResponses.find('key', 'resp')).toBe('{"kept":true}');
+    const client = new pg.Client(url);
+    await client.connect();
+    const known = `select reltuples as rows from pg_class where relname = 'requests'`;
+    expect((await client.query(known)).rows).toEqual([{ rows: 2500 }]);
+    await client.end();
     await stores.requests.save([recordOf({ id: 'after', at: 1e12 })]);
     expect((await stores.requests.list({}, { limit: 1 })).total).toBe(2501);
     await stores.accounts.insert(newAccount('after'));
