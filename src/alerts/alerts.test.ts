@@ -145,20 +145,30 @@ test('an address that is refused for good is not asked again', async () => {
   alerts.close();
 });
 
+/** Several processes, each with its own time, that tell each other at once. */
+function openGroup() {
+  const listeners: { replica: string; take(told: never): void }[] = [];
+  const group = { leader: 'a' };
+  const join = (replica: string) => {
+    const notices = {
+      tell(_topic: unknown, told: unknown) {
+        for (const other of listeners)
+          if (other.replica !== replica) other.take(structuredClone(told) as never);
+      },
+      listen(_topic: unknown, { take, catchUp }: { take(told: never): void; catchUp(): void }) {
+        listeners.push({ replica, take });
+        catchUp();
+        return () => undefined;
+      },
+    } as unknown as NonNullable<AlertsOptions['notices']>;
+    return open({ notices, isLeading: () => ['all', replica].includes(group.leader) });
+  };
+  return { group, join };
+}
+
 test('only the one that leads tells, and whoever follows it knows what was told', async () => {
-  const listeners: ((told: never) => void)[] = [];
-  const notices = {
-    tell: (_topic: unknown, told: unknown) => {
-      for (const take of listeners) take(structuredClone(told) as never);
-    },
-    listen: (_topic: unknown, { take }: { take: (told: never) => void }) => {
-      listeners.push(take);
-      return () => undefined;
-    },
-  } as unknown as NonNullable<AlertsOptions['notices']>;
-  let leader = 'a';
-  const a = open({ notices, isLeading: () => leader === 'a' });
-  const b = open({ notices, isLeading: () => leader === 'b' });
+  const { group, join } = openGroup();
+  const [a, b] = [join('a'), join('b')];
   a.bench.held = [OUT];
   b.bench.held = [OUT];
   for (let nth = 0; nth < 8; nth += 1) {
@@ -167,12 +177,53 @@ test('only the one that leads tells, and whoever follows it knows what was told'
   }
   expect([a.sent.length, b.sent.length]).toEqual([1, 0]);
   expect(b.alerts.deliveries()).toHaveLength(1);
-  leader = 'b';
-  b.bench.held = [];
-  await b.clock.advance(2 * MINUTE);
-  expect(b.sent).toMatchObject([{ body: { alerts: [{ status: 'resolved' }] } }]);
-  a.alerts.close();
-  b.alerts.close();
+  const c = join('c');
+  for (const late of [b, c]) {
+    group.leader = late === b ? 'b' : 'c';
+    late.bench.held = [OUT];
+    await late.clock.advance(5 * MINUTE);
+    expect(late.sent).toEqual([]);
+  }
+  c.bench.held = [];
+  await c.clock.advance(2 * MINUTE);
+  expect(c.sent).toMatchObject([{ body: { alerts: [{ status: 'resolved' }] } }]);
+  for (const { alerts } of [a, b, c]) alerts.close();
+});
+
+test('where all lead, as nobody can say who does, what one told the others do not', async () => {
+  const { group, join } = openGroup();
+  const [a, b] = [join('a'), join('b')];
+  group.leader = 'all';
+  for (const held of [[OUT], []]) {
+    for (const { bench } of [a, b]) bench.held = held;
+    for (let nth = 0; nth < 8; nth += 1) {
+      await a.clock.advance(15_000);
+      await b.clock.advance(15_000);
+    }
+    group.leader = 'b';
+  }
+  expect([a.sent.length, b.sent]).toMatchObject([
+    1,
+    [{ body: { alerts: [{ status: 'resolved' }] } }],
+  ]);
+  for (const { alerts } of [a, b]) alerts.close();
+});
+
+test('what the one that leads could not deliver is told by the next, and not twice', async () => {
+  const { group, join } = openGroup();
+  const [a, b] = [join('a'), join('b')];
+  for (const { bench } of [a, b]) bench.held = [OUT];
+  a.statuses.push(503, 503, 503, 503);
+  for (const { clock } of [b, a]) await clock.advance(2 * MINUTE);
+  expect(a.sent.length).toBeGreaterThan(1);
+  const tries = a.sent.length;
+  group.leader = 'b';
+  await b.clock.advance(15_000);
+  expect(b.sent).toMatchObject([{ body: { alerts: [{ status: 'firing', kind: 'account-out' }] } }]);
+  await a.clock.advance(20 * MINUTE);
+  await b.clock.advance(20 * MINUTE);
+  expect([a.sent.length, b.sent.length]).toEqual([tries, 1]);
+  for (const { alerts } of [a, b]) alerts.close();
 });
 
 test('a test is sent at once and says how it went', async () => {

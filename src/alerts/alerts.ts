@@ -69,6 +69,8 @@ interface State {
 interface AlertsNotice {
   readonly states?: readonly (readonly [string, State])[];
   readonly delivery?: Delivery;
+  /** By who begins, or may have missed some. */
+  readonly isAsked?: true;
 }
 
 const TOPIC: Topic<AlertsNotice> = { name: 'alerts 1' };
@@ -79,7 +81,7 @@ const RANKS = { info: 0, warning: 1, error: 2 } as const;
 
 export type Alerts = ReturnType<typeof createAlerts>;
 
-/** Runs until `close`; what is being retried then is not told. */
+/** Runs until `close`; what is being retried then is told by the one that leads next, if there is one. */
 export function createAlerts(options: AlertsOptions) {
   const { clock, settings, notices, isLeading = () => true } = options;
   let states = new Map<string, State>();
@@ -90,15 +92,35 @@ export function createAlerts(options: AlertsOptions) {
     deliveries.unshift(delivery);
     deliveries.length = Math.min(deliveries.length, KEPT_DELIVERIES);
   };
+  /** As the others know them: who leads next tells what was not delivered by then. */
+  let shared: NonNullable<AlertsNotice['states']> = [];
+  const share = (): void => {
+    if (courier.isIdle()) shared = [...states];
+    if (isLeading()) notices?.tell(TOPIC, { states: shared });
+  };
+  /** Where nobody can say who leads, all do: what one of them told the others need not. */
+  const noteTold = (told: AlertsNotice['states'] = []): void => {
+    for (const [key, { toldAt }] of told) {
+      const own = states.get(key);
+      if (own !== undefined && toldAt !== undefined) states.set(key, { ...own, toldAt });
+    }
+  };
   const unlisten = notices?.listen(TOPIC, {
-    take({ states: told, delivery }) {
-      if (told !== undefined && !isLeading()) states = new Map(told);
+    take({ states: told, delivery, isAsked }) {
+      if (isLeading()) noteTold(told);
+      else if (told !== undefined) {
+        shared = told;
+        states = new Map(told);
+      }
       if (delivery !== undefined) note(delivery);
+      if (isAsked === true) share();
     },
+    catchUp: () => notices.tell(TOPIC, { isAsked: true }),
   });
   const courier = createCourier(options, (delivery) => {
     note(delivery);
     notices?.tell(TOPIC, { delivery });
+    share();
   });
   const firing = (): readonly Alert[] =>
     [...states.values()]
@@ -109,7 +131,6 @@ export function createAlerts(options: AlertsOptions) {
     const { channels, holdMs, repeatMs } = settings();
     const step = nextStates(states, options.conditions(), { now: clock.now(), holdMs, repeatMs });
     states = step.states;
-    notices?.tell(TOPIC, { states: [...states] });
     for (const [name, channel] of Object.entries(channels)) {
       const isAdded = known?.has(channel.webhook) === false;
       const wanted = (isAdded ? firing() : step.alerts).filter(
@@ -118,6 +139,7 @@ export function createAlerts(options: AlertsOptions) {
       if (wanted.length > 0) courier.send(name, channel, wanted);
     }
     known = new Set(Object.values(channels).map(({ webhook }) => webhook));
+    share();
   };
   let timer: Timer;
   const schedule = (): void => {
@@ -196,10 +218,11 @@ const TEST: Omit<Alert, 'since'> = {
 
 /** Sends, and tries again at longer and longer intervals. */
 function createCourier(
-  { clock, post, gateway, hide, log }: AlertsOptions,
+  { clock, isLeading = () => true, post, gateway, hide, log }: AlertsOptions,
   onDelivery: (delivery: Delivery) => void,
 ) {
   const timers = new Set<Timer>();
+  let open = 0;
   const attempt = async (
     name: string,
     { webhook, format }: Channel,
@@ -233,6 +256,7 @@ function createCourier(
     const found = await attempt(name, channel, alerts, tries);
     const waitMs = found.outcome === 'retried' ? RETRIES_MS[tries - 1] : undefined;
     const isGivenUp = found.outcome !== 'delivered' && waitMs === undefined;
+    if (waitMs === undefined) open -= 1;
     onDelivery(isGivenUp ? { ...found, outcome: 'failed' } : found);
     if (isGivenUp) {
       const { status, fault, kinds } = found;
@@ -241,13 +265,17 @@ function createCourier(
     if (waitMs === undefined) return;
     const timer = clock.startTimer(waitMs, () => {
       timers.delete(timer);
-      void send(name, channel, alerts, tries + 1);
+      if (isLeading()) void send(name, channel, alerts, tries + 1);
+      else open -= 1;
     });
     timers.add(timer);
   };
   return {
-    send: (name: string, channel: Channel, alerts: readonly Alert[]): void =>
-      void send(name, channel, alerts),
+    isIdle: (): boolean => open === 0,
+    send(name: string, channel: Channel, alerts: readonly Alert[]): void {
+      open += 1;
+      void send(name, channel, alerts);
+    },
     async test(name: string, channel: Channel): Promise<Delivery> {
       const found = await attempt(name, channel, [{ ...TEST, since: clock.now() }], 1);
       const delivery =
