@@ -1,12 +1,17 @@
 // A gateway under load is backed up, and another goes on from the backup.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCommand } from '../../src/cli/run-command.test-support.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
+import { openDatabase } from '../../src/stores/sqlite/open-database.ts';
+import { createTestVault } from '../support/database.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { startGateway } from '../support/gateway-process.ts';
+import { GATEWAY_MAIN, runProgram } from '../support/run-program.ts';
+import { makeTestFolder } from '../support/test-folder.ts';
 
 const PASSWORD = 'the-console-password';
 const KNOWN = 20;
@@ -49,6 +54,26 @@ test('a backup under load is whole: keys, settings and every record from before 
   });
   expect(await second.stop()).toBe(0);
   rmSync(folder, { recursive: true, force: true });
+});
+
+test('a backup goes from one program to another, and opens with the key that the gateway will use', async () => {
+  const folder = makeTestFolder('isthmus-piped-backup');
+  const key = 'a-key-of-the-tests-long-enough';
+  writeFileSync(join(folder, 'secret.key'), key);
+  const path = join(folder, 'isthmus.db');
+  const vault = createTestVault(key);
+  await (await openDatabase({ path, vault, clock: createFakeClock() })).close();
+  const isthmus = `"${process.execPath}" "${GATEWAY_MAIN}"`;
+  const copy = (name: string, flag: string, secretKey: string): Promise<string> => {
+    const made = `${isthmus} backup - ${flag} --data-dir "${folder}"`;
+    const put = `${isthmus} restore - --data-dir "${join(folder, name)}"`;
+    return runProgram('sh', ['-c', `${made} | ISTHMUS_SECRET_KEY="${secretKey}" ${put}`]);
+  };
+  await copy('copy', '--without-secret-key', key);
+  expect(existsSync(join(folder, 'copy', 'isthmus.db'))).toBe(true);
+  await expect(copy('other', '--plain', `another-${key}`)).rejects.toThrow(
+    'ISTHMUS_SECRET_KEY is another key than the one of the backup. Unset it: the backup holds its own.',
+  );
 });
 
 async function admin(
