@@ -102,6 +102,25 @@ test('a refresh token is proven by the import, and the rest of what was said is 
   expect(admin.fakes.imported).toMatchObject([{ upstreamId: 'main' }]);
 });
 
+test('a key file of a service account is imported whole, as it was downloaded', async () => {
+  const serviceAccount = {
+    ...{ type: 'service_account', project_id: 'p', private_key_id: '1', private_key: 'PEM' },
+    ...{ client_email: 'a@p.example', client_id: '7', universe_domain: 'provider.example' },
+  };
+  const add = (more: JsonObject) =>
+    admin.call('POST', '/api/accounts', {
+      body: { upstream: 'main', kind: 'service-account', ...more },
+    });
+  expect(await add({ serviceAccount, notes: 'Ours' })).toMatchObject({
+    ...{ status: 201, body: { notes: 'Ours' } },
+  });
+  expect(admin.fakes.imported).toMatchObject([{ text: JSON.stringify(serviceAccount) }]);
+  expect(await add({})).toMatchObject({
+    status: 400,
+    body: { error: { field: 'serviceAccount' } },
+  });
+});
+
 test('a name of which nothing can be seen is refused in words', async () => {
   const { record } = await addTo(admin, { label: 'seen' });
   const path = `/api/accounts/${record.id}`;

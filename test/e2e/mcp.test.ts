@@ -185,6 +185,31 @@ test('a stream that is listened to ends when the gateway does, and holds nothing
   expect(await text).toContain('list_changed');
 });
 
+test('a stream that is listened to goes on through other changes, and not once its service is off', async () => {
+  const app = await start();
+  const opened = Promise.withResolvers<(text: string) => void>();
+  app.provider.script.fault = ({ method }, response) => {
+    if (method !== 'GET') return false;
+    beginEvents(response);
+    opened.resolve((text) => void response.write(`data: ${text}\n\n`));
+    return true;
+  };
+  const headers = { authorization: `Bearer ${KEY}`, accept: 'text/event-stream' };
+  const response = fetch(app.url + SEARCH, { headers });
+  const tell = await opened.promise;
+  tell('one');
+  const reader = (await response).body?.pipeThrough(new TextDecoderStream()).getReader();
+  const next = async () => (await reader?.read())?.value;
+  expect(await next()).toContain('one');
+  const more = { models: { haiku: 'another' } };
+  await app.editConfig({ proxy: { extprov: settingsOf(app.provider, more) } });
+  tell('two');
+  expect(await next()).toContain('two');
+  await app.editConfig({ proxy: { extprov: settingsOf(app.provider, { enabled: false }) } });
+  tell('three');
+  await expect(next()).rejects.toThrow();
+});
+
 test('a call whose stream is cut goes on where it was: the client asks for the rest by the last event', async () => {
   const app = await start();
   app.provider.script.fault = ({ body }, response) => {
@@ -300,6 +325,7 @@ test('the models of a key say which services it may use, and its requests are co
   const named = await keys.create({ name: 'one', allowedModels: ['claude-*'] });
   const headers = { authorization: `Bearer ${named.secret}` };
   expect(await refusal(app, SEARCH, { headers })).toMatch(/^403 .*mcp\/web_search/);
+  expect((await fetch(app.url + SEARCH, { headers })).status).toBe(403);
   const slow = await keys.create({
     name: 'two',
     allowedModels: ['mcp/web_search'],
