@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { contextOf, requestOf, user } from '../../../test/support/canonical.ts';
 import type { Heard } from '../../canonical/event.ts';
+import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { OPENAI } from './encode.test-support.ts';
 import { encodeMedia, MediaDecoder } from './media.ts';
+import type { MediaModel } from './profiles.ts';
 
 const PNG = 'iVBORw0KGgo=';
 const CONTEXT = {
@@ -39,6 +41,25 @@ test.each(['@@@@', '<html>', 'data:image/png;base64,@@'])(
   },
 );
 
+test('an answer that never came, breaks off or tells of a fault is none', () => {
+  const faultsOf = (...frames: readonly JsonObject[]) => {
+    const body = { endpoint: 'audio/transcriptions' };
+    const decoder = new MediaDecoder({ ...CONTEXT, body }, () => 0);
+    const events = [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()];
+    return events.flatMap((event) => (event.kind === 'error' ? event.error.failure?.kind : []));
+  };
+  const delta = { type: 'transcript.text.delta', delta: 'Ho' };
+  expect(faultsOf()).toEqual(['path']);
+  expect(faultsOf(delta)).toEqual(['path']);
+  expect(faultsOf({ type: 'error', error: { type: 'server_error', message: 'x' } })).toEqual([
+    'path',
+  ]);
+  expect(faultsOf(delta, { error: { code: 'rate_limit_exceeded', message: 'x' } }, delta)).toEqual([
+    'rate-limited',
+  ]);
+  expect(faultsOf(delta, { type: 'transcript.text.done', text: 'Hoi' })).toEqual([]);
+});
+
 test.each<[string, JsonObject]>([
   ['a whole answer', { data: [{ b64_json: PNG, revised_prompt: 'A red boat at dawn' }] }],
   [
@@ -73,8 +94,6 @@ test.each<[JsonObject, Heard | undefined]>([
 });
 
 test('how a recording is cut goes to the endpoint', () => {
-  const source = { kind: 'base64', base64: 'AAAA' } as const;
-  const sound = { kind: 'media', modality: 'audio', mediaType: 'audio/wav', source } as const;
   const nothing = { languages: [], keywords: [], times: 'nothing' } as const;
   const request = requestOf({
     turns: [user(sound)],
@@ -97,3 +116,107 @@ test.each(['nova', { id: 'voice_1' }])(
     expect(model && encodeMedia(request, model, target)).toMatchObject({ voice });
   },
 );
+const source = { kind: 'base64', base64: 'AAAA' } as const;
+const sound = { kind: 'media', modality: 'audio', mediaType: 'audio/wav', source } as const;
+const picture = { kind: 'media', modality: 'image', mediaType: 'image/png', source } as const;
+const IMAGES: Extract<MediaModel, { kind: 'images' }>['traits'] = {
+  ...{ names: [], sizes: ['1024x1024', '1536x1024'], qualities: ['low', 'high'], details: [] },
+  ...{ takesFormat: true, edits: true, streams: true },
+};
+const SOUNDS: Extract<MediaModel, { kind: 'transcriptions' }>['traits'] = {
+  ...{ names: [], tellsTimes: true, translates: true, streams: false },
+  ...{ takesLists: false, takesChunking: false },
+};
+const SPEECH: Extract<MediaModel, { kind: 'speech' }>['traits'] = {
+  ...{ names: [], format: 'pcm', voice: 'alloy', takesInstructions: false, streams: false },
+};
+
+function encoded(model: MediaModel, change: Partial<CanonicalRequest>) {
+  const context = contextOf();
+  const body = encodeMedia(requestOf(change), model, {
+    ...{ ...context, modelId: 'm', usesPlaceholders: false },
+  });
+  return { body, notes: context.receipt.entries.map(({ action, path }) => `${action} ${path}`) };
+}
+
+test.each<[string, Partial<typeof IMAGES>, Partial<CanonicalRequest>, JsonObject, string[]]>([
+  [
+    'in a size and a quality of its own',
+    { sizes: 'none', qualities: [] },
+    { image: { aspectRatio: '16:9', quality: 'hd' } },
+    {},
+    ['dropped size', 'dropped quality'],
+  ],
+  [
+    'in the size and quality nearest to what is asked for',
+    {},
+    { image: { aspectRatio: '16:9', quality: 'standard' } },
+    { size: '1536x1024', quality: 'low' },
+    ['approximated size', 'approximated quality'],
+  ],
+  ['at once', { streams: false }, { imageDrafts: 2 }, {}, ['dropped partial_images']],
+  [
+    'whatever else only conversations know',
+    {},
+    { sampling: { temperature: 1, topK: 3, seed: 4 }, maxOutputTokens: 5 },
+    {},
+    ['dropped temperature', 'dropped top_k', 'dropped seed', 'dropped max_tokens'],
+  ],
+])('a model that draws is asked to do so %s', (_how, traits, change, fields, notes) => {
+  const model = { kind: 'images', traits: { ...IMAGES, ...traits } } as const;
+  const made = encoded(model, { turns: [user('A cat')], ...change });
+  const asked = { endpoint: 'images/generations', model: 'm', prompt: 'A cat' };
+  expect(made.body).toEqual({ ...asked, response_format: 'b64_json', ...fields });
+  expect(made.notes).toEqual(notes);
+});
+
+test.each<[string, Partial<typeof SOUNDS>, object, JsonObject, string[]]>([
+  [
+    'the first language and all words in the prompt',
+    {},
+    { languages: ['de', 'nl'], keywords: ['Ada', 'Bob'], prompt: 'A call.' },
+    { language: 'de', prompt: 'A call.\nAda, Bob' },
+    ['approximated languages'],
+  ],
+  [
+    'each in a field of its own',
+    { takesLists: true },
+    { languages: ['de', 'nl'], keywords: ['Ada'], prompt: 'A call.' },
+    { languages: ['de', 'nl'], keywords: ['Ada'], prompt: 'A call.' },
+    [],
+  ],
+  ['one language as such', { takesLists: true }, { languages: ['de'] }, { language: 'de' }, []],
+  [
+    'no language for a translation',
+    {},
+    { task: 'translate', languages: ['de'] },
+    { endpoint: 'audio/translations' },
+    ['dropped language'],
+  ],
+])('what may be heard is told to a model that writes it down: %s', (...given) => {
+  const [, traits, hints, fields, notes] = given;
+  const model = { kind: 'transcriptions', traits: { ...SOUNDS, ...traits } } as const;
+  const nothing = { languages: [], keywords: [], times: 'nothing', task: 'transcribe' } as const;
+  const made = encoded(model, {
+    ...{ turns: [user(sound)], transcription: { ...nothing, ...hints } },
+    sampling: { temperature: 0 },
+  });
+  const asked = { endpoint: 'audio/transcriptions', model: 'm', response_format: 'json' };
+  const file = 'data:audio/wav;base64,AAAA';
+  expect(made.body).toEqual({ ...asked, file, temperature: 0, ...fields });
+  expect(made.notes).toEqual(notes);
+});
+
+test.each<[MediaModel, Partial<CanonicalRequest>, string]>([
+  [{ kind: 'images', traits: IMAGES }, { turns: [user(' ')] }, 'say what to draw'],
+  [
+    { kind: 'images', traits: { ...IMAGES, edits: false } },
+    { turns: [user('Redder', picture)] },
+    'draws from words alone',
+  ],
+  [{ kind: 'images', traits: IMAGES }, { cachedContent: 'c' }, 'cached_content: '],
+  [{ kind: 'transcriptions', traits: SOUNDS }, { turns: [user('Hi')] }, 'send one'],
+  [{ kind: 'speech', traits: SPEECH }, { turns: [user(' ')] }, 'send the text to speak'],
+])('$kind: what such a model cannot do is refused in words', (model, change, why) => {
+  expect(() => encoded(model, change)).toThrow(why);
+});
