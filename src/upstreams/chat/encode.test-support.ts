@@ -24,16 +24,18 @@ interface Aim {
   readonly recall?: SignatureRecall;
   readonly signatures?: SignatureSource;
   readonly variant?: Partial<PatchTarget['variant']>;
+  readonly thinkingMode?: PatchTarget['thinkingMode'];
 }
 
 export const OPENAI = createOpenAiProfile();
 
 function targetOf(aim: Aim): PatchTarget {
-  const { profile = OPENAI, modelId = 'gpt-4o', recall, signatures, variant } = aim;
+  const { profile = OPENAI, modelId = 'gpt-4o', recall, signatures, variant, thinkingMode } = aim;
   return {
     ...contextOf(recall === undefined ? {} : { recall }),
     variant: { webSearch: false, ...variant },
     ...(signatures === undefined ? {} : { signatures }),
+    ...(thinkingMode === undefined ? {} : { thinkingMode }),
     modelId,
     capabilities: capabilitiesOf(profile, modelId),
     usesPlaceholders: false,

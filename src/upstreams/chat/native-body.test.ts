@@ -7,6 +7,7 @@ import { createCompatibleProfile, type QuirkPreset } from './profiles.ts';
 
 const like = (quirks: QuirkPreset) =>
   createCompatibleProfile({ baseUrl: 'http://127.0.0.1:1/v1', quirks });
+const FUNCTION = { type: 'function', function: { name: 'f' } };
 const unnamed = createCompatibleProfile({ baseUrl: 'http://127.0.0.1:1/v1' });
 
 test('a body goes up as it came, but for the model', () => {
@@ -78,6 +79,19 @@ test('what the name asks for and the upstream does not have is told', () => {
     const { body, notes } = patched({}, { variant });
     expect([Object.keys(body).sort(), notes]).toEqual([['messages', 'model'], ['dropped model']]);
   }
+});
+
+test('a search that the name asks for waits for a request that rules none out', () => {
+  const aim = { modelId: 'gpt-4o-search-preview', variant: { webSearch: true } };
+  const { body, notes } = patched({ tool_choice: 'none', tools: [FUNCTION] }, aim);
+  expect([body.web_search_options, notes]).toEqual([undefined, ['dropped model']]);
+});
+
+test("the operator's amount of thinking wins over that of the body", () => {
+  const thinkingMode = { kind: 'custom', tokens: 24_576 } as const;
+  const { body, notes } = patched({ reasoning_effort: 'low' }, { modelId: 'gpt-5', thinkingMode });
+  expect(body.reasoning_effort).toBe('high');
+  expect(notes).toContain('approximated reasoning_effort');
 });
 
 test('marks up to where the prompt is cached go where they are taken', () => {
@@ -539,6 +553,9 @@ test('tools without a name and of other kinds are left out, and names made accep
     // Nothing holds the calls of the first function to its schema.
     'approximated tool_choice',
   ]);
+  const named = { type: 'function', function: { name: 'a.b' } };
+  const chosen = patched({ tools: [named], tool_choice: named }).body;
+  expect(chosen.tool_choice).toEqual({ type: 'function', function: { name: accepted } });
 });
 
 test.each([{}, { name: '' }])('a request whose only tool is %j is refused', (declared) => {
