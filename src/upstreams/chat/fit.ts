@@ -235,16 +235,12 @@ function fitFormat(body: JsonObject, context: FitContext): void {
       return;
     }
     tellFormat(body, { kind: 'json-schema', schema }, context);
-    if (responseFormat === 'none') delete body.response_format;
-    else body.response_format = { type: 'json_object' };
+    body.response_format = { type: 'json_object' };
     return;
   }
   if (responseFormat === 'schema-alone') {
     const json_schema = { name: 'answer', schema: { type: 'object' } };
     body.response_format = { type: 'json_schema', json_schema };
-  } else if (responseFormat === 'none') {
-    tellFormat(body, { kind: 'json' }, context);
-    delete body.response_format;
   } else if (!/json/i.test(JSON.stringify(body.messages))) {
     // The wire refuses the format where no message speaks of JSON.
     tellFormat(body, { kind: 'json' }, context);

@@ -68,7 +68,7 @@ export function capabilitiesOf(
     takesSystemTurns: quirks.takesSystemTurns,
     takesSerialCalls: takesParallelToolCalls,
     searchWithFunctions: true,
-    outputFormats: quirks.responseFormat === 'none' ? 'nowhere' : 'everywhere',
+    outputFormats: 'everywhere',
     takesJsonSchema: true,
     mediaInFunctionResponse: false,
     severalAnswers: quirks.takesChoices,

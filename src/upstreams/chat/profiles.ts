@@ -90,12 +90,7 @@ export interface ChatQuirks {
    * The most it takes; `schema-alone` is `json_schema` without `json_object`, and `object-schema` a schema beside
    * `json_object`.
    */
-  readonly responseFormat:
-    | 'json-schema'
-    | 'schema-alone'
-    | 'object-schema'
-    | 'json-object'
-    | 'none';
+  readonly responseFormat: 'json-schema' | 'schema-alone' | 'object-schema' | 'json-object';
   readonly takesParallelToolCalls: boolean;
   /** Whether a choice may be limited to some of the tools; else only those are offered. */
   readonly takesAllowedTools: boolean;
