@@ -252,6 +252,10 @@ test('a search that the model does not run is told at the tool that asked for it
     body: { web_search_options: {} },
     notes: [],
   });
+  const placed = asked({ tools: [{ kind: 'web-search', userLocation: { city: 'Oslo' } }] });
+  expect(made(placed, { modelId: 'gpt-4o-search-preview' }).body.web_search_options).toEqual({
+    user_location: { type: 'approximate', approximate: { city: 'Oslo' } },
+  });
   const { body, notes } = made(search, { modelId: 'gpt-4.1' });
   expect(body.web_search_options).toBeUndefined();
   expect(notes).toEqual(['dropped tools[2].googleSearch']);
@@ -550,13 +554,23 @@ test('formats go up as schemas, as JSON, or in words', () => {
   });
   const list = asked({ outputFormat: { kind: 'json-schema', schema: { type: 'array' } } });
   expect(made(list).body.response_format).toBeUndefined();
-  const bare = made(asked({ outputFormat: { kind: 'json' } }));
-  expect(JSON.stringify(bare.body.messages)).toContain('JSON');
+  const bare = made(asked({ outputFormat: { kind: 'json' }, system: [text('Be brief.')] }));
+  expect(bare.body.messages).toMatchObject([
+    { role: 'system', content: expect.stringMatching(/^Be brief\.\n\n.*JSON/s) },
+    { role: 'user' },
+  ]);
   expect(
     made(asked({ outputFormat: { kind: 'json' } }), { profile: like('lm-studio') }).body,
   ).toMatchObject({
     response_format: { type: 'json_schema' },
   });
+});
+
+test.each<[Partial<CanonicalRequest>, string]>([
+  [{ cachedContent: 'caches/1' }, 'cached_content: the cache of another upstream'],
+  [{ mustDraw: true }, 'tool_choice demands a picture'],
+])('what no words can stand for is refused: %j', (change, why) => {
+  expect(() => made(asked(change))).toThrow(why);
 });
 
 test('media go up where the upstream takes them, and are told to be missing where not', () => {
