@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import type { CanonicalEvent, GroundingEvent } from '../../../canonical/event.ts';
-import { createHold } from './write-events.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import { objectOf } from '../../../lib/read-values.ts';
+import type { ReplyContext } from '../../protocol.ts';
+import { createContext, framesOf, read } from './responses.test-support.ts';
+import { ResponsesWriter } from './write-events.ts';
 
 const start = (index: number, kind: 'text' | 'thinking'): CanonicalEvent => ({
   kind: 'block-start',
@@ -29,27 +33,44 @@ const grounding: GroundingEvent = {
 };
 const finish: CanonicalEvent = { kind: 'finish', choices: [{ choice: 0, reason: 'stop' }] };
 
-/** What comes out after each event. */
-function pass(events: readonly CanonicalEvent[]): (readonly string[])[] {
-  const hold = createHold({ drafts: 0, mayCite: true }, {});
-  return events.map((event) => (hold?.(event) ?? []).map(({ kind }) => kind));
+/** The items that begin after each event; `…` where a text goes on. */
+function pass(
+  events: readonly CanonicalEvent[],
+  context: Partial<ReplyContext> = {},
+  tools: readonly JsonObject[] = [{ type: 'web_search' }],
+): (readonly string[])[] {
+  const { settings } = read({ input: 'x', tools: [...tools] });
+  const writer = new ResponsesWriter({ ...createContext(), ...context }, settings);
+  return events.map((event) =>
+    framesOf(writer.write(event)).flatMap(({ type, item }) => {
+      if (type === 'response.output_text.delta') return '…';
+      return type === 'response.output_item.added' ? `${objectOf(item)?.type}` : [];
+    }),
+  );
 }
 
 test('text goes through as it comes, also in several blocks', () => {
   const events = [start(0, 'thinking'), start(1, 'text'), words(1), close(1), start(2, 'text')];
-  expect(pass(events)).toEqual(events.map(({ kind }) => [kind]));
+  expect(pass([...events, words(2)])).toEqual([['reasoning'], ['message'], ['…'], [], [], ['…']]);
 });
 
 test('what would close the message waits for the citations', () => {
   expect(pass([start(0, 'text'), words(0), close(0), call, close(1), grounding, finish])).toEqual([
-    ['block-start'],
-    ['block-delta'],
-    ['block-end'],
-    [],
-    [],
-    ['grounding', 'block-start', 'block-end'],
-    ['finish'],
+    ...[['message'], ['…'], [], [], []],
+    ...[['web_search_call', 'function_call'], []],
   ]);
+});
+
+test('answers wait for citations when the request or the model’s name asks for a search', () => {
+  const events = [start(0, 'text'), call, finish];
+  const [atOnce, late] = [
+    [['message'], ['function_call'], []],
+    [['message'], [], ['function_call']],
+  ];
+  expect(pass(events)).toEqual(late);
+  expect(pass(events, {}, [])).toEqual(atOnce);
+  expect(pass(events, { isSearchNamed: true }, [])).toEqual(late);
+  expect(pass(events, { isSearchNamed: false }, [])).toEqual(atOnce);
 });
 
 test('a message that begins with code waits as one that begins with text', () => {
@@ -60,31 +81,20 @@ test('a message that begins with code waits as one that begins with text', () =>
     block: { kind: 'code', language: 'python', code: 'print(1)' },
   };
   expect(pass([code, close(0), call, close(1), grounding]).slice(2)).toEqual([
-    [],
-    [],
-    ['grounding', 'block-start', 'block-end'],
+    ...[[], [], ['web_search_call', 'function_call']],
   ]);
-});
-
-test('an answer that ends without citations loses nothing', () => {
-  expect(pass([start(0, 'text'), call, finish]).at(-1)).toEqual(['block-start', 'finish']);
 });
 
 test('citations known beforehand hold nothing back', () => {
   expect(pass([grounding, start(0, 'text'), call])).toEqual([
-    ['grounding'],
-    ['block-start'],
-    ['block-start'],
+    ...[[], ['web_search_call', 'message'], ['function_call']],
   ]);
 });
 
 test('a search known beforehand without what it found holds no less back', () => {
   const early: CanonicalEvent = { ...grounding, isEarly: true };
   expect(pass([early, start(0, 'text'), close(0), call, grounding])).toEqual([
-    ['grounding'],
-    ['block-start'],
-    ['block-end'],
-    [],
-    ['grounding', 'block-start'],
+    ...[[], ['web_search_call', 'message'], [], []],
+    ['function_call'],
   ]);
 });

@@ -690,7 +690,7 @@ function bytesOf(event: CanonicalEvent, { showsThoughts }: ResponseSettings): nu
 type Hold = (event: CanonicalEvent) => readonly CanonicalEvent[];
 
 /** Undefined where nothing waits. */
-export function createHold(
+function createHold(
   { drafts, mayCite }: Pick<ResponseSettings, 'drafts' | 'mayCite'>,
   { isSearchNamed = false }: Pick<ReplyContext, 'isSearchNamed'>,
 ): Hold | undefined {
