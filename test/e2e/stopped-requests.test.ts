@@ -94,6 +94,18 @@ describe('a request that an operator stops', () => {
     expect((await api('POST', '/api/running-requests/nobody-1/stop')).status).toBe(404);
   });
 
+  test('ends where an operator sent it again', async () => {
+    const { requests } = await api('GET', '/api/requests?status=cancelled&protocol=chat');
+    const [recorded] = Array.isArray(requests) ? requests.filter(isJsonObject) : [];
+    const replay = fetch(`${gateway.url}/api/requests/${recorded?.id}/replay`, {
+      ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' },
+    });
+    await stopRunning('account');
+    const text = 'An operator of this gateway stopped the request.';
+    expect(parseJson(await (await replay).text())).toMatchObject({ status: 403, text });
+    expect((await findRunning()).id).toBeUndefined();
+  });
+
   test('fails as a response when it was made in the background', async () => {
     const asked = await fetch(`${gateway.url}/v1/responses`, {
       method: 'POST',
