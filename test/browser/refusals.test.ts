@@ -251,7 +251,15 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
       await refuse(page, ['GET', /api\/upstreams$/], 400),
       await refuse(page, ['GET', /config\/(auth|ip_filter)$/], 400),
     ];
-    const places = ['/accounts?add=key', '/security', '/security?tab=addresses'] as const;
+    const key = page.getByRole('dialog').getByLabel('Key', { exact: true });
+    const slow = await hold(page, ['GET', /api\/upstreams$/]);
+    await page.goto(`${console.url}/accounts?add=key`);
+    await key.fill('typed before the answer');
+    await slow.release();
+    await page.getByRole('alert').getByText(REFUSAL).first().waitFor();
+    expect(await key.inputValue()).toBe('typed before the answer');
+    await key.fill('');
+    const places = ['/security', '/security?tab=addresses'] as const;
     for (const place of places) {
       await page.goto(console.url + place);
       await page.getByRole('alert').getByText(REFUSAL).first().waitFor();

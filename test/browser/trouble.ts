@@ -52,7 +52,7 @@ export async function hold(page: Page, kind: Kind): Promise<Held> {
       }),
     async release() {
       isReleased = true;
-      await Promise.all(held.splice(0).map((route) => route.continue()));
+      await Promise.all(held.splice(0).map((route) => route.fallback()));
     },
   };
 }

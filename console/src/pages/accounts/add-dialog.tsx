@@ -53,9 +53,11 @@ export function AddDialog({ way, again, onWay, onClose }: AddDialogProps) {
       title={title}
       closeOnClickOutside={false}
     >
-      {data === undefined && error !== null ? (
+      {/* Above the form: somebody may type in it by then. */}
+      {data === undefined && error !== null && (
         <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
-      ) : again !== undefined ? (
+      )}
+      {again !== undefined ? (
         <SignInFlow key={again.id} {...form} again={again} />
       ) : (
         <Tabs
