@@ -217,8 +217,13 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await target.fill('');
     await target.press('Enter');
     await page.getByText('Choose the model it maps to.').waitFor();
-    await target.fill('alpha-3-flash');
+    // What is chosen is saved, and not first what was typed to find it.
+    const saved = page.waitForRequest((one) => one.method() === 'PATCH');
+    await target.fill('alpha-3-flas');
+    await page.getByRole('option', { name: 'alpha-3-flash', exact: true }).waitFor();
+    await target.press('ArrowDown');
     await target.press('Enter');
+    expect((await saved).postDataJSON()).toEqual({ 'house-model': 'alpha-3-flash' });
     const changed = page.getByRole('alert').filter({ hasText: 'now maps to alpha-3-flash' });
     await changed.waitFor();
     expect(await targetOf('house-model')).toBe('alpha-3-flash');

@@ -30,7 +30,8 @@ export function ModelInput(props: ModelInputProps) {
   const models = (data?.models ?? []).filter(({ id, target }) => target === id).map(({ id }) => id);
   const names = useSuggestions(models, { value, takesTargets });
   const onKey = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter' && onCommit !== undefined) onCommit(value);
+    // What is chosen from the list is not what was typed to find it.
+    if (event.key === 'Enter' && !event.defaultPrevented) onCommit?.(value);
     if (event.key === 'Escape') onCancel?.();
   };
   return (
@@ -48,7 +49,8 @@ export function ModelInput(props: ModelInputProps) {
       onChange={onChange}
       onOptionSubmit={(chosen) => onCommit?.(chosen)}
       onBlur={() => onCommit?.(value)}
-      onKeyDown={onKey}
+      // Around the field: the list has its turn first.
+      wrapperProps={{ onKeyDown: onKey }}
     />
   );
 }
