@@ -71,6 +71,12 @@ export const isWithheld = (error: unknown): boolean =>
 
 const WITHHELD = 'password-withheld';
 
+/** An answer that is none of the gateway's. */
+export const isForeign = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.code === FOREIGN;
+
+const FOREIGN = 'foreign';
+
 /** What the gateway says of a revision that is no longer the last. */
 export function staleError(): ApiError {
   return new ApiError({ status: 412, code: 'stale', message: 'It was changed meanwhile.' });
@@ -150,7 +156,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
     return await fetch(path, init);
   } catch (error) {
     if (init.signal?.aborted === true) throw error;
-    throw new ApiError({ status: 0, code: 'unreachable', message: 'The gateway does not answer.' });
+    throw unreachable();
   }
 }
 
@@ -158,13 +164,22 @@ async function readJson(response: Response): Promise<unknown> {
   try {
     return await response.json();
   } catch {
-    throw new ApiError({
-      status: response.status,
-      code: 'unreadable',
-      message: `The answer (status ${response.status}) is not from the gateway's API.`,
-    });
+    throw foreignAnswer(response);
   }
 }
+
+/** Said by what stands before the gateway, such as a proxy; three of its refusals mean that the gateway is away. */
+function foreignAnswer({ status }: Response): ApiError {
+  if (status >= 502 && status <= 504) return unreachable();
+  return new ApiError({
+    status,
+    code: FOREIGN,
+    message: `The request failed with status ${status}.`,
+  });
+}
+
+const unreachable = (): ApiError =>
+  new ApiError({ status: 0, code: 'unreachable', message: 'The gateway does not answer.' });
 
 async function readRefusal(response: Response): Promise<ApiError> {
   const { status } = response;
@@ -175,12 +190,7 @@ async function readRefusal(response: Response): Promise<ApiError> {
     const { error } = answer;
     return new ApiError({ status, retryAfterSeconds, ...error, message: await translate(error) });
   }
-  return new ApiError({
-    status,
-    code: 'unknown',
-    message: `The request failed with status ${status}.`,
-    retryAfterSeconds,
-  });
+  return foreignAnswer(response);
 }
 
 /** In the language of the console; as the gateway says it where that cannot be loaded. */

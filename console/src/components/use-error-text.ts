@@ -2,7 +2,7 @@
 
 import { useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isSignedOut, isStale, isUnreachable, isWithheld } from '../api/client.ts';
+import { isForeign, isSignedOut, isStale, isUnreachable, isWithheld } from '../api/client.ts';
 
 export function useErrorText(): (error: unknown) => string {
   const { t } = useTranslation();
@@ -12,6 +12,7 @@ export function useErrorText(): (error: unknown) => string {
       if (isSignedOut(error)) return t('common.signedOut');
       if (isStale(error)) return t('common.stale');
       if (isWithheld(error)) return t('common.withheld');
+      if (isForeign(error)) return t('common.failedWith', { status: error.status });
       return error instanceof Error ? error.message : String(error);
     },
     [t],

@@ -33,6 +33,7 @@ export const common = {
   failedToLoad: 'Failed to load',
   unreachable: 'The gateway does not respond. Try again later.',
   unreachableYet: 'The gateway does not respond. Retrying automatically.',
+  failedWith: 'The request failed with status {{status}}. Try again later.',
   signedOut: 'Your session had expired, so nothing was changed. Try again.',
   stale:
     'This was changed elsewhere in the meantime and has been reloaded. Make your change again.',

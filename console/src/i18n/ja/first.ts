@@ -47,6 +47,7 @@ export const first: PartlyTranslated<typeof english> = {
     failedToLoad: '読み込みに失敗しました',
     unreachable: 'ゲートウェイが応答しません。後でもう一度お試しください。',
     unreachableYet: 'ゲートウェイが応答しません。自動的に再試行しています。',
+    failedWith: 'リクエストはステータス {{status}} で失敗しました。後でもう一度お試しください。',
     signedOut:
       'セッションの有効期限が切れていたため、何も変更されていません。もう一度お試しください。',
     stale: 'その間に別の場所で変更されたため、再読み込みしました。もう一度変更してください。',

@@ -36,6 +36,7 @@ export const common: Translated<typeof english> = {
   failedToLoad: '无法加载',
   unreachable: '网关没有响应，请稍后重试。',
   unreachableYet: '网关没有响应，正在自动重试。',
+  failedWith: '请求失败，状态码 {{status}}。请稍后重试。',
   signedOut: '会话已过期，没有任何更改，请重试。',
   stale: '其他人刚刚修改了这里。内容已重新读取，请再修改一次。',
   withheld: '未输入密码，因此没有任何更改。',
