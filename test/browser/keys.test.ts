@@ -260,6 +260,71 @@ describe.skipIf(isWithoutBrowser)('a form over a page', () => {
   });
 });
 
+describe.skipIf(isWithoutBrowser)('what was typed and not saved', () => {
+  test('is asked about before the way back, or another part of the page, leads away from it', async () => {
+    const console = await startConsole();
+    try {
+      const page = await console.open('/keys');
+      const question = page.getByRole('dialog', { name: 'Discard unsaved changes?' });
+      const places = [
+        ['/accounts', page.getByRole('button', { name: 'Add account' }), 'Key', 'Import'],
+        ['/routing', page.getByRole('tab', { name: 'External provider' }), 'Base URL', 'Catalogue'],
+        [
+          '/settings?section=log',
+          page.getByRole('button', { name: 'Keys and sign-in' }),
+          'Gateway key',
+          'Network',
+        ],
+      ] as const;
+      for (const [path, opener, label, part] of places) {
+        await page.goto(console.url + path);
+        await opener.first().click();
+        const field = page.getByLabel(label, { exact: true });
+        await field.fill('typed');
+        const ways = [
+          () => page.getByRole(label === 'Gateway key' ? 'button' : 'tab', { name: part }).click(),
+          () => page.goBack(),
+        ];
+        for (const leave of ways) {
+          await leave();
+          await question.getByRole('button', { name: 'Cancel' }).click();
+          await question.waitFor({ state: 'hidden' });
+          expect(await field.inputValue()).toBe('typed');
+        }
+        await page.goBack();
+        await question.getByRole('button', { name: 'Discard changes' }).click();
+        await question.waitFor({ state: 'hidden' });
+      }
+      expect(console.problems).toEqual([]);
+    } finally {
+      await console.close();
+    }
+  });
+
+  test('is no reason to ask once it is saved or given up in its form', async () => {
+    const console = await startConsole();
+    try {
+      await console.api('POST', '/api/keys', { name: 'Ada' });
+      const page = await console.open('/keys');
+      const form = page.getByRole('dialog');
+      for (const [name, button] of [
+        ['Ada', 'Save'],
+        ['Ada Lovelace', 'Cancel'],
+      ] as const) {
+        await page.getByRole('button', { name, exact: true }).click();
+        await form.getByLabel('Name').fill('Ada Lovelace');
+        await form.getByLabel('Requests per minute').fill('2');
+        await form.getByRole('button', { name: button, exact: true }).click();
+        await form.waitFor({ state: 'hidden' });
+        await expect.poll(() => page.url()).toBe(`${console.url}/keys`);
+      }
+      expect(console.problems).toEqual([]);
+    } finally {
+      await console.close();
+    }
+  });
+});
+
 describe.skipIf(isWithoutBrowser)('a text that is too long', () => {
   test('is kept whole and said so beside its field, and not saved', async () => {
     const console = await startConsole();

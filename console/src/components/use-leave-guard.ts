@@ -4,14 +4,21 @@ import { useBlocker } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { type Question, useConfirm } from './use-confirm.tsx';
 
-/** The browser asks in its own words where its tab is closed; other parts of the same page are no leaving. */
+/** What of the address says which part of a page is shown in place of another. */
+const PARTS = ['tab', 'section'] as const;
+
+/** The browser asks in its own words where its tab is closed. `over` is the part of the address that opens it over the page. */
 export function useLeaveGuard(
   isAtRisk: () => boolean,
   question: Pick<Question, 'title' | 'body' | 'confirm'>,
+  over?: string,
 ): void {
   const confirm = useConfirm();
   const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && isAtRisk(),
+    shouldBlockFn: ({ current, next }) =>
+      (current.pathname !== next.pathname ||
+        [...PARTS, over ?? ''].some((part) => current.search[part] !== next.search[part])) &&
+      isAtRisk(),
     enableBeforeUnload: isAtRisk,
     withResolver: true,
   });

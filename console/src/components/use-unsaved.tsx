@@ -11,18 +11,24 @@ import {
 import { useTranslation } from 'react-i18next';
 import { useConfirm } from './use-confirm.tsx';
 import { useLeaveGuard } from './use-leave-guard.ts';
+import { useSearchTexts } from './use-search-texts.ts';
 
 const UnsavedContext = createContext<RefObject<number> | undefined>(undefined);
 
 export interface CloseGuard {
   /** For the drawer's `onClose`: closes, or asks first. */
   readonly close: () => void;
+  /** For its forms: closes. */
+  readonly leave: () => void;
   /** Put around the drawer's content, so that its forms can say what they hold. */
   readonly guard: (content: ReactNode) => ReactNode;
 }
 
-export function useCloseGuard(onClose: () => void): CloseGuard {
+/** @param over the part of the address by which it is open: the way back of the browser closes it, too */
+export function useCloseGuard(onClose: () => void, over?: 'id' | 'add'): CloseGuard {
   const { t } = useTranslation();
+  const { texts } = useSearchTexts();
+  const opened = over && texts[over];
   const confirm = useConfirm();
   /** How many forms hold something: one may stand in another. */
   const unsaved = useRef(0);
@@ -31,12 +37,25 @@ export function useCloseGuard(onClose: () => void): CloseGuard {
     body: <p className="dialog-text">{t('common.unsavedHint')}</p>,
     confirm: t('common.discard'),
   };
-  useLeaveGuard(() => unsaved.current > 0, question);
-  const close = (): void => {
-    if (unsaved.current > 0) confirm({ ...question, onConfirm: onClose });
-    else onClose();
+  const isLeaving = useRef<string>(undefined);
+  useLeaveGuard(() => unsaved.current > 0 && isLeaving.current === undefined, question, over);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: then it was left, or is another
+  useEffect(() => {
+    isLeaving.current = undefined;
+  }, [opened]);
+  const leave = (): void => {
+    isLeaving.current = opened;
+    onClose();
   };
-  return { close, guard: (content) => <UnsavedContext value={unsaved}>{content}</UnsavedContext> };
+  const close = (): void => {
+    if (unsaved.current > 0) confirm({ ...question, onConfirm: leave });
+    else leave();
+  };
+  return {
+    close,
+    leave,
+    guard: (content) => <UnsavedContext value={unsaved}>{content}</UnsavedContext>,
+  };
 }
 
 /** Called by a form with whether it holds what was not saved; what is being sent is not lost with it. */

@@ -10,6 +10,7 @@ import { AmountInput } from '../components/amount-input.tsx';
 import { writeGrouped } from '../components/read-amount.ts';
 import { useAmount } from '../components/use-amount.ts';
 import { useFormat } from '../components/use-format.ts';
+import { useUnsaved } from '../components/use-unsaved.tsx';
 import { writeBytes } from '../components/write-bytes.ts';
 import type { AccountField, ChoiceField, ListField, NumberField, SwitchField } from './fields.ts';
 import { draftList, type ListDraft, showList } from './list-draft.ts';
@@ -109,6 +110,7 @@ function ListControl({ field, setting, id }: ControlProps<ListField>) {
   const models = useQuery({ ...modelsQuery, enabled: field.offers === 'models' });
   const saved = readTexts(setting.value);
   const [draft, setDraft] = useState<ListDraft>();
+  useUnsaved(draft !== undefined && !setting.isSaving);
   const save = (next: readonly string[], made: ListDraft | undefined): void =>
     setting.save(next, () => setDraft((now) => (now === made ? undefined : now)));
   const change = (next: readonly string[]): void => {
@@ -150,6 +152,7 @@ function NumberControl({ field, setting, id }: ControlProps<NumberField>) {
   const { read, sayProblem } = useAmount(field);
   const saved = typeof setting.value === 'number' ? setting.value : undefined;
   const [draft, setDraft] = useState<string>();
+  useUnsaved(draft !== undefined && !setting.isSaving);
   const typed = draft ?? (saved === undefined ? '' : writeValue(field, saved));
   const commit = (): void => {
     if (sayProblem(typed) !== undefined || setting.refusal !== undefined) return;

@@ -5,6 +5,7 @@ import { type KeyboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { SecretInput } from '../components/secret-input.tsx';
 import { useConfirm } from '../components/use-confirm.tsx';
+import { useUnsaved } from '../components/use-unsaved.tsx';
 import type { Field, SecretField, TextField } from './fields.ts';
 import { isSecretSet } from './section-values.ts';
 import type { Setting } from './use-setting.ts';
@@ -23,6 +24,7 @@ export function TextControl({ field, setting, id }: ControlProps<TextField>) {
   const saved = typeof setting.value === 'string' ? setting.value : '';
   const [draft, setDraft] = useState<string>();
   const typed = draft ?? saved;
+  useUnsaved(draft !== undefined && !setting.isSaving);
   const commit = (): void => {
     const next = typed.trim();
     if (setting.refusal !== undefined) return;
@@ -55,6 +57,7 @@ export function SecretControl({ field, setting, id }: ControlProps<SecretField>)
   const confirm = useConfirm();
   const [typed, setTyped] = useState('');
   const [isTried, setTried] = useState(false);
+  useUnsaved(typed !== '' && !setting.isSaving);
   const isSet = isSecretSet(setting.value);
   const { leastLength = 1 } = field;
   const isShort = [...typed].length < leastLength;

@@ -32,7 +32,7 @@ export interface AccountDrawerProps {
 
 export function AccountDrawer({ account, onClose, ...rest }: AccountDrawerProps) {
   const { t } = useTranslation();
-  const { close, guard } = useCloseGuard(onClose);
+  const { close, guard } = useCloseGuard(onClose, 'id');
   // What was shown stays while the drawer slides away.
   const last = useRef(account);
   if (account !== undefined) last.current = account;

@@ -39,10 +39,10 @@ export interface AddDialogProps {
 
 export function AddDialog({ way, again, onWay, onClose }: AddDialogProps) {
   const { t } = useTranslation();
-  const { close, guard } = useCloseGuard(onClose);
+  const { close, leave, guard } = useCloseGuard(onClose, 'add');
   const { data, error, refetch } = useQuery({ ...upstreamsQuery, enabled: way !== undefined });
   const upstreams = data?.upstreams ?? [];
-  const form = { upstreams, isLoading: data === undefined, onDone: onClose };
+  const form = { upstreams, isLoading: data === undefined, onDone: leave };
   const title =
     again === undefined ? t('addAccount.title') : t('addAccount.again', { name: again.label });
   return (

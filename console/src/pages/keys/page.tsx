@@ -45,7 +45,7 @@ export function KeysPage() {
   const opened = data?.keys.find(({ id }) => id === asked);
   const closeNew = (): void => setNew(false);
   const closeOpened = (): void => close({ id: undefined });
-  const guarded = useCloseGuard(isNew ? closeNew : closeOpened);
+  const guarded = useCloseGuard(isNew ? closeNew : closeOpened, 'id');
   const createButton = useRef<HTMLButtonElement>(null);
   const create = (ref?: RefObject<HTMLButtonElement | null>) => (
     <Button
@@ -142,7 +142,7 @@ export function KeysPage() {
           opened !== undefined &&
           guarded.guard(
             <Restricted least="operator">
-              <ChangedKey key={opened.id} edited={opened} onClose={closeOpened} />
+              <ChangedKey key={opened.id} edited={opened} onClose={guarded.leave} />
             </Restricted>,
           )}
         {!isNew && asked !== undefined && opened === undefined && (

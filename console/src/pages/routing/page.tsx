@@ -6,6 +6,7 @@ import { PageHeader } from '../../components/page-header.tsx';
 import { Restricted } from '../../components/restricted.tsx';
 import { useActiveInView } from '../../components/use-active-in-view.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { useCloseGuard } from '../../components/use-unsaved.tsx';
 import { Catalogue } from './catalogue.tsx';
 import { MappingPanel } from './mapping-panel.tsx';
 import { PresetsPanel } from './presets-panel.tsx';
@@ -29,46 +30,49 @@ export function RoutingPage() {
   const where = useWhere();
   const tab = TABS.find((one) => one === texts.tab) ?? 'mapping';
   const row = useActiveInView<HTMLDivElement>(tab);
+  const { guard } = useCloseGuard(() => undefined);
   return (
     <>
       <PageHeader title={t('shell.pages.routing')} subtitle={t('routing.subtitle')} />
       <WherePanel where={where} />
-      <Tabs
-        className="routing-tabs"
-        value={tab}
-        onChange={(value) => open({ tab: value === 'mapping' || value === null ? '' : value })}
-        keepMounted={false}
-      >
-        <Tabs.List ref={row} className="scroll-tabs" aria-label={t('shell.pages.routing')}>
-          {TABS.map((one) => (
-            <Tabs.Tab key={one} value={one}>
-              {t(TEXTS[one])}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value="mapping">
-          <div className="routing-columns">
-            <div className="routing-column">
+      {guard(
+        <Tabs
+          className="routing-tabs"
+          value={tab}
+          onChange={(value) => open({ tab: value === 'mapping' || value === null ? '' : value })}
+          keepMounted={false}
+        >
+          <Tabs.List ref={row} className="scroll-tabs" aria-label={t('shell.pages.routing')}>
+            {TABS.map((one) => (
+              <Tabs.Tab key={one} value={one}>
+                {t(TEXTS[one])}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          <Tabs.Panel value="mapping">
+            <div className="routing-columns">
+              <div className="routing-column">
+                <Restricted least="operator" isQuiet>
+                  <MappingPanel decidingKey={where.decidingKey} onTry={where.ask} />
+                  <TargetsPanel onTry={where.ask} />
+                  <PricesPanel />
+                </Restricted>
+              </div>
               <Restricted least="operator" isQuiet>
-                <MappingPanel decidingKey={where.decidingKey} onTry={where.ask} />
-                <TargetsPanel onTry={where.ask} />
-                <PricesPanel />
+                <PresetsPanel />
               </Restricted>
             </div>
+          </Tabs.Panel>
+          <Tabs.Panel value="catalogue">
+            <Catalogue onTry={where.ask} />
+          </Tabs.Panel>
+          <Tabs.Panel value="provider">
             <Restricted least="operator" isQuiet>
-              <PresetsPanel />
+              <ProviderPanel />
             </Restricted>
-          </div>
-        </Tabs.Panel>
-        <Tabs.Panel value="catalogue">
-          <Catalogue onTry={where.ask} />
-        </Tabs.Panel>
-        <Tabs.Panel value="provider">
-          <Restricted least="operator" isQuiet>
-            <ProviderPanel />
-          </Restricted>
-        </Tabs.Panel>
-      </Tabs>
+          </Tabs.Panel>
+        </Tabs>,
+      )}
     </>
   );
 }

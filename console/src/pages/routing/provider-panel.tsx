@@ -17,6 +17,7 @@ import { RelativeTime } from '../../components/times.tsx';
 import { useFollowed } from '../../components/use-followed.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useUnsaved } from '../../components/use-unsaved.tsx';
 import { StateMark, StateReason } from '../accounts/account-state.tsx';
 import {
   badLine,
@@ -102,6 +103,7 @@ function ProviderForm({ section }: { readonly section: ConfigSection }) {
   });
   const showSaved = useFollowed(form, read, revision);
   const patch = writePatch(values, form.values);
+  useUnsaved(Object.keys(patch).length > 0 && !change.isPending);
   const save = (sent: ProviderValues): void =>
     settle(
       change.mutateAsync({ patch }),

@@ -33,6 +33,7 @@ import { StackingTable } from '../../components/stacking-table.tsx';
 import { RelativeTime } from '../../components/times.tsx';
 import { useConfirm } from '../../components/use-confirm.tsx';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useUnsaved } from '../../components/use-unsaved.tsx';
 import '../../components/form.css';
 
 const ROLES: readonly Role[] = ['viewer', 'operator', 'owner'];
@@ -295,6 +296,7 @@ function OwnPasswordPanel({ name }: { readonly name: string }) {
   const toasts = useToasts();
   const [password, setPassword] = useState('');
   const { error, isPending, mutateAsync } = useOwnPassword();
+  useUnsaved(password !== '' && !isPending);
   const isShort = [...password].length < MIN_PASSWORD;
   const submit = (event: FormEvent): void => {
     event.preventDefault();

@@ -17,7 +17,7 @@ import { RelativeTime } from '../../components/times.tsx';
 import { useAttentionFacts } from '../../components/use-attention-facts.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
-import { useCloseGuard, useUnsaved } from '../../components/use-unsaved.tsx';
+import { useUnsaved } from '../../components/use-unsaved.tsx';
 
 const SECTION = 'alerts';
 const FORMATS = ['json', 'slack', 'discord'] as const;
@@ -26,7 +26,6 @@ const SEVERITIES = ['warning', 'error'] as const;
 export function AlertsPanel() {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(alertsQuery);
-  const { guard } = useCloseGuard(() => undefined);
   return (
     <>
       <Panel title={t('alerts.title')} hint={t('alerts.hint')}>
@@ -40,7 +39,7 @@ export function AlertsPanel() {
             ))}
           </ul>
         )}
-        {guard(<NewChannel onAdded={() => void refetch()} />)}
+        <NewChannel onAdded={() => void refetch()} />
       </Panel>
       {data !== undefined && data.firing.length > 0 && <Firing firing={data.firing} />}
       {data !== undefined && data.deliveries.length > 0 && (

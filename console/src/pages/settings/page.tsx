@@ -13,6 +13,7 @@ import { Restricted } from '../../components/restricted.tsx';
 import { useActiveInView } from '../../components/use-active-in-view.ts';
 import { useAddressText } from '../../components/use-address-text.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { useCloseGuard } from '../../components/use-unsaved.tsx';
 import { GROUPS, type GroupId } from '../../settings/field-groups.ts';
 import type { Field } from '../../settings/fields.ts';
 import { SectionProblems } from '../../settings/section-problems.tsx';
@@ -33,6 +34,7 @@ export function SettingsPage() {
   const search = texts.search ?? '';
   const [typed, setTyped] = useAddressText('search');
   const row = useActiveInView<HTMLElement>(group.id);
+  const { guard } = useCloseGuard(() => undefined);
   return (
     <>
       <PageHeader title={t('shell.pages.settings')} subtitle={t('settings.subtitle')} />
@@ -67,13 +69,15 @@ export function SettingsPage() {
           </nav>
         </div>
         <div className="settings-content">
-          {search.trim() === '' ? (
-            <>
-              <GroupContent id={group.id} fields={group.fields} />
-              <Elsewhere />
-            </>
-          ) : (
-            <FoundSettings search={search} />
+          {guard(
+            search.trim() === '' ? (
+              <>
+                <GroupContent id={group.id} fields={group.fields} />
+                <Elsewhere />
+              </>
+            ) : (
+              <FoundSettings search={search} />
+            ),
           )}
         </div>
       </div>
