@@ -177,8 +177,9 @@ test('only the one that leads tells, and whoever follows it knows what was told'
   }
   expect([a.sent.length, b.sent.length]).toEqual([1, 0]);
   expect(b.alerts.deliveries()).toHaveLength(1);
+  group.leader = 'c';
   const c = join('c');
-  for (const late of [b, c]) {
+  for (const late of [c, b, c]) {
     group.leader = late === b ? 'b' : 'c';
     late.bench.held = [OUT];
     await late.clock.advance(5 * MINUTE);

@@ -107,13 +107,14 @@ export function createAlerts(options: AlertsOptions) {
   };
   const unlisten = notices?.listen(TOPIC, {
     take({ states: told, delivery, isAsked }) {
-      if (isLeading()) noteTold(told);
+      // Who leads from its beginning on knows nothing yet.
+      if (isLeading() && states.size > 0) noteTold(told);
       else if (told !== undefined) {
         shared = told;
         states = new Map(told);
       }
       if (delivery !== undefined) note(delivery);
-      if (isAsked === true) share();
+      if (isAsked === true && shared.length > 0) notices.tell(TOPIC, { states: shared });
     },
     catchUp: () => notices.tell(TOPIC, { isAsked: true }),
   });
