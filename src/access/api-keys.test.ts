@@ -211,6 +211,29 @@ test('tokens of a minute are counted as used, and reserved while calls run', asy
   expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
 });
 
+test('tokens of a call that runs for longer than a minute count when it ends', async () => {
+  const { gate, clock, id } = await openKeys({ tokensPerMinute: 1_000 });
+  const long = await gate.admit(id, { ...CALL, tokens: 900 });
+  expect(gate.limitStates(id).tokens).toMatchObject({ limit: 1_000, remaining: 100 });
+  await clock.advance(60_000);
+  expect(gate.limitStates(id).tokens).toEqual({ limit: 1_000, remaining: 1_000, resetMs: 0 });
+  long.settle({ tokens: 1_200 });
+  expect(gate.limitStates(id).tokens).toMatchObject({ remaining: 0, resetMs: 60_000 });
+  expect(refusal(() => gate.admit(id, CALL))).toMatchObject({ retryAfterMs: 60_000 });
+});
+
+test('what a key used today begins anew at midnight of UTC', async () => {
+  const { gate, book, clock, id } = await openKeys({}, createFakeClock(Date.UTC(2026, 0, 15, 23)));
+  (await gate.admit(id, { ...CALL, images: 1 })).settle({ tokens: 500, images: 2 });
+  expect(book.get(id)?.usedToday).toEqual({
+    ...{ day: '2026-01-15', requests: 1, tokens: 500, images: 2 },
+  });
+  await clock.advance(HOUR);
+  expect(book.get(id)?.usedToday).toEqual({
+    ...{ day: '2026-01-16', requests: 0, tokens: 0, images: 0 },
+  });
+});
+
 test('without a limit of addresses none are kept, and those of an earlier limit go', async () => {
   const { book, gate, store, id } = await openKeys({ maxAddresses: 2 });
   gate.enter(id, '192.0.2.1');

@@ -89,7 +89,8 @@ export class Counter {
   #stock = 0;
   #stockedAt = 0;
   /** Of all processes, as last heard. */
-  #known: number;
+  #known = 0;
+  #heardAt = 0;
   /** As `#known`, without what is held. */
   #learned: number;
   #certain = 0;
@@ -100,13 +101,20 @@ export class Counter {
 
   constructor(options: CounterOptions) {
     this.#options = options;
-    this.#known = options.initial;
+    this.#hear(options.initial);
     this.#learned = options.initial;
   }
 
-  /** What all processes have used or hold, as last heard here. */
+  /** What all processes have used or hold, as last heard here; what counts for a minute only is not known for longer. */
   get used(): number {
-    return this.#known - this.#stock;
+    const { clock, window } = this.#options;
+    const isOver = window === 'minute' && clock.monotonic() - this.#heardAt >= SECONDS * 1000;
+    return isOver ? 0 : this.#known - this.#stock;
+  }
+
+  #hear(used: number): void {
+    this.#known = used;
+    this.#heardAt = this.#options.clock.monotonic();
   }
 
   /**
@@ -131,7 +139,7 @@ export class Counter {
     }
     const missing = amount - fromStock;
     const settle = ({ granted, used, retryAfterMs }: CreditGrant): Taken => {
-      this.#known = used;
+      this.#hear(used);
       this.#keep(granted < missing ? fromStock : granted - missing);
       if (granted >= missing) return TAKEN;
       if (this.#stock >= amount && amount > 0) {
@@ -157,7 +165,7 @@ export class Counter {
 
   #giveBack(amount: number, held: number): void {
     const { bank, counter, window, isHeld } = this.#options;
-    this.#known = Math.max(0, this.#known - amount);
+    this.#hear(Math.max(0, this.#known - amount));
     bank.giveBack({ counter, window }, amount, isHeld ? held : 0);
   }
 
@@ -207,7 +215,7 @@ export class Counter {
     const outcome = this.#lease(0, limit);
     if (!(outcome instanceof Promise)) return;
     void outcome.then(({ granted, used }) => {
-      this.#known = used;
+      this.#hear(used);
       this.#keep(granted);
     });
   }
