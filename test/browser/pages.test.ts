@@ -328,6 +328,15 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('a search leaves the rows that it finds as they stand', async () => {
+    const page = await console.open('/accounts');
+    const card = await page.locator('.account-card', { hasText: 'ruth@' }).elementHandle();
+    await page.getByRole('searchbox').fill('ruth@');
+    await page.locator('.account-card', { hasText: 'mary@' }).waitFor({ state: 'detached' });
+    expect(await card?.isVisible()).toBe(true);
+    await page.close();
+  });
+
   test('a long list is whole in a window that is longer', async () => {
     const names = Array.from({ length: 400 }, (_, index) => `long-${index}`);
     const entries = Object.fromEntries(names.map((name) => [name, 'alpha-3-flash']));

@@ -15,13 +15,15 @@ export interface MoreRowsProps<Row> {
 const PORTION = 60;
 const AHEAD = '600px';
 
-export function MoreRows<Row>(props: MoreRowsProps<Row>) {
-  return <Portions key={props.resetKey} {...props} />;
-}
-
-function Portions<Row>({ rows, children }: MoreRowsProps<Row>) {
+export function MoreRows<Row>({ rows, resetKey, children }: MoreRowsProps<Row>) {
   const { t } = useTranslation();
   const [count, setCount] = useState(PORTION);
+  // Rows that stay are not made anew: a search would do that with each letter.
+  const [began, setBegan] = useState(resetKey);
+  if (began !== resetKey) {
+    setBegan(resetKey);
+    setCount(PORTION);
+  }
   const end = useRef<HTMLDivElement>(null);
   const hasMore = count < rows.length;
   // An observer tells changes only: each portion has its own, as the end may still be near after it.

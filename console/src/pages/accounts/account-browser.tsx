@@ -14,6 +14,7 @@ import { Restricted } from '../../components/restricted.tsx';
 import { useAddressText } from '../../components/use-address-text.ts';
 import { useConfirm } from '../../components/use-confirm.tsx';
 import { useErrorText } from '../../components/use-error-text.ts';
+import { useFormat } from '../../components/use-format.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { AccountCard } from './account-card.tsx';
@@ -159,6 +160,7 @@ const SHOWN_TEXTS = {
 
 function Toolbar({ accounts, shown, search, view, onShow, onSearch, onView }: ToolbarProps) {
   const { t } = useTranslation();
+  const format = useFormat();
   const count = (one: Shown): number =>
     one === 'all'
       ? accounts.length
@@ -181,7 +183,7 @@ function Toolbar({ accounts, shown, search, view, onShow, onSearch, onView }: To
         onChange={(value) => onShow(value === 'all' ? '' : value)}
         data={SHOWN.map((value) => ({
           value,
-          label: `${t(SHOWN_TEXTS[value])} ${count(value)}`,
+          label: `${t(SHOWN_TEXTS[value])} ${format.number(count(value))}`,
         }))}
       />
       <SegmentedControl<View>
