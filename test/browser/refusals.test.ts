@@ -243,6 +243,22 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
     await dialog.getByText('Waiting for the provider.').waitFor();
   });
 
+  test('an entry of the mapping waits for those there are, and takes the place of none', async () => {
+    await console.api('PATCH', '/api/config/mapping', { known: 'alpha-3-flash' });
+    const page = await console.open('/keys');
+    const held = await hold(page, ['GET', /config\/mapping$/]);
+    await page.goto(`${console.url}/routing`);
+    const name = page.getByLabel('Name or pattern');
+    await name.fill('known');
+    await page.getByRole('combobox', { name: 'Maps to model' }).fill('alpha-3-pro');
+    await name.press('Enter');
+    await held.release();
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('An entry with this name already exists. Change it below.').waitFor();
+    const { values } = await console.api('GET', '/api/config/mapping');
+    expect(values).toMatchObject({ known: 'alpha-3-flash' });
+  });
+
   test('what cannot be read is told with a way to try again, not waited for', async () => {
     const page = await console.open('/keys');
     // A feed that opens asks again for what failed, at times before the button is pressed.

@@ -100,7 +100,13 @@ function NewEntry({ mapping }: { readonly mapping: Mapping }) {
         error={isTried ? targetProblem : undefined}
         onChange={setTarget}
       />
-      <Button type="submit" variant="default" leftSection={<IconPlus size={16} />}>
+      <Button
+        type="submit"
+        variant="default"
+        // Which names are taken is known once they are read.
+        disabled={mapping.isLoading || mapping.error !== null}
+        leftSection={<IconPlus size={16} />}
+      >
         {t('common.add')}
       </Button>
     </form>

@@ -94,6 +94,7 @@ function NewTarget({ targets }: { readonly targets: Targets }) {
       <Button
         type="submit"
         variant="default"
+        disabled={targets.isLoading || targets.error !== null}
         leftSection={<IconPlus size={16} />}
         aria-label={t('targets.add')}
       >
