@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { evaluate } from '../console/open-view.ts';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
+import { hold } from './trouble.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -96,6 +97,21 @@ describe.skipIf(isWithoutBrowser)('finding anything in the console', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.locator('.palette-button:focus').waitFor();
+  });
+
+  test('what is typed while its code comes is its own', async () => {
+    const page = await console.open('/requests');
+    const held = await hold(page, ['GET', /palette-(?!button).*\.js$/]);
+    await page.reload();
+    await page.getByRole('combobox', { name: 'Protocol', exact: true }).focus();
+    await page.keyboard.press('Control+k');
+    await held.waiting(1);
+    await page.keyboard.type('Neutral names');
+    await held.release();
+    await page.getByRole('option', { name: 'Protocol names: Neutral names' }).waitFor();
+    await page.keyboard.type('!');
+    expect(await page.locator('.palette-input input').inputValue()).toBe('Neutral names!');
+    await page.keyboard.press('Escape');
   });
 
   test('names of protocols are neutral once the palette says so, on every page, after a reload and in another language', async () => {

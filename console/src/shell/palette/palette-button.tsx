@@ -26,6 +26,27 @@ export function PaletteButton({ onOpen }: { readonly onOpen: () => void }) {
   );
 }
 
+/** What is typed behind the key until the field is there; undefined where nothing is kept. */
+let early: string | undefined;
+
+/** From then on the field itself is typed into. */
+export function takeEarly(): string {
+  const typed = early ?? '';
+  early = undefined;
+  return typed;
+}
+
+function keepEarly(event: KeyboardEvent): void {
+  if (early === undefined || event.key === 'Shift') return;
+  if (event.key.length > 1 || event.metaKey || event.ctrlKey || event.altKey) {
+    early = undefined;
+    return;
+  }
+  early += event.key;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
 /** Not over an open dialog: what is typed there would be left. */
 export function usePaletteKey(onOpen: () => void): void {
   useEffect(() => {
@@ -33,9 +54,18 @@ export function usePaletteKey(onOpen: () => void): void {
       const isMeant = event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey);
       if (!isMeant || event.altKey || event.shiftKey || event.defaultPrevented) return;
       event.preventDefault();
-      if (document.querySelector('[role="dialog"][aria-modal="true"]') === null) onOpen();
+      if (document.querySelector('[role="dialog"][aria-modal="true"]') !== null) return;
+      early = '';
+      onOpen();
     };
     window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
+    window.addEventListener('keydown', keepEarly, true);
+    // Who goes elsewhere meanwhile types there.
+    window.addEventListener('pointerdown', takeEarly, true);
+    return () => {
+      window.removeEventListener('keydown', onKey);
+      window.removeEventListener('keydown', keepEarly, true);
+      window.removeEventListener('pointerdown', takeEarly, true);
+    };
   }, [onOpen]);
 }

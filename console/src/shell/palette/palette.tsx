@@ -5,6 +5,7 @@ import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { findItems, ITEM_GROUPS } from './find-items.ts';
+import { takeEarly } from './palette-button.tsx';
 import { useItems } from './use-items.tsx';
 import './palette.css';
 import { useOpenedLater } from '../../components/later.tsx';
@@ -68,6 +69,10 @@ function PaletteField({ onClose }: { readonly onClose: () => void }) {
             spellCheck={false}
             value={text}
             onChange={({ currentTarget }) => setText(currentTarget.value)}
+            onFocus={() => {
+              const typed = takeEarly();
+              setText((now) => now + typed);
+            }}
             // The list takes the key for itself.
             onKeyDown={(event) => {
               if (event.key === 'Escape' && !event.nativeEvent.isComposing) onClose();
