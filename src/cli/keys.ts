@@ -407,7 +407,7 @@ const AMOUNTS = {
   maxAddresses: 'addresses a day',
   requestsPerMinute: 'requests a minute',
   tokensPerMinute: 'tokens a minute',
-  maxConcurrency: 'at the same time',
+  maxConcurrency: 'requests at the same time',
 } as const;
 
 function sayLimits(key: JsonObject): string {

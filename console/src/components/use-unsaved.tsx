@@ -24,8 +24,14 @@ export interface CloseGuard {
   readonly guard: (content: ReactNode) => ReactNode;
 }
 
-/** @param over the part of the address by which it is open: the way back of the browser closes it, too */
-export function useCloseGuard(onClose: () => void, over?: 'id' | 'add'): CloseGuard {
+/**
+ * @param onClose absent for a part of a page, which is left and not closed
+ * @param over the part of the address by which it is open: the way back of the browser closes it, too
+ */
+export function useCloseGuard(
+  onClose: () => void = () => undefined,
+  over?: 'id' | 'add',
+): CloseGuard {
   const { t } = useTranslation();
   const { texts } = useSearchTexts();
   const opened = over && texts[over];

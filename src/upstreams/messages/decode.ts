@@ -64,8 +64,9 @@ const MAX_OPEN_CALLS = 100;
 
 /**
  * One answer has one choice. Calls are shown once their arguments are whole: what breaks off inside one was never
- * called. Some services open one call before another is whole; their pieces are told apart by number. An answer without `message_stop` was cut off. Where the client is shown the frames themselves, calls
- * are told as they begin, and nobody asks for the rest.
+ * called. Some services open one call before another is whole; their pieces are told apart by number. An answer without
+ * `message_stop` was cut off. Where the client is shown the frames themselves, calls are told as they begin, and nobody
+ * asks for the rest.
  */
 export class MessagesDecoder implements Decoder {
   readonly #now: () => number;

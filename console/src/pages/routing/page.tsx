@@ -30,7 +30,7 @@ export function RoutingPage() {
   const where = useWhere();
   const tab = TABS.find((one) => one === texts.tab) ?? 'mapping';
   const row = useActiveInView<HTMLDivElement>(tab);
-  const { guard } = useCloseGuard(() => undefined);
+  const { guard } = useCloseGuard();
   return (
     <>
       <PageHeader title={t('shell.pages.routing')} subtitle={t('routing.subtitle')} />

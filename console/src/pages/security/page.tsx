@@ -26,7 +26,7 @@ export function SecurityPage() {
   const { texts, open } = useSearchTexts();
   const tab = TABS.find((one) => one === texts.tab) ?? 'access';
   const row = useActiveInView<HTMLDivElement>(tab);
-  const { guard } = useCloseGuard(() => undefined);
+  const { guard } = useCloseGuard();
   return (
     <>
       <PageHeader title={t('shell.pages.security')} subtitle={t('security.subtitle')} />

@@ -34,7 +34,7 @@ export function SettingsPage() {
   const search = texts.search ?? '';
   const [typed, setTyped] = useAddressText('search');
   const row = useActiveInView<HTMLElement>(group.id);
-  const { guard } = useCloseGuard(() => undefined);
+  const { guard } = useCloseGuard();
   return (
     <>
       <PageHeader title={t('shell.pages.settings')} subtitle={t('settings.subtitle')} />
