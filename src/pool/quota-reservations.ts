@@ -23,7 +23,7 @@ interface Claim {
 
 interface OpenClaim {
   readonly startedAt: number;
-  /** What was known when it was reserved. */
+  /** What was known where it was reserved; undefined where that was another figure than is known here. */
   readonly under: KnownCount | undefined;
   settledAt: number | undefined;
 }
@@ -70,8 +70,9 @@ export class QuotaLedger {
   }
 
   /** The caller has made sure that there is room. */
-  reserve(startedAt: number): Claim {
-    const claim: OpenClaim = { startedAt, under: this.#known, settledAt: undefined };
+  reserve(startedAt: number, isUnderKnown = true): Claim {
+    const under = isUnderKnown ? this.#known : undefined;
+    const claim: OpenClaim = { startedAt, under, settledAt: undefined };
     this.#claims.add(claim);
     this.#room -= 1;
     return {
@@ -121,6 +122,8 @@ interface ReservationNotice {
   readonly account: string;
   readonly model: string;
   readonly claim: number;
+  /** Of `reserve`: what was known of the quota, of which the call took a credit. */
+  readonly figure?: string | undefined;
 }
 
 const TOPIC: Topic<ReservationNotice> = { name: 'image quota 1' };
@@ -180,15 +183,15 @@ export class QuotaReservations {
   reserve(account: Account, modelId: string, now: number): Reservation {
     const { id } = account.record;
     const ledger = this.#ledgerOf(account, modelId);
-    const claim = this.#reserve(account, ledger, now);
+    const claim = this.#reserve(account, ledger.at(account, now), now);
     const { sharing } = this.#options;
     if (sharing === undefined) return claim;
     this.#claims += 1;
     const name = { account: id, model: modelId, claim: this.#claims };
-    const tell = (kind: ReservationNotice['kind']): void =>
-      sharing.cluster.notices.tell(TOPIC, { kind, ...name });
+    const tell = (kind: ReservationNotice['kind'], figure?: string): void =>
+      sharing.cluster.notices.tell(TOPIC, { kind, ...name, figure });
     const credit = ledger.takeCredit(id, sharing.counters);
-    tell('reserve');
+    tell('reserve', ledger.figure);
     return {
       isGranted: credit?.isGranted,
       settle(at) {
@@ -211,10 +214,10 @@ export class QuotaReservations {
     return ledger;
   }
 
-  #reserve(account: Account, ledger: AccountLedger, now: number): Claim {
+  #reserve(account: Account, ledger: AccountLedger, now: number, isUnderKnown?: boolean): Claim {
     const { onChange } = this.#options;
     const { id } = account.record;
-    const claim = ledger.at(account, now).reserve(now);
+    const claim = ledger.reserve(now, isUnderKnown);
     if (ledger.room === 0) onChange(id);
     return {
       settle: (at) => claim.settle(at),
@@ -226,14 +229,15 @@ export class QuotaReservations {
     };
   }
 
-  #take({ kind, account: id, model, claim }: ReservationNotice, from: string): void {
+  #take({ kind, account: id, model, claim, figure }: ReservationNotice, from: string): void {
     const { find, now } = this.#options;
     const ofProcess = this.#foreign.get(from) ?? new Map<number, Claim>();
     this.#foreign.set(from, ofProcess);
     if (kind === 'reserve') {
       const account = find(id);
       if (account === undefined) return;
-      ofProcess.set(claim, this.#reserve(account, this.#ledgerOf(account, model), now()));
+      const ledger = this.#ledgerOf(account, model).at(account, now());
+      ofProcess.set(claim, this.#reserve(account, ledger, now(), figure === ledger.figure));
       return;
     }
     const known = ofProcess.get(claim);
@@ -302,15 +306,20 @@ class AccountLedger extends QuotaLedger {
     return this;
   }
 
+  /** What is known, the same in every process: figures are told as they were read. */
+  get figure(): string | undefined {
+    if (this.#count === undefined) return undefined;
+    const { calls, readAt = 'never read', resetsAt = '' } = this.#count;
+    return `${readAt} ${calls} ${resetsAt}`;
+  }
+
   /** To be called behind `reserve`. Undefined where nobody knows how much is left. */
   takeCredit(accountId: string, counters: Pick<Counters, 'open'>): Credit | undefined {
     const { allowance } = this;
     if (allowance === undefined || this.#count === undefined) return undefined;
     if (this.#counted !== this.#count) {
       this.#counted = this.#count;
-      // The same in every process: figures are told as they were read.
-      const { calls, readAt = 'never read', resetsAt = '' } = this.#count;
-      const name = `image quota ${accountId} ${this.#modelId} ${readAt} ${calls} ${resetsAt}`;
+      const name = `image quota ${accountId} ${this.#modelId} ${this.figure}`;
       this.#counter = counters.open(name, 'named');
     }
     const counter = this.#counter;

@@ -169,6 +169,23 @@ describe.each([
       await close();
     },
   );
+
+  test.skipIf(!isThere)(
+    'draw no more where one began before it knew of a figure that another had read',
+    async () => {
+      const { members, close } = await open();
+      const replicas = openReplicas(members);
+      await read(replicas, 6);
+      const reading = read(replicas, 6);
+      const drawn = [...(await drawAtOnce(replicas.slice(1, 2), 3))];
+      await reading;
+      await expect.poll(() => replicas.map(leftAt)).toEqual([3, 3, 3]);
+      drawn.push(...(await drawAtOnce(replicas, 9)));
+      if (drawn.length < 6) drawn.push(...(await drawRest(replicas, 6 - drawn.length)));
+      expect(drawn).toHaveLength(6);
+      await close();
+    },
+  );
 });
 
 /** How many more this replica would begin, as it knows: asked by reserving and giving back. */
