@@ -69,9 +69,7 @@ export function createFakes(): Fakes {
     refusedKeys: new Set(),
     condition: {
       attempts: 0,
-      successes: 0,
       share: undefined,
-      band: 0,
       lastSuccessAt: undefined,
       lastFailure: undefined,
     },

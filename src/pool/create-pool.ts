@@ -80,7 +80,7 @@ export function createPool(options: PoolOptions) {
     loadSessions: () => sessions.load((accountId) => book.find(accountId) !== undefined),
     /** The throttled models of overloaded upstreams. */
     overloads,
-    conditionOf: (accountId: string) => shares.conditionOf(accountId, clock.now()),
+    conditionOf: (accountId: string) => shares.conditionOf(accountId),
     /** How accounts did in the last run, by their names in records; for those that were not asked since. */
     recallAttempts: (sums: readonly RecalledAttempts[]) => recallAttempts(sums, { labels, shares }),
     /** What records call an account. */

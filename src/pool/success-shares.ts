@@ -24,11 +24,8 @@ interface AttemptEnd {
 interface AccountCondition {
   /** The last attempts that said something of the account, at most 20. */
   readonly attempts: number;
-  readonly successes: number;
   /** Successes among them, 0 to 1; undefined while there was none. */
   readonly share: number | undefined;
-  /** The lowest band of its models now. */
-  readonly band: HealthBand;
   /** Milliseconds since the epoch; undefined when none was since the start. */
   readonly lastSuccessAt: number | undefined;
   readonly lastFailure: { readonly at: number; readonly failure: UpstreamFailure } | undefined;
@@ -137,20 +134,13 @@ export class SuccessShares {
     return served.toSorted(([, a], [, b]) => (b.servedAt ?? 0) - (a.servedAt ?? 0))[0]?.[0];
   }
 
-  conditionOf(accountId: string, now: number): AccountCondition {
+  conditionOf(accountId: string): AccountCondition {
     const account = this.#accounts.get(accountId);
     const shown = account?.shown ?? [];
     const successes = shown.filter((isSuccess) => isSuccess).length;
-    let worst: HealthBand = 0;
-    for (const window of account?.windows.values() ?? []) {
-      const band = this.#look(window, now);
-      if (band > worst) worst = band;
-    }
     return {
       attempts: shown.length,
-      successes,
       share: shown.length === 0 ? undefined : successes / shown.length,
-      band: worst,
       lastSuccessAt: account?.lastSuccessAt,
       lastFailure: account?.lastFailure,
     };
