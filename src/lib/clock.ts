@@ -132,6 +132,21 @@ export function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>):
   });
 }
 
+/** Waits for the work, and no longer than that. @returns whether it was done by then. @throws what the work does */
+export async function waitAtMost(
+  clock: Pick<Clock, 'startTimer'>,
+  limitMs: number,
+  work: Promise<unknown>,
+): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const timer = clock.startTimer(limitMs, () => late.resolve(false));
+  try {
+    return await Promise.race([work.then(() => true), late.promise]);
+  } finally {
+    timer.cancel();
+  }
+}
+
 /** The whole body; undefined when it is larger than that. */
 export async function readWithin(
   body: AsyncIterable<Uint8Array>,

@@ -1,6 +1,6 @@
 // A bounded queue of writes that no request waits for: batched, retried after a failure, flushed on close.
 
-import type { Clock, Timer } from './clock.ts';
+import { type Clock, type Timer, waitAtMost } from './clock.ts';
 import type { WarnLog } from './log.ts';
 
 interface WriteBehindOptions<Entry> {
@@ -117,11 +117,9 @@ export class WriteBehind<Entry> {
   async close(limitMs?: number): Promise<readonly Entry[]> {
     this.#state = 'closing';
     this.#cancelTimer();
-    const end = Promise.withResolvers<void>();
-    const limit =
-      limitMs === undefined ? undefined : this.#options.clock.startTimer(limitMs, end.resolve);
-    await Promise.race([this.flush().catch(() => undefined), end.promise]);
-    limit?.cancel();
+    const flushed = this.flush().catch(() => undefined);
+    if (limitMs === undefined) await flushed;
+    else await waitAtMost(this.#options.clock, limitMs, flushed);
     this.#state = 'closed';
     const left = this.#take(UNBOUNDED);
     this.dropped += left.length;

@@ -2,7 +2,7 @@
 
 import type { ServedBy } from '../canonical/call-record.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, waitAtMost } from '../lib/clock.ts';
 import { createRedactors, type SecretIndex } from '../lib/redact.ts';
 import type { AnswerPrice } from '../pricing/charges.ts';
 import {
@@ -108,16 +108,8 @@ function openLive(
   return { feed, shared, watch };
 }
 
-/** What waits for the store is waited for so long by who reads from it. */
+/** What waits for the store is waited for so long by who reads from it: one that hangs is read all the same. */
 const SAVE_BEFORE_READ_MS = 500;
-
-/** A store that hangs is read all the same. */
-async function inTime(saved: Promise<void>, clock: MonitorOptions['clock']): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const timer = clock.startTimer(SAVE_BEFORE_READ_MS, late.resolve);
-  await Promise.race([saved, late.promise]);
-  timer.cancel();
-}
 
 /** Of a key whose requests are only counted, their content is not passed on. */
 function withoutAsked(ended: EndedRequest, keyOf: FindKey): EndedRequest {
@@ -200,7 +192,8 @@ export function createMonitor(options: MonitorOptions) {
     record();
     return queue.flush();
   };
-  const saveBeforeRead = (): Promise<void> => inTime(flush(), clock);
+  const saveBeforeRead = async (): Promise<void> =>
+    void (await waitAtMost(clock, SAVE_BEFORE_READ_MS, flush()));
   const dropped = (): number => queue.dropped + faults;
   const metrics = openMetrics(options, { figures, feed, dropped });
   const observer = {

@@ -179,7 +179,7 @@ export interface GenerateCall {
   /** Present when the protocol can also carry an upstream's native frames of the same wire. */
   readonly relay?: RelayCall | undefined;
   /** What is written of the answer waits for this, while it is defined: others may go on from what it kept. */
-  readonly kept?: (() => Promise<void> | undefined) | undefined;
+  readonly kept?: (() => Promise<unknown> | undefined) | undefined;
   /** Present when no model is asked: the whole stream, as it is sent at once. */
   readonly writeAtOnce?: ((context: ReplyContext) => string) | undefined;
   /** Present when the answer is made whether its client stays or not; `stream` is true then. */

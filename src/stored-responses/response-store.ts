@@ -2,7 +2,7 @@
 
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import { createHearing } from '../cluster/hearing.ts';
-import type { Clock, Timer } from '../lib/clock.ts';
+import { type Clock, type Timer, waitAtMost } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 
 export interface StoredResponse {
@@ -252,19 +252,13 @@ export function createResponseStores(options: ResponseStoresOptions) {
        * Resolves when what was put or changed under these ids is stored, or takes too long; undefined where it is, or
        * no other process is there to be asked for it.
        */
-      stored(ids: readonly string[]): Promise<void> | undefined {
+      stored(ids: readonly string[]): Promise<unknown> | undefined {
         const keys = ids.map((id) => `${clientKeyId} ${id}`);
         const open = keys
           .flatMap((key) => [saves.get(key), changing.get(key)])
           .filter((work) => work !== undefined);
         if (open.length === 0 || others?.areThere() !== true) return undefined;
-        return new Promise((resolve) => {
-          const timer = clock.startTimer(STORED_MS, resolve);
-          void Promise.all(open).then(() => {
-            timer.cancel();
-            resolve();
-          });
-        });
+        return waitAtMost(clock, STORED_MS, Promise.all(open));
       },
       /** Waits for changes of this answer that were begun before. */
       async find(id: string): Promise<FoundResponse | undefined> {

@@ -34,7 +34,7 @@ import type { AttemptRecord } from '../canonical/call-record.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, waitAtMost } from '../lib/clock.ts';
 import { createPseudonyms } from '../lib/ids.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
@@ -123,7 +123,8 @@ export function createTelemetry(options: TelemetryOptions) {
     /** Sends what waits, for two seconds at most. */
     async close() {
       const work = Promise.allSettled([tracing.shutdown(), metering.shutdown()]);
-      if (await isLate(work, clock)) delivery.dropped(queue.waiting, 'The gateway ended before.');
+      const isDone = await waitAtMost(clock, CLOSE_MS, work);
+      if (!isDone) delivery.dropped(queue.waiting, 'The gateway ended before.');
     },
   };
 }
@@ -158,17 +159,6 @@ function watchExporter(exporter: OTLPMetricExporter, delivery: Delivery): PushMe
     forceFlush: () => exporter.forceFlush(),
     shutdown: () => exporter.shutdown(),
   };
-}
-
-/** True when the work is not done after the longest time the close may take. */
-function isLate(work: Promise<unknown>, clock: Clock): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = clock.startTimer(CLOSE_MS, () => resolve(true));
-    void work.then(() => {
-      timer.cancel();
-      resolve(false);
-    });
-  });
 }
 
 type Signal = 'traces' | 'metrics';
