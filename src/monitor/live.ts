@@ -1,6 +1,7 @@
 // What the console shows live: events as they happen, figures of the last hour, the latest errors.
 
 import type { Clock, Timer } from '../lib/clock.ts';
+import type { WarnLog } from '../lib/log.ts';
 import type { RequestRow } from './record.ts';
 import type { AttemptSum, MinuteSum, RequestStore } from './request-store.ts';
 
@@ -71,13 +72,10 @@ export function createLiveFeed(
     get readers(): number {
       return readers.size;
     },
-    publish:
-      onPublish === undefined
-        ? take
-        : (kind: FeedEventKind, content: object): void => {
-            take(kind, content);
-            onPublish({ kind, content });
-          },
+    publish(kind: FeedEventKind, content: object): void {
+      take(kind, content);
+      onPublish?.({ kind, content });
+    },
     take,
     /** Events that this process never had were missed by all who read, and by who comes back. */
     skip(): void {
@@ -276,7 +274,7 @@ interface RecallOptions {
   /** Called with the attempts of the last day. */
   readonly onRecalledAttempts?: ((sums: readonly AttemptSum[]) => void) | undefined;
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: WarnLog;
 }
 
 const HOUR_MS = 3_600_000;

@@ -3,6 +3,7 @@
 import type { ServedBy } from '../canonical/call-record.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { type Clock, waitAtMost } from '../lib/clock.ts';
+import type { WarnLog } from '../lib/log.ts';
 import { createRedactors, type SecretIndex } from '../lib/redact.ts';
 import type { AnswerPrice } from '../pricing/charges.ts';
 import {
@@ -69,7 +70,7 @@ export interface MonitorOptions {
   readonly readsRequests?: boolean | undefined;
   /** Hears of every request besides, also while no records are kept; never throws. */
   readonly onRecord?: ((record: RequestRecord, ended: EndedRequest) => void) | undefined;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: WarnLog;
 }
 
 interface MonitorSharing extends Pick<RelaySharing, 'cluster'> {

@@ -1,6 +1,7 @@
 // Request records on their way into the store, which may be slow or stopped, and how long they stay there.
 
 import type { Clock, Timer } from '../lib/clock.ts';
+import type { WarnLog } from '../lib/log.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
 import { bodySize, type RequestRecord } from './record.ts';
 import type { RequestStore } from './request-store.ts';
@@ -8,7 +9,7 @@ import type { RequestStore } from './request-store.ts';
 interface WriteQueueOptions {
   readonly store: Pick<RequestStore, 'save'>;
   readonly clock: Pick<Clock, 'startTimer'>;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: WarnLog;
 }
 
 /** A whole batch is saved at once: records that wait longer only cost the garbage collector. */
@@ -71,7 +72,7 @@ interface RetentionOptions {
   readonly settings: () => RetentionSettings;
   /** Of several processes with the same records one removes them. */
   readonly isLeading?: (() => boolean) | undefined;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: WarnLog;
 }
 
 const FIRST_MS = 30_000;
