@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises';
 import { fetch as fetchThrough } from 'undici';
 import type { Settings } from '../config/effective.ts';
 import { isLinkLocal } from '../config/values.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, withinLimit } from '../lib/clock.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { withoutBrackets } from '../lib/net.ts';
 import { derived } from '../lib/once.ts';
@@ -88,27 +88,24 @@ interface PostOptions {
 /** Calls webhooks: follows no redirect, and names no address in errors. */
 export function createPost({ proxyFor, clock }: PostOptions) {
   const fetch = createOutboundFetch(proxyFor);
+  const limit = {
+    clock,
+    limitMs: ANSWER_MS,
+    tooSlow: () => new Error(`There was no answer within ${ANSWER_MS / 1000} seconds.`),
+    faultOf: (error: unknown) => new Error(`It could not be reached (${reasonOf(error)}).`),
+  };
   return async (url: string, body: object) => {
     if (proxyFor(url) === undefined) await refuseLinkLocal(new URL(url).hostname);
-    const limit = new AbortController();
-    const timer = clock.startTimer(ANSWER_MS, () => limit.abort());
-    try {
-      const { status } = await fetch(url, {
+    const { status } = await withinLimit(limit, (signal) =>
+      fetch(url, {
         method: 'POST',
         redirect: 'manual',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
-        signal: limit.signal,
-      });
-      return { status };
-    } catch (error) {
-      if (limit.signal.aborted) {
-        throw new Error(`There was no answer within ${ANSWER_MS / 1000} seconds.`);
-      }
-      throw new Error(`It could not be reached (${reasonOf(error)}).`);
-    } finally {
-      timer.cancel();
-    }
+        signal,
+      }),
+    );
+    return { status };
   };
 }
 

@@ -88,9 +88,9 @@ export class SilenceTimer {
 // Calls outwards end in time, when nobody waits for them any more, and when their answer is too large.
 
 interface TimeLimit {
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'startTimer'>;
   readonly limitMs: number;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
   /** What is thrown when the time is over. */
   tooSlow(): Error;
   /** What is thrown for another error of the work. */
@@ -105,10 +105,10 @@ export async function withinLimit<Value>(
   { clock, limitMs, signal, tooSlow, faultOf }: TimeLimit,
   work: (ended: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
-  signal.throwIfAborted();
+  signal?.throwIfAborted();
   const limit = new AbortController();
   const timer = clock.startTimer(limitMs, () => limit.abort(tooSlow()));
-  const ended = AbortSignal.any([signal, limit.signal]);
+  const ended = AbortSignal.any([limit.signal, ...(signal === undefined ? [] : [signal])]);
   try {
     return await unlessAborted(ended, work(ended));
   } catch (error) {
