@@ -88,6 +88,15 @@ const READ_SHIFTS = `(async () => {
   return JSON.stringify(shifts);
 })()`;
 
+/** Counts the formats that are made to write times. */
+const COUNT_TIMES = `globalThis.formatsMade = 0;
+Intl.DateTimeFormat = new Proxy(Intl.DateTimeFormat, {
+  construct(...made) {
+    formatsMade += 1;
+    return Reflect.construct(...made);
+  },
+});`;
+
 /** What is pressed and is less than forty pixels high; links in a running text are as high as the text. */
 const SMALL_TARGETS = `JSON.stringify([...document.querySelectorAll(
   'button, a, [role=tab], select, textarea, input:not([type=hidden], [type=checkbox], [type=radio])'
@@ -334,6 +343,27 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     await page.getByRole('searchbox').fill('ruth@');
     await page.locator('.account-card', { hasText: 'mary@' }).waitFor({ state: 'detached' });
     expect(await card?.isVisible()).toBe(true);
+    await page.close();
+  });
+
+  test('the rows of a list share the formats of what they write', async () => {
+    const page = await console.open('/');
+    await page.addInitScript(COUNT_TIMES);
+    for (const name of ['accounts', 'keys'] as const) {
+      const { [name]: known } = await console.api('GET', `/api/${name}`);
+      const [one] = Array.isArray(known) ? known : [];
+      const rows = Array.from({ length: 200 }, (_, index) => ({
+        ...(isJsonObject(one) ? one : {}),
+        id: `many-${index}`,
+        name: `many-${index}`,
+        label: `many-${index}`,
+        lastUsedAt: new Date().toISOString(),
+      }));
+      await page.route(`**/api/${name}`, (route) => route.fulfill({ json: { [name]: rows } }));
+      await page.goto(`${console.url}/${name}`);
+      await page.getByText('many-0').first().waitFor();
+      expect(await page.evaluate('formatsMade'), name).toBeLessThan(20);
+    }
     await page.close();
   });
 

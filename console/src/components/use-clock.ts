@@ -1,6 +1,5 @@
 // Times to the second and the millisecond, for lists in which things happen close together.
 
-import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Time } from '../../../src/admin/contract.ts';
 import { regionOf } from '../i18n/region.ts';
@@ -13,9 +12,13 @@ export interface Clock {
   exact(at: Time): string;
 }
 
+/** One for all rows, as of the other formats. */
+let made: readonly [language: string, Clock] | undefined;
+
 export function useClock(): Clock {
-  const { i18n } = useTranslation();
-  return useMemo(() => createClock(regionOf(i18n.language)), [i18n.language]);
+  const { language } = useTranslation().i18n;
+  if (made?.[0] !== language) made = [language, createClock(regionOf(language))];
+  return made[1];
 }
 
 function createClock(region: string): Clock {

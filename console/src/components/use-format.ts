@@ -1,6 +1,5 @@
 // Numbers, times and durations in the language of the console.
 
-import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Time } from '../../../src/admin/contract.ts';
 import { regionOf } from '../i18n/region.ts';
@@ -30,13 +29,17 @@ export function readTime(at: Time): number {
   return typeof at === 'number' ? at : Date.parse(at);
 }
 
+/** One for all components: what `Intl` makes costs more than the row that shows it. */
+let made: readonly [language: string, justNow: string, Format] | undefined;
+
 export function useFormat(): Format {
   const { t, i18n } = useTranslation();
   const { language } = i18n;
-  return useMemo(
-    () => createFormat(language, regionOf(language), t('common.justNow')),
-    [language, t],
-  );
+  const justNow = t('common.justNow');
+  if (made?.[0] !== language || made[1] !== justNow) {
+    made = [language, justNow, createFormat(language, regionOf(language), justNow)];
+  }
+  return made[2];
 }
 
 const SECOND = 1000;
@@ -78,13 +81,19 @@ export function createFormat(language: string, region: string, justNow: string):
     minute: '2-digit',
     hourCycle: 'h23',
   });
-  const unit = (value: number, name: string): string =>
-    new Intl.NumberFormat(language, {
-      style: 'unit',
-      unit: name,
-      unitDisplay: 'narrow',
-      maximumFractionDigits: name === 'second' ? 1 : 0,
-    }).format(value);
+  const units = new Map<string, Intl.NumberFormat>();
+  const unit = (value: number, name: string): string => {
+    const known =
+      units.get(name) ??
+      new Intl.NumberFormat(language, {
+        style: 'unit',
+        unit: name,
+        unitDisplay: 'narrow',
+        maximumFractionDigits: name === 'second' ? 1 : 0,
+      });
+    units.set(name, known);
+    return known.format(value);
+  };
   return {
     number: (value) => plain.format(value),
     compact: (value) => compact.format(value),
