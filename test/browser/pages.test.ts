@@ -88,9 +88,18 @@ const READ_SHIFTS = `(async () => {
   return JSON.stringify(shifts);
 })()`;
 
-/** Counts the formats that are made to write times. */
-const COUNT_TIMES = `globalThis.formatsMade = 0;
-Intl.DateTimeFormat = new Proxy(Intl.DateTimeFormat, {
+/** Counts the times that rows write, and the formats that are made to write them. */
+const COUNT_TIMES = `globalThis.timesWritten = 0;
+globalThis.formatsMade = 0;
+const { DateTimeFormat } = Intl;
+const { get } = Object.getOwnPropertyDescriptor(DateTimeFormat.prototype, 'format');
+Object.defineProperty(DateTimeFormat.prototype, 'format', {
+  get() {
+    timesWritten += 1;
+    return get.call(this);
+  },
+});
+Intl.DateTimeFormat = new Proxy(DateTimeFormat, {
   construct(...made) {
     formatsMade += 1;
     return Reflect.construct(...made);
@@ -346,9 +355,11 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     await page.close();
   });
 
-  test('the rows of a list share the formats of what they write', async () => {
+  test('a letter more in the search of a long list makes no row anew, and all rows share their formats', async () => {
     const page = await console.open('/');
     await page.addInitScript(COUNT_TIMES);
+    // Else rows tell each second how long ago something was.
+    await page.clock.setFixedTime(Date.now());
     for (const name of ['accounts', 'keys'] as const) {
       const { [name]: known } = await console.api('GET', `/api/${name}`);
       const [one] = Array.isArray(known) ? known : [];
@@ -363,6 +374,12 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
       await page.goto(`${console.url}/${name}`);
       await page.getByText('many-0').first().waitFor();
       expect(await page.evaluate('formatsMade'), name).toBeLessThan(20);
+      await page.getByRole('searchbox').fill('m');
+      await page.waitForURL(/q=m/);
+      await page.evaluate('timesWritten = 0');
+      await page.getByRole('searchbox').pressSequentially('any');
+      await page.waitForURL(/q=many/);
+      expect(await page.evaluate('timesWritten'), name).toBe(0);
     }
     await page.close();
   });

@@ -12,7 +12,7 @@ export interface MoreRowsProps<Row> {
   readonly children: (rows: readonly Row[]) => ReactNode;
 }
 
-const PORTION = 60;
+const PORTION = 30;
 const AHEAD = '600px';
 
 export function MoreRows<Row>({ rows, resetKey, children }: MoreRowsProps<Row>) {

@@ -27,7 +27,7 @@ export interface AddressSearch {
 export function useSearchTexts(): AddressSearch {
   const texts: SearchTexts = useSearch({ strict: false });
   const navigate = useNavigate();
-  const { state, history } = useRouter();
+  const router = useRouter();
   const adjust = useCallback(
     (change: SearchChange): void =>
       void navigate({ ...changeOf(change), state: true, replace: true }),
@@ -35,16 +35,16 @@ export function useSearchTexts(): AddressSearch {
   );
   const open = useCallback(
     (change: SearchChange): void =>
-      void navigate({ ...changeOf(change), state: openedOver(texts) }),
-    [navigate, texts],
+      void navigate({ ...changeOf(change), state: openedOver(router.state.location.search) }),
+    [navigate, router],
   );
   const closing = useRef<SearchTexts>(undefined);
   const close = (change: SearchChange): void => {
     // A second Escape before the browser has gone back would go back twice.
     if (closing.current === texts) return;
     closing.current = texts;
-    const before = state.location.state.openedOver;
-    if (before !== undefined && isSame(before, changed(texts, change))) history.back();
+    const before = router.state.location.state.openedOver;
+    if (before !== undefined && isSame(before, changed(texts, change))) router.history.back();
     else adjust(change);
   };
   return { texts, adjust, open, close };

@@ -3,7 +3,7 @@
 import { Button, CloseButton, SegmentedControl, TextInput } from '@mantine/core';
 import { useLocalStorage, useMediaQuery } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
-import { useDeferredValue, useMemo, useState } from 'react';
+import { useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
 import { type BulkKind, useBulkAction } from '../../api/queries/accounts.ts';
@@ -53,21 +53,27 @@ export function AccountBrowser({
   });
   const isNarrow = useMediaQuery('(max-width: 75em)', false, { getInitialValueInEffect: false });
   const order = useOrder(known);
-  const { accounts } = order;
-  const found = useDeferredValue(filterAccounts(accounts, { shown, search }));
+  const { accounts, move } = order;
+  const sought = useDeferredValue(search);
+  const found = useMemo(
+    () => filterAccounts(accounts, { shown, search: sought }),
+    [accounts, shown, sought],
+  );
   const selection = useSelection(found);
-  const canOrder = shown === 'all' && search === '';
+  const canOrder = shown === 'all' && sought === '';
+  const step = useCallback(
+    (account: Account, to: 'up' | 'down' | 'top'): void => {
+      const place = accounts.indexOf(account);
+      move(account, to === 'top' ? 0 : place + (to === 'up' ? -1 : 1));
+    },
+    [accounts, move],
+  );
   const item = {
     work,
     onOpen,
     onSignIn,
     onSelect: selection.select,
-    onMove: canOrder
-      ? (account: Account, step: 'up' | 'down' | 'top') => {
-          const place = accounts.indexOf(account);
-          order.move(account, step === 'top' ? 0 : place + (step === 'up' ? -1 : 1));
-        }
-      : undefined,
+    onMove: canOrder ? step : undefined,
   };
   return (
     <>
@@ -103,7 +109,7 @@ export function AccountBrowser({
           />
         </Panel>
       ) : (
-        <MoreRows rows={found} resetKey={`${shown} ${search}`}>
+        <MoreRows rows={found} resetKey={`${shown} ${sought}`}>
           {(rows) =>
             view === 'table' && !isNarrow ? (
               <AccountTable
@@ -111,7 +117,7 @@ export function AccountBrowser({
                 accounts={rows}
                 selected={selection.ids}
                 onSelectAll={selection.selectAll}
-                onPlace={canOrder ? order.move : undefined}
+                onPlace={canOrder ? move : undefined}
               />
             ) : (
               <ul className="account-cards">
@@ -276,15 +282,19 @@ function useSelection(shown: readonly Account[]): Selection {
     () => new Set(shown.map(({ id }) => id).filter((id) => chosen.has(id))),
     [shown, chosen],
   );
-  return {
-    ids,
-    select: (id, isSelected) =>
+  const select = useCallback(
+    (id: string, isSelected: boolean): void =>
       setChosen((before) => {
         const after = new Set(before);
         if (isSelected) after.add(id);
         else after.delete(id);
         return after;
       }),
+    [],
+  );
+  return {
+    ids,
+    select,
     selectAll: (isSelected) => setChosen(new Set(isSelected ? shown.map(({ id }) => id) : [])),
   };
 }

@@ -1,6 +1,7 @@
 // One account as a card.
 
 import { Button, Checkbox } from '@mantine/core';
+import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMay } from '../../api/queries/session.ts';
 import { sayWayOut } from '../../components/say-account-state.ts';
@@ -18,7 +19,7 @@ export interface AccountItemProps extends AccountMenuProps {
 
 const SHOWN_MODELS = 3;
 
-export function AccountCard(props: AccountItemProps) {
+export const AccountCard = memo(function AccountCard(props: AccountItemProps) {
   const { t } = useTranslation();
   const { account, isSelected, onSelect, onOpen } = props;
   const { id, label, status, lastUsedAt } = account;
@@ -66,7 +67,7 @@ export function AccountCard(props: AccountItemProps) {
       </div>
     </li>
   );
-}
+});
 
 /** What would help, with the button that does it. */
 function WayOut({ account, work, onSignIn }: AccountItemProps) {

@@ -2,7 +2,7 @@
 
 import { Checkbox } from '@mantine/core';
 import { IconGripVertical } from '@tabler/icons-react';
-import { type DragEvent, type KeyboardEvent, useState } from 'react';
+import { type DragEvent, type KeyboardEvent, memo, useCallback, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
 import { RelativeTime } from '../../components/times.tsx';
@@ -23,15 +23,19 @@ export interface AccountTableProps extends Omit<AccountItemProps, 'account' | 'i
 
 export function AccountTable(props: AccountTableProps) {
   const { t } = useTranslation();
-  const { accounts, selected, onSelectAll, onPlace } = props;
+  const { accounts, selected, onSelectAll, ...item } = props;
+  const { onPlace } = item;
   const [dragged, setDragged] = useState<Account>();
   const [overId, setOverId] = useState<string>();
   const chosen = accounts.filter(({ id }) => selected.has(id)).length;
-  const drop = (place: number): void => {
-    if (dragged !== undefined) onPlace?.(dragged, place);
-    setDragged(undefined);
-    setOverId(undefined);
-  };
+  const drop = useCallback(
+    (place: number): void => {
+      if (dragged !== undefined) onPlace?.(dragged, place);
+      setDragged(undefined);
+      setOverId(undefined);
+    },
+    [dragged, onPlace],
+  );
   return (
     <div className="table-frame table-scroll">
       <table className="plain-table account-table">
@@ -59,14 +63,14 @@ export function AccountTable(props: AccountTableProps) {
           {accounts.map((account, place) => (
             <Row
               key={account.id}
-              {...props}
+              {...item}
               account={account}
               place={place}
               isSelected={selected.has(account.id)}
               isTarget={overId === account.id && dragged !== undefined && dragged !== account}
               onDrag={setDragged}
               onOver={setOverId}
-              onDrop={() => drop(place)}
+              onDrop={drop}
             />
           ))}
         </tbody>
@@ -75,21 +79,21 @@ export function AccountTable(props: AccountTableProps) {
   );
 }
 
-interface RowProps extends Omit<AccountTableProps, 'accounts' | 'selected'> {
+interface RowProps extends Omit<AccountTableProps, 'accounts' | 'selected' | 'onSelectAll'> {
   readonly account: Account;
   readonly place: number;
   readonly isSelected: boolean;
   readonly isTarget: boolean;
   readonly onDrag: (account: Account | undefined) => void;
   readonly onOver: (id: string) => void;
-  readonly onDrop: () => void;
+  readonly onDrop: (place: number) => void;
 }
 
 const SHOWN_MODELS = 2;
 
-function Row(props: RowProps) {
+const Row = memo(function Row(props: RowProps) {
   const { t } = useTranslation();
-  const { account, isSelected, isTarget, onSelect, onOpen, onOver, onDrop } = props;
+  const { account, place, isSelected, isTarget, onSelect, onOpen, onOver, onDrop } = props;
   const { id, label, lastUsedAt } = account;
   const over = (event: DragEvent): void => {
     event.preventDefault();
@@ -97,7 +101,7 @@ function Row(props: RowProps) {
   };
   const drop = (event: DragEvent): void => {
     event.preventDefault();
-    onDrop();
+    onDrop(place);
   };
   return (
     <tr
@@ -147,7 +151,7 @@ function Row(props: RowProps) {
       </td>
     </tr>
   );
-}
+});
 
 function MoveHandle({ account, place, onPlace, onDrag }: RowProps) {
   const { t } = useTranslation();

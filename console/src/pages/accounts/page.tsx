@@ -3,7 +3,7 @@
 import { Button, Skeleton } from '@mantine/core';
 import { IconDownload, IconPlus, IconUpload, IconUsers } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
 import { accountsQuery } from '../../api/queries/accounts.ts';
@@ -32,8 +32,11 @@ export function AccountsPage() {
   const isAdding = isWay(texts.add);
   /** Within the dialog, its tabs are no steps of the way back. */
   const add = (way: Way): void => (isAdding ? adjust : open)({ add: way, account: undefined });
-  const signInAgain = ({ id }: Account): void =>
-    open({ add: 'sign-in', account: id, id: undefined });
+  const show = useCallback(({ id }: Account): void => open({ id }), [open]);
+  const signInAgain = useCallback(
+    ({ id }: Account): void => open({ add: 'sign-in', account: id, id: undefined }),
+    [open],
+  );
   return (
     <>
       <PageHeader
@@ -64,7 +67,7 @@ export function AccountsPage() {
         <AccountBrowser
           accounts={accounts}
           work={work}
-          onOpen={({ id }) => open({ id })}
+          onOpen={show}
           onSignIn={signInAgain}
           onExport={setExported}
         />

@@ -65,23 +65,26 @@ export function useOrder(known: readonly Account[]): AccountOrder {
   sendNow.current = send;
   useEffect(() => () => sendNow.current(), []);
 
-  const move = (account: Account, place: number): void => {
-    const stored = accounts.filter(({ origin }) => origin === 'stored').length;
-    const target = Math.min(stored - 1, Math.max(0, place));
-    const others = accounts.filter(({ id }) => id !== account.id);
-    if (account.origin !== 'stored' || accounts.indexOf(account) === target) return;
-    const order = storedIds(others.toSpliced(target, 0, account));
-    setWanted(order);
-    setSpoken(
-      t('accounts.moved', { name: account.label, place: target + 1, total: accounts.length }),
-    );
-    window.clearTimeout(pending.current?.timer);
-    pending.current = {
-      order,
-      before: pending.current?.before ?? storedIds(accounts),
-      timer: window.setTimeout(() => sendNow.current(), REST_MS),
-    };
-  };
+  const move = useCallback(
+    (account: Account, place: number): void => {
+      const stored = accounts.filter(({ origin }) => origin === 'stored').length;
+      const target = Math.min(stored - 1, Math.max(0, place));
+      const others = accounts.filter(({ id }) => id !== account.id);
+      if (account.origin !== 'stored' || accounts.indexOf(account) === target) return;
+      const order = storedIds(others.toSpliced(target, 0, account));
+      setWanted(order);
+      setSpoken(
+        t('accounts.moved', { name: account.label, place: target + 1, total: accounts.length }),
+      );
+      window.clearTimeout(pending.current?.timer);
+      pending.current = {
+        order,
+        before: pending.current?.before ?? storedIds(accounts),
+        timer: window.setTimeout(() => sendNow.current(), REST_MS),
+      };
+    },
+    [accounts, t],
+  );
   return { accounts, move, spoken };
 }
 

@@ -10,6 +10,7 @@ import {
 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
+import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Budget, Key } from '../../../../src/admin/contract.ts';
 import { useMay } from '../../api/queries/session.ts';
@@ -36,7 +37,7 @@ export interface KeyRowProps {
   readonly actions: KeyActions;
 }
 
-export function KeyRow({ row, budgets, actions }: KeyRowProps) {
+export const KeyRow = memo(function KeyRow({ row, budgets, actions }: KeyRowProps) {
   const { t } = useTranslation();
   const format = useFormat();
   const { lastUsedAt } = row;
@@ -79,7 +80,7 @@ export function KeyRow({ row, budgets, actions }: KeyRowProps) {
       </td>
     </tr>
   );
-}
+});
 
 /** Whose it is; each name leads to what was used this month. */
 function KeyHolder({ row }: { readonly row: Key }) {

@@ -3,9 +3,9 @@
 import { Select, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue } from 'react';
+import { useDeferredValue, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Key } from '../../../../src/admin/contract.ts';
+import type { Budget, Key } from '../../../../src/admin/contract.ts';
 import { budgetsQuery } from '../../api/queries/budgets.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { MoreRows } from '../../components/more-rows.tsx';
@@ -24,13 +24,15 @@ export interface KeyTableProps {
 
 /** A list that fits on a screen needs no search. */
 const FEW = 8;
+const NONE: readonly Budget[] = [];
 
 export function KeyTable({ keys, actions }: KeyTableProps) {
   const { t } = useTranslation();
   const { texts, adjust } = useSearchTexts();
   const { sort } = texts;
   const [search, setSearch] = useAddressText('q');
-  const found = useDeferredValue(findKeys(keys, { search, sort }));
+  const sought = useDeferredValue(search);
+  const found = useMemo(() => findKeys(keys, { search: sought, sort }), [keys, sought, sort]);
   return (
     <>
       {(keys.length > FEW || search !== '') && (
@@ -63,7 +65,7 @@ export function KeyTable({ keys, actions }: KeyTableProps) {
           />
         </Panel>
       ) : (
-        <MoreRows rows={found} resetKey={`${sort} ${search}`}>
+        <MoreRows rows={found} resetKey={`${sort} ${sought}`}>
           {(rows) => <Rows keys={rows} actions={actions} />}
         </MoreRows>
       )}
@@ -74,7 +76,10 @@ export function KeyTable({ keys, actions }: KeyTableProps) {
 function Rows({ keys, actions }: KeyTableProps) {
   const { t } = useTranslation();
   const { data } = useQuery(budgetsQuery);
-  const ofKeys = Map.groupBy(data?.budgets ?? [], ({ subject = '' }) => subject);
+  const ofKeys = useMemo(
+    () => Map.groupBy(data?.budgets ?? NONE, ({ subject = '' }) => subject),
+    [data],
+  );
   return (
     <Panel isFlush>
       <StackingTable
@@ -87,7 +92,7 @@ function Rows({ keys, actions }: KeyTableProps) {
         ]}
       >
         {keys.map((row) => (
-          <KeyRow key={row.id} row={row} budgets={ofKeys.get(row.id) ?? []} actions={actions} />
+          <KeyRow key={row.id} row={row} budgets={ofKeys.get(row.id) ?? NONE} actions={actions} />
         ))}
       </StackingTable>
     </Panel>

@@ -3,7 +3,7 @@
 import { Button, Drawer, SegmentedControl } from '@mantine/core';
 import { IconKey, IconMailForward, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, type RefObject, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useCallback, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type {
   CreatedKey as Created,
@@ -43,6 +43,7 @@ export function KeysPage() {
   const [link, setLink] = useState<CreatedInvitation>();
   const asked = data === undefined ? undefined : texts.id;
   const opened = data?.keys.find(({ id }) => id === asked);
+  const edit = useCallback(({ id }: Key): void => open({ id }), [open]);
   const closeNew = (): void => setNew(false);
   const closeOpened = (): void => close({ id: undefined });
   const guarded = useCloseGuard(isNew ? closeNew : closeOpened, 'id');
@@ -101,7 +102,7 @@ export function KeysPage() {
               {create()}
             </Restricted>
           }
-          onEdit={({ id }) => open({ id })}
+          onEdit={edit}
           onRotate={setRotated}
         />
       )}
@@ -189,20 +190,25 @@ function KeyList({ create, onEdit, onRotate }: KeyListProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
   const { data, error, refetch } = useQuery(keysQuery);
-  const change = useChangeKey();
-  const remove = useKeyRemoval();
-  const switchKey = (key: Key): void => {
-    const { name } = key;
-    const enabled = !key.enabled;
-    const undo = (changed: Key): void =>
-      void change
-        .mutateAsync({ key: changed, change: { enabled: !enabled } })
-        .then(() => toasts.done(t('common.undone')), toasts.failed);
-    void change.mutateAsync({ key, change: { enabled } }).then((changed) => {
-      const message = t(enabled ? 'keys.enabledNow' : 'keys.disabledNow', { name });
-      toasts.doneWithUndo(message, () => undo(changed));
-    }, toasts.failed);
-  };
+  const { mutateAsync } = useChangeKey();
+  const onRemove = useKeyRemoval();
+  // Rows that have these are not made anew with their list.
+  const actions = useMemo(() => {
+    const onSwitch = (key: Key): void => {
+      const { name } = key;
+      const enabled = !key.enabled;
+      const undo = (changed: Key): void =>
+        void mutateAsync({ key: changed, change: { enabled: !enabled } }).then(
+          () => toasts.done(t('common.undone')),
+          toasts.failed,
+        );
+      void mutateAsync({ key, change: { enabled } }).then((changed) => {
+        const message = t(enabled ? 'keys.enabledNow' : 'keys.disabledNow', { name });
+        toasts.doneWithUndo(message, () => undo(changed));
+      }, toasts.failed);
+    };
+    return { onEdit, onRotate, onSwitch, onRemove };
+  }, [onEdit, onRotate, onRemove, mutateAsync, toasts, t]);
   if (data === undefined)
     return <NotLoaded isMain error={error} onRetry={() => void refetch()} height={260} />;
   const { keys } = data;
@@ -218,9 +224,7 @@ function KeyList({ create, onEdit, onRotate }: KeyListProps) {
       </Panel>
     );
   }
-  return (
-    <KeyTable keys={keys} actions={{ onEdit, onRotate, onSwitch: switchKey, onRemove: remove }} />
-  );
+  return <KeyTable keys={keys} actions={actions} />;
 }
 
 interface NewKeyProps {
@@ -300,12 +304,15 @@ function useKeyRemoval(): (key: Key) => void {
   const toasts = useToasts();
   const confirm = useConfirm();
   const { mutateAsync } = useRemoveKey();
-  return ({ id, name }) =>
-    confirm({
-      title: t('keys.removeTitle', { name }),
-      body: t('keys.removeHint'),
-      confirm: t('common.remove'),
-      onConfirm: () =>
-        void mutateAsync(id).then(() => toasts.done(t('keys.removed', { name })), toasts.failed),
-    });
+  return useCallback(
+    ({ id, name }) =>
+      confirm({
+        title: t('keys.removeTitle', { name }),
+        body: t('keys.removeHint'),
+        confirm: t('common.remove'),
+        onConfirm: () =>
+          void mutateAsync(id).then(() => toasts.done(t('keys.removed', { name })), toasts.failed),
+      }),
+    [t, toasts, confirm, mutateAsync],
+  );
 }

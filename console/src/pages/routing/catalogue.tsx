@@ -3,7 +3,7 @@
 import { TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useState } from 'react';
+import { memo, useDeferredValue, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Models } from '../../../../src/admin/contract.ts';
 import { modelsQuery } from '../../api/queries/models.ts';
@@ -87,7 +87,11 @@ function ModelTable({ models, onTry }: ModelTableProps) {
   );
 }
 
-function ModelRow({ model, onTry }: { readonly model: Model } & Pick<ModelTableProps, 'onTry'>) {
+interface ModelRowProps extends Pick<ModelTableProps, 'onTry'> {
+  readonly model: Model;
+}
+
+const ModelRow = memo(function ModelRow({ model, onTry }: ModelRowProps) {
   const { t } = useTranslation();
   const format = useFormat();
   const { id, target, servedAs, supportsThinking, drawsImages, tasks } = model;
@@ -130,4 +134,4 @@ function ModelRow({ model, onTry }: { readonly model: Model } & Pick<ModelTableP
       <td className="dimmed">{abilities.join(', ')}</td>
     </tr>
   );
-}
+});

@@ -3,7 +3,7 @@
 import { ActionIcon, Button, Skeleton, TextInput } from '@mantine/core';
 import { IconArrowRight, IconArrowsShuffle, IconPlus, IconX } from '@tabler/icons-react';
 import type { TFunction } from 'i18next';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, memo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
@@ -45,7 +45,7 @@ export function MappingPanel({ decidingKey, onTry }: MappingPanelProps) {
               <EntryRow
                 key={entry[0]}
                 entry={entry}
-                mapping={mapping}
+                onChange={mapping.change}
                 isDeciding={entry[0] === decidingKey}
                 onTry={onTry}
               />
@@ -127,12 +127,14 @@ function sayTargetProblem(target: string, t: TFunction): string | undefined {
 
 interface EntryRowProps {
   readonly entry: Entry;
-  readonly mapping: Mapping;
+  readonly onChange: Mapping['change'];
   readonly isDeciding: boolean;
   readonly onTry: (name: string) => void;
 }
 
-function EntryRow({ entry: [name, target], mapping, isDeciding, onTry }: EntryRowProps) {
+const EntryRow = memo(function EntryRow(props: EntryRowProps) {
+  const { entry, onChange, isDeciding, onTry } = props;
+  const [name, target] = entry;
   const { t } = useTranslation();
   const [draft, setDraft] = useState<string>();
   const [problem, setProblem] = useState<string>();
@@ -148,7 +150,7 @@ function EntryRow({ entry: [name, target], mapping, isDeciding, onTry }: EntryRo
     if (found !== undefined) return;
     setDraft(undefined);
     if (text === target) return;
-    mapping.change({ [name]: text }, t('routing.changed', { name, target: text }), () =>
+    onChange({ [name]: text }, t('routing.changed', { name, target: text }), () =>
       setDraft((now) => now ?? text),
     );
   };
@@ -179,10 +181,10 @@ function EntryRow({ entry: [name, target], mapping, isDeciding, onTry }: EntryRo
         variant="subtle"
         color="gray"
         aria-label={t('routing.removeEntry', { name })}
-        onClick={() => mapping.change({ [name]: null }, t('routing.removed', { name }))}
+        onClick={() => onChange({ [name]: null }, t('routing.removed', { name }))}
       >
         <IconX size={16} />
       </ActionIcon>
     </li>
   );
-}
+});

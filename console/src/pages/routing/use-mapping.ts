@@ -1,6 +1,7 @@
 // The operator's own mapping and targets: their entries, and changes to them that can be taken back.
 
 import { useQuery } from '@tanstack/react-query';
+import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConfigSection } from '../../../../src/admin/contract.ts';
 import { sectionQuery, useChangeSection } from '../../api/queries/config.ts';
@@ -23,6 +24,8 @@ export interface NamedEntries<Entries> {
   change(patch: SectionPatch, message: string, onRefused?: () => void): void;
 }
 
+const NONE: object = {};
+
 export type Mapping = NamedEntries<readonly Entry[]>;
 
 export const useMapping = (): Mapping => useEntries('mapping', readEntries);
@@ -36,13 +39,10 @@ export function useEntries<Entries>(
   const toasts = useToasts();
   const { data, error, refetch } = useQuery(sectionQuery(section));
   const { mutateAsync } = useChangeSection(section);
-  const values: object = data?.values ?? {};
-  return {
-    entries: readValues(values),
-    isLoading: data === undefined && error === null,
-    error: data === undefined ? error : null,
-    reload: () => void refetch(),
-    change(patch, message, onRefused) {
+  const values: object = data?.values ?? NONE;
+  const entries = useMemo(() => readValues(values), [values, readValues]);
+  const change: NamedEntries<Entries>['change'] = useCallback(
+    (patch, message, onRefused) => {
       const back = patchNow(values, patch);
       const undo = (saved: ConfigSection): void =>
         void mutateAsync({ patch: back, onlyWhile: patchNow(saved.values, patch) }).then(
@@ -64,6 +64,14 @@ export function useEntries<Entries>(
         },
       );
     },
+    [values, mutateAsync, toasts, say, t],
+  );
+  return {
+    entries,
+    isLoading: data === undefined && error === null,
+    error: data === undefined ? error : null,
+    reload: () => void refetch(),
+    change,
   };
 }
 
