@@ -4,6 +4,8 @@ import { GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { CHAT_FIELDS } from './chat/errors.ts';
+import { thinkingConflicts } from './chat/fit.ts';
+import { createCompatibleProfile, type QuirkPreset } from './chat/profiles.ts';
 import { MESSAGES_FIELDS } from './messages/errors.ts';
 import { type FieldRules, RefusedFields } from './refused-fields.ts';
 import type { UpstreamCall } from './upstream.ts';
@@ -46,6 +48,12 @@ function service(
     time += ms;
   };
   return { fields, send, sent, ask, pass };
+}
+
+/** As an upstream of this service has them. */
+function chatRules(quirks: QuirkPreset | undefined): FieldRules {
+  const profile = createCompatibleProfile({ baseUrl: 'http://a.example', quirks });
+  return { ...CHAT_FIELDS, conflicts: thinkingConflicts(profile.quirks) };
 }
 
 function callOf(body: JsonObject, receipt?: UpstreamCall['receipt']): UpstreamCall {
@@ -361,6 +369,104 @@ test.each<[string, JsonObject, JsonObject]>([
     expect(await ask(other, {})).toEqual({ body: other, notes: [] });
   },
 );
+
+const ALWAYS_THINKS = 'Reasoning is mandatory for this endpoint and cannot be disabled.';
+const THINKS_BY_WORDS =
+  'This model always engages in thinking and cannot be disabled; please use low, high, or max';
+
+test.each<[QuirkPreset | undefined, string, JsonObject, JsonObject]>([
+  [
+    'openrouter',
+    ALWAYS_THINKS,
+    { reasoning: { effort: 'none' } },
+    { reasoning: { effort: 'minimal' } },
+  ],
+  [
+    'openrouter',
+    ALWAYS_THINKS,
+    { reasoning: { enabled: false } },
+    { reasoning: { effort: 'minimal' } },
+  ],
+  [
+    'zai',
+    THINKS_BY_WORDS,
+    { thinking: { type: 'disabled' } },
+    { thinking: { type: 'enabled' }, reasoning_effort: 'low' },
+  ],
+  [undefined, THINKS_BY_WORDS, { reasoning_effort: 'none' }, { reasoning_effort: 'low' }],
+])(
+  'a model of %s that cannot stop thinking thinks least: %s',
+  async (quirks, words, off, least) => {
+    const { ask, sent } = service(
+      (body) => (isDeepStrictEqual(body, off) ? words : undefined),
+      chatRules(quirks),
+    );
+    expect(await ask(off)).toEqual({ body: least, notes: ['approximated thinking'] });
+    expect(await ask(off, {})).toEqual({ body: least, notes: ['approximated reasoning_effort'] });
+    expect(sent).toHaveLength(3);
+    const more = { reasoning_effort: 'high' };
+    expect(await ask(more)).toEqual({ body: more, notes: [] });
+  },
+);
+
+const FORCED = { tool_choice: { type: 'function', function: { name: 'a' } } };
+
+test.each<[QuirkPreset | undefined, string, JsonObject, JsonObject]>([
+  [
+    'deepseek',
+    'Thinking mode does not support this tool_choice',
+    {},
+    { thinking: { type: 'disabled' } },
+  ],
+  [
+    'moonshot',
+    "tool_choice 'specified' is incompatible with thinking enabled",
+    { reasoning_effort: 'high' },
+    { thinking: { type: 'disabled' } },
+  ],
+  [
+    'openrouter',
+    'Thinking mode does not support this tool_choice',
+    { reasoning: { effort: 'high' } },
+    { reasoning: { effort: 'none' } },
+  ],
+  [
+    undefined,
+    '<400> InternalError.Algo.InvalidParameter: The tool_choice parameter does not support being set to required or object in thinking mode',
+    { reasoning_effort: 'high' },
+    { thinking: { type: 'disabled' }, enable_thinking: false },
+  ],
+])('a call that is forced is made without thinking at %s: %s', async (quirks, words, said, off) => {
+  const { ask, sent } = service(
+    (body) =>
+      body.tool_choice !== undefined && !isDeepStrictEqual(body, { ...FORCED, ...off })
+        ? words
+        : undefined,
+    chatRules(quirks),
+  );
+  const called = { body: { ...FORCED, ...off }, notes: ['approximated thinking'] };
+  expect(await ask({ ...said, ...FORCED })).toEqual(called);
+  expect(await ask({ ...said, ...FORCED })).toEqual(called);
+  expect(sent).toHaveLength(3);
+  expect(await ask({ ...said, n: 1 })).toEqual({ body: { ...said, n: 1 }, notes: [] });
+});
+
+test('a Messages service makes a forced call without thinking where it thinks unasked', async () => {
+  const forced = { tool_choice: { type: 'tool', name: 'a' } };
+  const off = { ...forced, thinking: { type: 'disabled' } };
+  const { ask, sent } = service(
+    (body) =>
+      body.tool_choice !== undefined && !isDeepStrictEqual(body, off)
+        ? 'Thinking mode does not support this tool_choice'
+        : undefined,
+    MESSAGES_FIELDS,
+  );
+  for (const headers of [undefined, {}]) {
+    expect(await ask(forced, headers)).toEqual({ body: off, notes: ['approximated thinking'] });
+  }
+  expect(sent).toHaveLength(3);
+  expect((await ask({ max_tokens: 9 })).body).toEqual({ max_tokens: 9 });
+});
 
 test('what one kind of block lacks stays on the others', async () => {
   const mark = { cache_control: { type: 'ephemeral' } };

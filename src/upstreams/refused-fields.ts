@@ -38,6 +38,24 @@ export interface FieldRules {
   ): { readonly action: ReceiptAction; readonly reason: Sentence } | undefined;
   /** The rules' word for it, in receipts of translated requests; the first name of the place where it is undefined. */
   ruleWord?(place: string): string | undefined;
+  /** What is refused together though each is taken alone, or as a whole: no field that could be left out. */
+  readonly conflicts?: readonly Conflict[] | undefined;
+}
+
+export interface Conflict {
+  /** How services say it; the group `taken` has the words that are taken. */
+  readonly words: RegExp;
+  /** The body without it, and what that changed; undefined for a body that has none of it. */
+  resolve(body: JsonObject, taken: readonly string[]): Resolved | undefined;
+  /** True where nothing is remembered of it: what it depends on cannot be seen in other requests. */
+  readonly isOfRequest?: true | undefined;
+}
+
+interface Resolved {
+  readonly body: JsonObject;
+  /** The field that is another one now, of a client's own body. */
+  readonly place: string;
+  readonly reason: Sentence;
 }
 
 type Nearest = 'refused' | { readonly word: string; readonly reason: Sentence };
@@ -49,6 +67,7 @@ interface Refusal {
   readonly type: string | undefined;
   /** The words that are taken there; empty where it says none. */
   readonly words: readonly string[];
+  readonly conflict?: Conflict | undefined;
 }
 
 /** More than any client sends of what one service refuses. */
@@ -100,6 +119,7 @@ export class RefusedFields {
     const refusals = new Map(this.#known.find(modelId));
     for (const refusal of met) {
       if (this.#rules.neverKept?.has(refusal.place) === true) continue;
+      if (refusal.conflict?.isOfRequest === true) continue;
       refusals.set(`${refusal.place} ${refusal.type}`, refusal);
       // Of two names of one field the last one that was refused counts.
       refusals.delete(`${this.#rules.otherNames.get(refusal.place)} undefined`);
@@ -116,10 +136,15 @@ function isSame(one: Refusal, other: Refusal): boolean {
 function readRefusal(
   error: unknown,
   body: JsonObject,
-  { wire, codes, refusals, taken }: FieldRules,
+  { wire, codes, refusals, taken, conflicts = [] }: FieldRules,
 ): Refusal | undefined {
   const said = complaintOf(error);
   if (said === undefined || !(error instanceof GatewayError)) return undefined;
+  const conflict = conflicts.find(({ words }) => words.test(said));
+  if (conflict !== undefined) {
+    const words = conflict.words.exec(said)?.groups?.taken?.match(/\w+/g) ?? [];
+    return { place: `${conflicts.indexOf(conflict)}`, type: undefined, words, conflict };
+  }
   const { param, code } = detailsOn(error, wire);
   const named = textOf(param);
   const saysWords = taken?.places.test(named ?? '') === true && taken.words.test(said);
@@ -163,11 +188,18 @@ function findField(path: string, body: JsonObject): Omit<Refusal, 'words'> | und
 /** The same call where it has no such field, or may not be changed. */
 function fit<Call extends Omit<UpstreamCall, 'stream'>>(
   call: Call,
-  { place, type, words }: Refusal,
+  { place, type, words, conflict }: Refusal,
   rules: FieldRules,
 ): Call {
   const { body, receipt } = call;
-  if (receipt === undefined || !rules.places.test(place)) return call;
+  if (receipt === undefined) return call;
+  if (conflict !== undefined) {
+    const resolved = conflict.resolve(body, words);
+    if (resolved === undefined) return call;
+    note(call, resolved.place, { approximated: resolved.reason, rules });
+    return { ...call, body: resolved.body };
+  }
+  if (!rules.places.test(place)) return call;
   const otherName = rules.otherNames.get(place);
   if (otherName !== undefined) {
     const { [place]: value, ...rest } = body;

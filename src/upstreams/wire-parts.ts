@@ -42,6 +42,11 @@ export function trimBaseUrl(baseUrl: string, versionPath = '/'): string {
   return url.endsWith(versionPath) ? url.slice(0, -versionPath.length) : url;
 }
 
+export const FORCED_CALL = told`Off: a forced call takes no thinking before it.`;
+/** "Thinking mode does not support this tool_choice" (DeepSeek), and the like of Moonshot and Qwen. */
+export const REFUSES_FORCED_CALL =
+  /\bthinking mode does not support this tool_choice\b|\btool_choice\b[^.]{0,90}\b(?:in thinking mode|with thinking enabled)\b/i;
+
 /** Clients name models, so what is remembered of their names is bounded. */
 const MAX_NAMES = 1000;
 

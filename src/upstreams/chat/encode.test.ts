@@ -497,7 +497,7 @@ test.each<[QuirkPreset, Amount, JsonObject]>([
   [
     'zai',
     { kind: 'effort', effort: 'medium' },
-    { thinking: { type: 'enabled' }, reasoning_effort: 'medium' },
+    { thinking: { type: 'enabled' }, reasoning_effort: 'high' },
   ],
   ['vllm', { kind: 'off' }, { chat_template_kwargs: { enable_thinking: false } }],
   ['ollama', { kind: 'effort', effort: 'minimal' }, { reasoning_effort: 'low' }],

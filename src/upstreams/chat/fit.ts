@@ -7,10 +7,19 @@ import { mapItems } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import type { Conflict } from '../refused-fields.ts';
+import { FORCED_CALL, REFUSES_FORCED_CALL } from '../wire-parts.ts';
 import { isStrictSchema } from './encode-tools.ts';
 import { type FitContext, type ModelTraits, traitsOf } from './models.ts';
 import type { ChatQuirks } from './profiles.ts';
-import { encodeEffort } from './reasoning.ts';
+import {
+  effortsAmong,
+  encodeEffort,
+  fieldsOf,
+  isOff,
+  whyNearest,
+  withAmount,
+} from './reasoning.ts';
 
 /** Makes of the body, which is nobody else's, what is sent, but for `stream`. */
 export function fitBody(body: JsonObject, amount: ReasoningAmount, context: FitContext): void {
@@ -323,6 +332,39 @@ export function mapMessages(body: JsonObject, map: (message: JsonObject) => Json
   const messages = Array.isArray(body.messages) ? body.messages : [];
   body.messages = mapItems(messages, (one) => (isJsonObject(one) ? map(one) : one));
 }
+
+/**
+ * "Reasoning is mandatory for this endpoint and cannot be disabled." (OpenRouter), "This model always engages in thinking
+ * and cannot be disabled; please use low, high, or max" (Z.ai)
+ */
+const ALWAYS_THINKS =
+  /\b(?:reasoning is mandatory|always engages in thinking)\b.{0,40}\bcannot be disabled\b(?:; please use (?<taken>[\w, ]+))?/i;
+
+/** What a model refuses of thinking, as nothing but its refusal tells. */
+export function thinkingConflicts(quirks: ChatQuirks): readonly Conflict[] {
+  const off = quirks.offSwitch ?? fieldsOf('none', quirks);
+  return [
+    {
+      words: ALWAYS_THINKS,
+      resolve(body, taken) {
+        const words = taken.length === 0 ? quirks.efforts : effortsAmong(taken);
+        const least = words.find((word) => word !== 'none');
+        if (least === undefined || !isOff(body)) return undefined;
+        const reason = whyNearest('none', least);
+        return { body: withAmount(body, fieldsOf(least, quirks)), place: AMOUNT, reason };
+      },
+    },
+    {
+      words: REFUSES_FORCED_CALL,
+      resolve(body) {
+        if (!demandsCall(body) || isOff(body)) return undefined;
+        return { body: withAmount(body, off), place: AMOUNT, reason: FORCED_CALL };
+      },
+    },
+  ];
+}
+
+const AMOUNT = 'reasoning_effort';
 
 const MAX_ID_LENGTH = 40;
 const NINE = /^[A-Za-z0-9]{9}$/;

@@ -20,7 +20,7 @@ import { ChatDecoder, findTextChunk } from './decode.ts';
 import { encode } from './encode.ts';
 import { typedValues } from './encode-tools.ts';
 import { CHAT_FIELDS, classifyErrorFrame, classifyFailure, readRateLimit } from './errors.ts';
-import { limitOutput, outputLimit } from './fit.ts';
+import { limitOutput, outputLimit, thinkingConflicts } from './fit.ts';
 import { encodeMedia, isForEndpoint, MediaDecoder, mediaRequest } from './media.ts';
 import { capabilitiesOf, traitsOf } from './models.ts';
 import { patch } from './native-body.ts';
@@ -43,7 +43,8 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
       isForEndpoint(body) ? body : limitOutput(body, most, traitsOf(quirks, modelId).limitField),
   };
   const outputLimits = new OutputLimits(limiting, clock);
-  const refusedFields = new RefusedFields(CHAT_FIELDS, clock);
+  const rules = { ...CHAT_FIELDS, conflicts: thinkingConflicts(quirks) };
+  const refusedFields = new RefusedFields(rules, clock);
   return {
     ...common,
     wire: CHAT_WIRE,

@@ -68,6 +68,8 @@ export interface ChatQuirks {
    * switch of the chat template, `chat_template_kwargs: {enable_thinking}`; absent where it cannot be.
    */
   readonly effort?: 'field' | 'object' | 'field-and-switch' | 'template' | undefined;
+  /** What switches thinking off where no word for an effort does; sent to a model alone that demands it by a refusal. */
+  readonly offSwitch?: JsonObject | undefined;
   /** The words it has for an effort, by rising amount. Where the id of the model says more, that counts. */
   readonly efforts: readonly EffortWord[];
   /**
@@ -406,6 +408,8 @@ const COMPATIBLE: ChatQuirks = {
 const UNNAMED: ChatQuirks = {
   ...COMPATIBLE,
   publicIds: 'some',
+  // Of DeepSeek, Kimi, GLM and others; of Qwen.
+  offSwitch: { thinking: { type: 'disabled' }, enable_thinking: false },
   sendsReasoning: 'as-told',
   ownTools: undefined,
 };
@@ -537,8 +541,8 @@ const QUIRK_PRESETS = {
   /**
    * platform.kimi.ai/docs: `max_completion_tokens`, efforts low, high and max (Kimi K3), one answer, pictures as data,
    * thoughts in `reasoning_content`, without which a call is refused in a tool loop: "thinking is enabled but
-   * reasoning_content is missing in assistant tool call message", of an empty one too (earendil-works/pi#4251). "Web
-   * Search": `builtin_function`.
+   * reasoning_content is missing in assistant tool call message", of an empty one too (earendil-works/pi#4251). Kimi K2
+   * has `thinking: {type}` in place of efforts (can1357/oh-my-pi#1077). "Web Search": `builtin_function`.
    */
   moonshot: {
     ...COMPATIBLE,
@@ -546,6 +550,7 @@ const QUIRK_PRESETS = {
     mediaModels: NO_MEDIA_MODELS,
     limitField: 'max_completion_tokens',
     efforts: ['low', 'high', 'max'],
+    offSwitch: { thinking: { type: 'disabled' } },
     sendsReasoning: 'reasoning_content',
     wantsReasoning: '(not kept)',
     takesChoices: false,
@@ -555,16 +560,16 @@ const QUIRK_PRESETS = {
   },
   /**
    * docs.z.ai, "Chat Completion": one stop sequence, `json_object` alone; "Thinking Mode": `thinking: {type}`, thoughts
-   * in `reasoning_content`, which come back in a tool loop. docs.bigmodel.cn, "Migrate to GLM-5.2": `reasoning_effort`,
-   * whose every word is taken. "Tool Streaming Output": without `tool_stream` a stream is silent until the arguments of
-   * a call are complete.
+   * in `reasoning_content`, which come back in a tool loop. "Deep Thinking": `reasoning_effort` in low, high and max, and
+   * GLM-5.3 refuses any other word and to be switched off. "Tool Streaming Output": without `tool_stream` a stream is
+   * silent until the arguments of a call are complete.
    */
   zai: {
     ...COMPATIBLE,
     ownTools: ['web_search', 'retrieval'],
     mediaModels: NO_MEDIA_MODELS,
     effort: 'field-and-switch',
-    efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
+    efforts: ['none', 'low', 'high', 'max'],
     sendsReasoning: 'reasoning_content',
     streamFields: { tool_stream: true },
     responseFormat: 'json-object',

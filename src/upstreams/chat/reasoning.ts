@@ -241,7 +241,7 @@ export function effortsAmong(words: readonly JsonValue[]): readonly EffortWord[]
   return RISING.filter((word) => words.includes(word));
 }
 
-function fieldsOf(word: EffortWord, { effort }: ChatQuirks): JsonObject {
+export function fieldsOf(word: EffortWord, { effort }: ChatQuirks): JsonObject {
   const isOn = word !== 'none';
   switch (effort) {
     case undefined:
@@ -327,6 +327,17 @@ export function takeAmount(body: JsonObject, { effort, ownFields }: ChatQuirks):
       (own.includes(field) || (effort === 'field-and-switch' && field === 'reasoning_effort')));
   for (const field of EFFORT_FIELDS) if (!isKept(field)) delete body[field];
   return amount;
+}
+
+/** True where a body, in any dialect, says that nothing is to be thought. */
+export function isOff(body: JsonObject): boolean {
+  return saidAmount(body).kind === 'off';
+}
+
+/** The body with these fields in place of all that say an amount. */
+export function withAmount(body: JsonObject, fields: JsonObject): JsonObject {
+  const left = Object.entries(body).filter(([name]) => !EFFORT_FIELDS.includes(name));
+  return { ...Object.fromEntries(left), ...fields };
 }
 
 /** True for what says whether to think, and not how much. */

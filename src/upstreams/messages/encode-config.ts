@@ -22,6 +22,7 @@ import {
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
+import { FORCED_CALL } from '../wire-parts.ts';
 import { MIN_BUDGET, type ModelTraits, traitsOf } from './models.ts';
 import { toClosedSchema } from './schema.ts';
 
@@ -99,8 +100,6 @@ export function encodeThinking(
   }
   return { thinking: { type: 'enabled', budget_tokens: budget } };
 }
-
-const FORCED_CALL = told`Off: a forced call takes no thinking before it.`;
 
 /** "Thinking may not be enabled when tool_choice forces tool use.": a manual budget, not the adaptive mode. */
 export function dropBeforeForcedCall(body: JsonObject, receipt: Receipt): void {

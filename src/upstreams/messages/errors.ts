@@ -9,7 +9,7 @@ import {
   type UpstreamFailureKind,
 } from '../../canonical/error.ts';
 import { type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
-import { told } from '../../lib/localized-message.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
 import { countOf, headerOf, objectOf, textOf } from '../../lib/read-values.ts';
 import { ERROR_TYPE_STATUS, MESSAGES_WIRE } from '../../wire/messages.ts';
 import {
@@ -31,8 +31,10 @@ import {
   readScarcestLimit,
   readTimestamp,
 } from '../refusals.ts';
-import type { FieldRules } from '../refused-fields.ts';
+import type { Conflict, FieldRules } from '../refused-fields.ts';
 import type { RateLimit } from '../upstream.ts';
+import { FORCED_CALL, REFUSES_FORCED_CALL } from '../wire-parts.ts';
+import { isForcedCall } from './encode-config.ts';
 
 // Error prose is only interpreted in this file, for faults that share a type with others.
 
@@ -278,6 +280,21 @@ const NEEDED: ReadonlySet<string> = new Set([
   ...['allowed_domains', 'blocked_domains', 'max_uses'],
 ]);
 
+/** Services whose models think unasked, and are told not to where a request cannot have that. */
+const CONFLICTS: readonly Conflict[] = [
+  {
+    words: REFUSES_FORCED_CALL,
+    resolve: (body) =>
+      isForcedCall(body.tool_choice) ? withoutThinking(body, FORCED_CALL) : undefined,
+  },
+];
+
+function withoutThinking(body: JsonObject, reason: Sentence): ReturnType<Conflict['resolve']> {
+  const thinking = { type: 'disabled' };
+  const isOff = objectOf(body.thinking)?.type === 'disabled';
+  return isOff ? undefined : { body: { ...body, thinking }, place: 'thinking', reason };
+}
+
 /** Services know less than the newest clients say: hints on caching and editing of context, settings of sampling. */
 export const MESSAGES_FIELDS: FieldRules = {
   wire: MESSAGES_WIRE,
@@ -303,4 +320,5 @@ export const MESSAGES_FIELDS: FieldRules = {
         }
       : undefined,
   ruleWord: (place) => (/^output_config\b/.test(place) ? 'thinking' : undefined),
+  conflicts: CONFLICTS,
 };
