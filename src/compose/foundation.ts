@@ -8,10 +8,9 @@ import type { AccountStore } from '../accounts/account-store.ts';
 import { type Cluster, nameOfReplica } from '../cluster/cluster.ts';
 import { Leader } from '../cluster/leases.ts';
 import { configPath } from '../config/effective.ts';
-import { gatewaySecrets, type LiveConfig } from '../config/live.ts';
+import type { LiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
-import { derived } from '../lib/once.ts';
 import { makePrivate } from '../lib/private-file.ts';
 import { SecretIndex } from '../lib/redact.ts';
 import { createVault } from '../sealing/seal.ts';
@@ -67,8 +66,6 @@ export async function openFoundation({ config, cluster, shared, clock, log }: Ga
     leader: turns && new Leader({ ...turns, clock }),
     /** Whether PostgreSQL answers; undefined where there is none. */
     reachability: shared?.reachability,
-    /** Made anew only when the settings change: they are asked for with every request. */
-    secretList: derived(config.current, gatewaySecrets),
   };
 }
 

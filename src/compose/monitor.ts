@@ -12,15 +12,13 @@ import { connectFeed } from '../admin/monitor/events.ts';
 import { type AttentionOptions, readAttention } from '../admin/monitor/overview.ts';
 import type { GatewayFacts, MonitorRouteOptions } from '../admin/options.ts';
 import { sumFamilies } from '../admin/quota.ts';
-import { type AlertSettings, type AlertsOptions, createAlerts } from '../alerts/alerts.ts';
+import { type AlertSettings, createAlerts } from '../alerts/alerts.ts';
 import { type Cluster, nameOfReplica } from '../cluster/cluster.ts';
 import { createHearing } from '../cluster/hearing.ts';
 import type { Settings } from '../config/effective.ts';
 import { createId, createPseudonyms } from '../lib/ids.ts';
 import { isLoopbackHost } from '../lib/net.ts';
 import { derived } from '../lib/once.ts';
-import type { ProxyChoice } from '../lib/outbound-proxy.ts';
-import { createRedactors, type SecretIndex } from '../lib/redact.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import type { BudgetFigures } from '../monitor/metrics.ts';
 import { shareMetrics } from '../monitor/metrics-text.ts';
@@ -79,7 +77,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
     settings: derived(current, (settings) => settings.monitor),
     replica: parts.replicaName,
     sharing: parts.replicaName === undefined ? undefined : context,
-    ...{ secrets: parts.secretList, accountSecrets: parts.accountSecrets },
+    redactorFor: parts.redactorFor,
     figures: {
       ...createFigures(facts, () => current().monitor.namesAccounts, accountKey),
       attention: () => readAttention(routeOptions),
@@ -142,18 +140,6 @@ export function readWholeUsage(
 }
 
 const GONE_KEY = { recording: 'counts' } as const;
-
-function startAlerts(
-  { config, clock, log, cluster }: GatewayContext,
-  parts: ObservationParts,
-  attention: AttentionOptions,
-) {
-  const { secretList: secrets, accountSecrets, proxyFor, leader } = parts;
-  return openAlerts({
-    ...{ current: config.current, clock, log, attention, proxyFor, secrets, accountSecrets },
-    ...{ isLeading: leader?.isLeading, notices: cluster.notices },
-  });
-}
 
 /** Asked anew each time: it takes microseconds. */
 function readDisk(folder: string): GatewayFacts['disk'] {
@@ -260,21 +246,14 @@ function kindOfPassword(
   return password === apiKey ? 'gateway-key' : 'own';
 }
 
-interface OpenAlertsOptions extends Pick<AlertsOptions, 'clock' | 'isLeading' | 'notices' | 'log'> {
-  readonly current: () => Pick<Settings, 'alerts' | 'alertChannels'>;
-  readonly attention: AttentionOptions;
-  readonly proxyFor: ProxyChoice;
-  readonly secrets: () => readonly string[];
-  readonly accountSecrets: Pick<SecretIndex, 'hide' | 'version'> | undefined;
-}
-
-function openAlerts(options: OpenAlertsOptions) {
-  const { current, attention, proxyFor, secrets, accountSecrets, clock, ...rest } = options;
-  const redactorFor = createRedactors(secrets, accountSecrets);
-  const settings = (): AlertSettings => readAlertSettings(current());
+function startAlerts(
+  { config, clock, log, cluster: { notices } }: GatewayContext,
+  { redactorFor, proxyFor, leader }: ObservationParts,
+  attention: AttentionOptions,
+) {
+  const settings = (): AlertSettings => readAlertSettings(config.current());
   const alerts = createAlerts({
-    ...rest,
-    ...{ clock, settings },
+    ...{ clock, log, notices, settings, isLeading: leader?.isLeading },
     conditions: () =>
       readAttention(attention).map(({ about, ...condition }) => ({
         ...condition,

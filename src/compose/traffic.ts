@@ -4,6 +4,7 @@ import { StoreError } from '../accounts/account-store.ts';
 import { gatewayError } from '../canonical/error.ts';
 import type { ListedModel, ModelTask } from '../canonical/model.ts';
 import type { Settings } from '../config/effective.ts';
+import { gatewaySecrets } from '../config/live.ts';
 import { PROVIDER_ID } from '../config/upstreams.ts';
 import { createDispatcher } from '../dispatch/dispatch.ts';
 import { createId } from '../lib/ids.ts';
@@ -39,7 +40,7 @@ export type Traffic = Awaited<ReturnType<typeof openTraffic>>;
 /** @throws Error when an upstream cannot be built, StoreError when the stores cannot be read */
 export async function openTraffic(context: GatewayContext, foundation: Foundation) {
   const { config, clock, random, log, version } = context;
-  const { stores, secrets, secretList, turns, leader } = foundation;
+  const { stores, secrets, turns, leader } = foundation;
   const { current, subscribe } = config;
   const userAgent = `isthmus/${version}`;
   const bodies = createBodyBudget(clock);
@@ -55,7 +56,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     answerRoom: bodies.answers,
   });
   noteSeeds(accountSecrets, backend.seeds);
-  const redactorFor = createRedactors(secretList, accountSecrets);
+  const redactorFor = createRedactors(derived(current, gatewaySecrets), accountSecrets);
   const accounts = await openAccounts({
     ...{ config, backend, userAgent, proxyFor, clock, random, log, store },
     ...{ cluster: context.cluster, turns, isLeading: leader?.isLeading },
@@ -76,8 +77,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     proxyFor,
     backend,
     accounts,
-    /** What stored accounts and those of the process prove themselves with. */
-    accountSecrets,
+    /** Takes out credentials: of the gateway, of all accounts, and those that are given. */
     redactorFor,
     /** The memory that requests and answers share. */
     bodies,

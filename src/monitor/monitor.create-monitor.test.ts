@@ -8,6 +8,7 @@ import { observe } from '../../test/support/running-request.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createRedactors } from '../lib/redact.ts';
 import { createMonitor } from './monitor.ts';
 import type { EndedRequest } from './record.ts';
 
@@ -26,7 +27,7 @@ function openMonitor(change: Partial<MonitorOptions> = {}) {
       store,
       clock,
       settings: () => settings,
-      secrets: () => [],
+      redactorFor: createRedactors(() => []),
       targetOf: () => undefined,
       priceOf: () => undefined,
       figures: { accounts: () => ({}) },

@@ -4,7 +4,7 @@ import type { ServedBy } from '../canonical/call-record.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { type Clock, waitAtMost } from '../lib/clock.ts';
 import type { WarnLog } from '../lib/log.ts';
-import { createRedactors, type SecretIndex } from '../lib/redact.ts';
+import type { Redactor } from '../lib/redact.ts';
 import type { AnswerPrice } from '../pricing/charges.ts';
 import {
   createLiveFeed,
@@ -40,9 +40,8 @@ export interface MonitorOptions {
   readonly clock: Clock;
   /** Asked anew for every request. */
   readonly settings: () => MonitorSettings;
-  /** Credentials of the gateway, asked anew for every request; none of them is in any record. */
-  readonly secrets: () => readonly string[];
-  readonly accountSecrets?: Pick<SecretIndex, 'hide' | 'version'> | undefined;
+  /** Takes out what the request showed as credentials, and the gateway's own; none of them is in any record. */
+  readonly redactorFor: (credentials: readonly string[]) => Redactor;
   /** Without it nothing is known of any. */
   readonly keyOf?: FindKey | undefined;
   /** What this process is called among those that serve together; undefined where it is alone. */
@@ -118,10 +117,7 @@ function withoutAsked(ended: EndedRequest, keyOf: FindKey): EndedRequest {
 }
 
 /** What is under way, listed as records are written. */
-function openRunning(
-  context: MonitorOptions &
-    Pick<ConstructorParameters<typeof RunningRequests>[0], 'redactorFor' | 'keyOf'>,
-): RunningRequests {
+function openRunning(context: MonitorOptions & { readonly keyOf: FindKey }): RunningRequests {
   const { clock, replica, redactorFor, keyOf, createId, sharing } = context;
   return new RunningRequests({
     ...{ clock, replica, redactorFor, keyOf },
@@ -151,7 +147,6 @@ function openMetrics(options: MonitorOptions, { figures, feed, dropped }: Measur
 export function createMonitor(options: MonitorOptions) {
   const { store, clock, settings, log, keyOf = () => undefined } = options;
   const errors = new RecentErrors();
-  const redactorFor = createRedactors(options.secrets, options.accountSecrets);
   const queue = createWriteQueue({ store, clock, log });
   const retention = createRetention({ store, clock, settings, log, isLeading: options.isLeading });
   const figures = createLiveFigures(() => clock.now());
@@ -160,7 +155,7 @@ export function createMonitor(options: MonitorOptions) {
     ...{ figures, errors, recall },
     save: () => saveBeforeRead(),
   });
-  const context = { ...options, keyOf, redactorFor };
+  const context = { ...options, keyOf };
   const underWay = openRunning(context);
   /** Requests that ended and are not recorded yet: all of a turn together, after its sockets had theirs. */
   let ended: EndedRequest[] = [];

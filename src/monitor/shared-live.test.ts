@@ -6,6 +6,7 @@ import { recordOf } from '../../test/support/request-records.ts';
 import { observe, runningRequest } from '../../test/support/running-request.ts';
 import { Hub } from '../cluster/memory.ts';
 import { createWorkerCluster, serveWorker } from '../cluster/parent.ts';
+import { createRedactors } from '../lib/redact.ts';
 import { createLiveFeed, createLiveFigures, type FeedReader } from './live.ts';
 import { createMonitor } from './monitor.ts';
 import type { EndedRequest } from './record.ts';
@@ -37,7 +38,7 @@ async function openWorkers() {
     const monitor = createMonitor({
       ...{ store, clock, replica: name, sharing: { cluster, siblings: cluster } },
       settings: () => ({ enabled: true, keepsBodies: false, retentionMs: 1e12, maxBytes: 1e12 }),
-      secrets: () => [],
+      redactorFor: createRedactors(() => []),
       targetOf: () => undefined,
       priceOf: () => undefined,
       figures: { accounts: () => ({}) },

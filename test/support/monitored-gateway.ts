@@ -9,6 +9,7 @@ import { createDispatcher } from '../../src/dispatch/dispatch.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createId } from '../../src/lib/ids.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
+import { createRedactors } from '../../src/lib/redact.ts';
 import type { LogFiles } from '../../src/monitor/log-files.ts';
 import { createMonitor, type Monitor } from '../../src/monitor/monitor.ts';
 import type { RequestRow } from '../../src/monitor/record.ts';
@@ -126,14 +127,14 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     createId,
     thinkingMode: () => ({ kind: 'auto' }),
   });
-  const { mainKeyName = () => 'Ann' } = options;
+  const { mainKeyName = () => 'Ann', secrets = [] } = options;
   const keyName = (keyId: string): string | undefined =>
     keyId === 'main' ? mainKeyName() : undefined;
   const monitor = createMonitor({
     store: options.store ?? createMemoryRequestStore(),
     clock: options.gathers === true ? clock : withoutGathering(clock),
     settings: () => settings,
-    secrets: () => options.secrets ?? [],
+    redactorFor: createRedactors(() => secrets),
     keyOf: (id) => ({ name: keyName(id) }),
     priceOf: options.priceOf ?? (() => undefined),
     targetOf: (model) => findTarget(model, { router, pool }),
