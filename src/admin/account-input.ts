@@ -12,6 +12,7 @@ import { named, optionals } from '../lib/object-schema.ts';
 import type { ImportResult } from '../oauth/imports.ts';
 import { BILLINGS } from '../pricing/charges.ts';
 import type { AdminOptions, UpstreamDirectory } from './options.ts';
+import { refuseMissing } from './route.ts';
 import { ADD_ANYWAY, LABEL, NOTES, PRIORITY, PROJECT, PROXY_URL, SECRET } from './schemas.ts';
 import { TRY_SCHEMA, type TriedAccess, toTrial, tryAccess } from './try-account.ts';
 
@@ -144,7 +145,7 @@ export async function tryKey(
 
 function writeItem({ kind, refreshToken, serviceAccount, label }: NewAccountJson): string {
   if (kind === 'service-account') {
-    return JSON.stringify(serviceAccount ?? missing('serviceAccount'));
+    return JSON.stringify(serviceAccount ?? refuseMissing('serviceAccount'));
   }
   return JSON.stringify([{ refresh_token: readSecret(refreshToken, 'refreshToken'), label }]);
 }
@@ -222,7 +223,7 @@ export function readUpstreamKey(
 
 /** One line without blanks. @throws GatewayError; the secret is never repeated. */
 function readSecret(text: string | undefined, field: string): string {
-  const secret = text?.trim() ?? missing(field);
+  const secret = text?.trim() ?? refuseMissing(field);
   if (/^[^\s\p{Cc}]+$/u.test(secret)) return secret;
   throw invalidRequest(field, told`${field}: must be one line without blanks.`);
 }
@@ -251,8 +252,4 @@ function freeLabel(accounts: readonly Account[]): string {
   for (let index = 1; ; index += 1) {
     if (!taken.has(`key-${index}`)) return `key-${index}`;
   }
-}
-
-function missing(field: string): never {
-  throw invalidRequest(field, told`${field}: is missing.`, 'missing-field');
 }

@@ -9,7 +9,7 @@ import { requireReauthentication } from './access/session.ts';
 import { readAccountProxy, readUpstream } from './account-input.ts';
 import { findAccount } from './accounts.ts';
 import type { AdminOptions } from './options.ts';
-import { type ApiRoute, answerJson, defineRoute } from './route.ts';
+import { type ApiRoute, answerJson, defineRoute, refuseMissing } from './route.ts';
 import { orNull, PROXY_URL } from './schemas.ts';
 
 export const IMPORT_SCHEMA = named('AccountImport', {
@@ -124,10 +124,7 @@ function importAccounts(
     return transfer.importAccounts({ text, passphrase });
   }
   refuseField(body, 'passphrase');
-  if (body.upstream === undefined) {
-    throw invalidRequest('upstream', told`upstream: is missing.`, 'missing-field');
-  }
-  const upstreamId = readUpstream(body.upstream, upstreams);
+  const upstreamId = readUpstream(body.upstream ?? refuseMissing('upstream'), upstreams);
   const request = { upstreamId, text, proxyUrl: readAccountProxy(body.proxyUrl), signal };
   return format === 'refresh-tokens'
     ? transfer.importRefreshTokens(request)

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import type { XSchema } from 'typebox/schema';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { TEXT } from '../lib/object-schema.ts';
 import { type AdminAnswer, plainCookieName } from '../server/admin-route.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
@@ -169,8 +170,6 @@ function describeAnswers({ description }: ApiRoute, components: Components) {
   return answers;
 }
 
-const STRING = { type: 'string' } as const;
-
 function describeParameters(route: ApiRoute): readonly Parameter[] {
   const { path, method, access, description } = route;
   const { parameter, query = {}, takesRevision, asksAgain } = description;
@@ -178,7 +177,7 @@ function describeParameters(route: ApiRoute): readonly Parameter[] {
   const name = NAME.exec(path)?.[1];
   if (name !== undefined) {
     const words = parameter === undefined ? {} : { description: parameter };
-    parameters.push({ name, in: 'path', required: true, schema: STRING, ...words });
+    parameters.push({ name, in: 'path', required: true, schema: TEXT, ...words });
   }
   const { properties = {}, required = [] } = query as {
     readonly properties?: JsonObject;
@@ -189,7 +188,7 @@ function describeParameters(route: ApiRoute): readonly Parameter[] {
   }
   const addHeader = (header: string, text: string, isRequired = false) =>
     parameters.push({
-      ...{ name: header, in: 'header', required: isRequired, schema: STRING },
+      ...{ name: header, in: 'header', required: isRequired, schema: TEXT },
       description: text,
     });
   if (takesRevision) addHeader('If-Match', IF_MATCH);

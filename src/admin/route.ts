@@ -128,6 +128,16 @@ export function refuseUnknown(message: Sentence): never {
   throw clientError('not-found', message);
 }
 
+/** @throws GatewayError invalid-request */
+export function refuseMissing(field: string): never {
+  throw invalidRequest(field, told`${field}: is missing.`, 'missing-field');
+}
+
+/** A number of a query, whose schema lets digits alone through. */
+export function queryNumber(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text);
+}
+
 function readQuery(query: URLSearchParams): Readonly<Record<string, string>> {
   for (const name of query.keys()) {
     if (query.getAll(name).length > 1)
@@ -194,8 +204,7 @@ function sayProblem(problem: SchemaError | undefined): GatewayError {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
   const { keyword, params } = problem;
   if (keyword === 'required') {
-    const field = fieldName([...path, firstOf(params, 'requiredProperties')]);
-    return invalidRequest(field, told`${field}: is missing.`, 'missing-field');
+    return refuseMissing(fieldName([...path, firstOf(params, 'requiredProperties')]));
   }
   if (keyword === 'additionalProperties') {
     const field = fieldName([...path, firstOf(params, 'additionalProperties')]);

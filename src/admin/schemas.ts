@@ -45,7 +45,7 @@ export function patternWords(params: object): Sentence | undefined {
 
 const ISO_TIME = { type: 'string', format: 'date-time' } as const;
 const OPTIONAL_TIME = { type: ['string', 'null'], format: 'date-time' } as const;
-const OPTIONAL_TEXT = { type: ['string', 'null'] } as const;
+export const OPTIONAL_TEXT = { type: ['string', 'null'] } as const;
 
 export const orNull = <const Schema>(schema: Schema) =>
   ({ anyOf: [schema, { type: 'null' }] }) as const;

@@ -66,18 +66,10 @@ export function createSessionRoutes({ book, pool }: AdminOptions): readonly ApiR
 
 type BoundSession = ReturnType<AdminOptions['pool']['sessions']['sessions']>[number];
 
-export function writeBoundSession(
-  { id, label, clientKeyHash, accountId, detours, expiresAt }: BoundSession,
-  book: Pick<AdminOptions['book'], 'find'>,
-) {
+export function writeBoundSession(session: BoundSession, book: Pick<AdminOptions['book'], 'find'>) {
   return {
-    ...{ id, label, clientKeyHash, accountId },
-    account: book.find(accountId)?.record.label ?? null,
-    detours: detours.map(({ model, accountId: to, returns }) => ({
-      model,
-      accountId: to,
-      returns,
-    })),
-    expiresAt: writeTime(expiresAt),
+    ...session,
+    account: book.find(session.accountId)?.record.label ?? null,
+    expiresAt: writeTime(session.expiresAt),
   };
 }

@@ -7,7 +7,7 @@ import type { CallExplanation } from '../dispatch/dispatcher.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { list, named, optional } from '../lib/object-schema.ts';
-import type { ProtocolRoute } from '../protocols/protocol.ts';
+import type { GenerateRoute, ProtocolRoute } from '../protocols/protocol.ts';
 import { sayUnserved } from '../routing/router.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiInput, type ApiRoute, answerJson, defineRoute } from './route.ts';
@@ -107,7 +107,6 @@ function withMeantModel(
   return changed(error, { message, cause: error });
 }
 
-type GenerateRoute = Extract<ProtocolRoute, { operation: 'generate' }>;
 type KeptAnswers = Parameters<NonNullable<GenerateRoute['findEarlier']>>[1];
 
 /** Answers are kept for client keys, and the console is none: what a request goes on from is not found. */

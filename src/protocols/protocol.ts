@@ -91,6 +91,9 @@ export type ProtocolRoute =
       writeModel(model: ListedModel): JsonObject;
     };
 
+export type GenerateRoute = Extract<ProtocolRoute, { operation: 'generate' }>;
+export type KeptRoute = Extract<ProtocolRoute, { operation: 'kept-answers' }>;
+
 /** A stream that goes on without whoever reads it. */
 export interface FollowedEvents {
   readonly events: ReadableEvents;

@@ -5,7 +5,7 @@ import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { cutLongTexts, writeParts } from '../lib/json-parts.ts';
-import type { GenerateCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
+import type { GenerateCall, KeptRoute, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
 import { turn } from '../stream/scheduler.ts';
 import { EVENT_STREAM_TYPE } from '../stream/sse.ts';
 import { answerInBackground } from './background.ts';
@@ -103,8 +103,6 @@ function noSuchModel(name: string, meant: string | undefined): GatewayError {
   const message = `There is no model ${JSON.stringify(name)}. The model list endpoint names all there are.${hint}`;
   return clientError('not-found', message, { reason: 'model-not-found', field: 'model' });
 }
-
-type KeptRoute = Extract<ProtocolRoute, { operation: 'kept-answers' }>;
 
 async function answerKept(exchange: Exchange, route: KeptRoute, id: string): Promise<void> {
   const { edge, clientKeyId, query } = exchange;

@@ -1,7 +1,7 @@
 // The routes of rarely used surfaces, by client protocol.
 
 import { MODEL_PREFIXES, readPathModel } from '../protocols/generate/models.ts';
-import type { EmbedCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
+import type { EmbedCall, GenerateRoute, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
 import { readAudioCall, readSpeechCall } from './audio.ts';
 import { readCompletionCall } from './completions.ts';
 import { readBatchEmbedCall, readEmbedCall, readEmbeddingCall } from './embeddings.ts';
@@ -24,12 +24,10 @@ export const CHAT_SURFACES: readonly ProtocolRoute[] = [
   { operation: 'embed', method: 'POST', path: '/v1/embeddings', readCall: readEmbeddingCall },
 ];
 
-type AnswerRoute = Extract<ProtocolRoute, { operation: 'generate' }>;
-
 function answerRoute(
   path: string,
-  readCall: AnswerRoute['readCall'],
-  bodies?: AnswerRoute['bodies'],
+  readCall: GenerateRoute['readCall'],
+  bodies?: GenerateRoute['bodies'],
 ): ProtocolRoute {
   return { operation: 'generate', method: 'POST', path, bodies, readCall };
 }

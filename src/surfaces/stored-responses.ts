@@ -19,7 +19,12 @@ import { checkItems, writeOut } from '../protocols/chat/responses/read-input.ts'
 import { failedError, showItem } from '../protocols/chat/responses/response-object.ts';
 import { readMetadata } from '../protocols/chat/responses/schema.ts';
 import { check, missingField, unknownWord, unsupported } from '../protocols/chat/schema.ts';
-import type { FollowedEvents, ProtocolRoute, StoredResponseInput } from '../protocols/protocol.ts';
+import type {
+  FollowedEvents,
+  KeptRoute,
+  ProtocolRoute,
+  StoredResponseInput,
+} from '../protocols/protocol.ts';
 import type { StoredResponse } from '../stored-responses/response-store.ts';
 
 const COLLECTION = '/v1/conversations';
@@ -29,8 +34,6 @@ const ITEMS = `${ONE_CONVERSATION}/items`;
 const ONE_RESPONSE = '/v1/responses/{id}';
 const MAX_ITEMS = 20;
 const WHOLE_NUMBER = /^(?:-1|\d{1,15})$/;
-
-type KeptRoute = Extract<ProtocolRoute, { operation: 'kept-answers' }>;
 
 function route(
   method: KeptRoute['method'],

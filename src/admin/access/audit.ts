@@ -4,7 +4,7 @@ import type { AccessControl } from '../../access/access.ts';
 import { ACCESS_ENTRY_SCHEMA, ACCESS_VERDICTS } from '../../access/access-log.ts';
 import { AUDIT_ACTORS, AUDIT_ENTRY_SCHEMA } from '../../access/audit-log.ts';
 import { list, named, optional, partial, TEXT } from '../../lib/object-schema.ts';
-import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
+import { type ApiRoute, answerJson, defineRoute, queryNumber } from '../route.ts';
 import { QUERY_TIME, UP_TO_500 } from '../schemas.ts';
 
 const NEXT_CURSOR = optional({ ...TEXT, description: 'Absent on the last page.' });
@@ -59,7 +59,7 @@ export function createLogRoutes({ accessLog, audit }: AccessControl): readonly A
       answers: { 200: { description: 'The latest first.', schema: AUDIT_LOG_SCHEMA } },
       run: ({ query: { cursor, limit, from, to, ...who } }) =>
         answerPage({ cursor, limit }, (asked) =>
-          audit.list({ ...who, from: readNumber(from), to: readNumber(to), ...asked }),
+          audit.list({ ...who, from: queryNumber(from), to: queryNumber(to), ...asked }),
         ),
     }),
   ];
@@ -79,12 +79,8 @@ async function answerPage(
   }) => Promise<readonly { readonly id: number }[]>,
 ) {
   const limit = Number(asked ?? 100);
-  const found = await list({ before: readNumber(cursor), limit: limit + 1 });
+  const found = await list({ before: queryNumber(cursor), limit: limit + 1 });
   const entries = found.slice(0, limit);
   const last = found.length > limit ? entries.at(-1) : undefined;
   return answerJson({ entries, nextCursor: last && String(last.id) });
-}
-
-function readNumber(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : Number(text);
 }

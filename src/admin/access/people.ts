@@ -19,7 +19,14 @@ import { clientError, invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
 import { list, NAME, named, object, optional, partial, TEXT } from '../../lib/object-schema.ts';
 import { type AdminCaller, writeSessionCookie } from '../../server/admin-route.ts';
-import { type ApiRoute, answerJson, answerWith, defineRoute, readNumber } from '../route.ts';
+import {
+  type ApiRoute,
+  answerJson,
+  answerWith,
+  defineRoute,
+  readNumber,
+  refuseMissing,
+} from '../route.ts';
 import { CREATED_KEY_SCHEMA, NEW_KEY_FIELDS, writeKey } from './keys.ts';
 import { requireReauthentication, signedIn } from './session.ts';
 
@@ -278,10 +285,11 @@ export function createJoinRoutes(access: AccessControl): readonly ApiRoute[] {
             const { listed, secret: ofKey } = await keys.create({ ...gift.key, name });
             return { kind: 'key', key: { key: writeKey(listed), secret: ofKey } } as const;
           }
-          if (passwordHash === undefined) {
-            throw invalidRequest('password', told`password: is missing.`, 'missing-field');
-          }
-          const person = await people.add({ name, role: gift.role, passwordHash });
+          const person = await people.add({
+            name,
+            role: gift.role,
+            passwordHash: passwordHash ?? refuseMissing('password'),
+          });
           return { kind: 'person', person } as const;
         });
         if (given === undefined) refuseInvitation();

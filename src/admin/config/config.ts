@@ -23,6 +23,7 @@ import type { AdminCaller } from '../../server/admin-route.ts';
 import { requireReauthentication } from '../access/session.ts';
 import type { AdminOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
+import { OPTIONAL_TEXT } from '../schemas.ts';
 import {
   keepSignedIn,
   needsReauthentication,
@@ -301,8 +302,6 @@ function refusePatch(section: ConfigSection, patch: JsonObject, values: JsonObje
   if (!holdsHiddenPassword(patch)) return;
   throw invalidRequest(name, told`Write "[hidden]" out: the password of that address is needed.`);
 }
-
-const OPTIONAL_TEXT = { type: ['string', 'null'] } as const;
 
 export const ENVIRONMENT_SCHEMA = named('Environment', {
   variables: list(

@@ -217,8 +217,8 @@ export function createLogsRoute({ logFiles }: Pick<MonitorRouteOptions, 'logFile
     answers: { 200: { description: 'One page of it.', schema: LOGS_SCHEMA } },
     async run({ query: { cursor, limit, level, search } }) {
       if (logFiles === undefined) return answerJson({ lines: [] });
-      const count = limit === undefined ? DEFAULT_LIMIT : Number(limit);
-      return answerJson(await logFiles.read({ limit: count, cursor, level, search }));
+      const asked = { limit: Number(limit ?? DEFAULT_LIMIT), cursor, level, search };
+      return answerJson(await logFiles.read(asked));
     },
   });
 }

@@ -17,16 +17,15 @@ import { compareLines } from '../../lib/difference.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import type { EndedRequest, RequestRecord } from '../../monitor/record.ts';
-import type { ClientProtocol, GenerateCall, RouteInput } from '../../protocols/protocol.ts';
+import type {
+  ClientProtocol,
+  GenerateCall,
+  GenerateRoute,
+  RouteInput,
+} from '../../protocols/protocol.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiInput, type ApiRoute, answerJson, defineRoute } from '../route.ts';
-import {
-  cannotReplay,
-  findRequest,
-  findRoute,
-  type GenerateRoute,
-  judgeReplay,
-} from './requests.ts';
+import { cannotReplay, findRequest, findRoute, judgeReplay } from './requests.ts';
 import {
   REPLAY_PROTOCOLS,
   REPLAY_REQUEST_SCHEMA,

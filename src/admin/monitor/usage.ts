@@ -12,7 +12,7 @@ import {
 } from '../../monitor/request-store.ts';
 import { cutSpans, HALF_HOUR_MS } from '../../monitor/usage.ts';
 import type { MonitorRouteOptions } from '../options.ts';
-import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
+import { type ApiRoute, answerJson, defineRoute, queryNumber } from '../route.ts';
 import { QUERY_NAME, QUERY_TIME, UP_TO_200 } from '../schemas.ts';
 import { LATENCY_SCHEMA, LEADING_USAGE_SCHEMA, OUTCOMES_SCHEMA, USAGE_SCHEMA } from './schemas.ts';
 
@@ -76,8 +76,8 @@ export function readUsageQuery<Query extends SpanQuery>(query: Query, now: numbe
 
 function readUsageSpan(query: SpanQuery, now: number) {
   const { step = 'hour', timeZone = 'UTC' } = query;
-  const to = query.to === undefined ? now : Number(query.to);
-  const from = query.from === undefined ? to - DAY_MS : Number(query.from);
+  const to = Number(query.to ?? now);
+  const from = Number(query.from ?? to - DAY_MS);
   return { from, to, step, timeZone };
 }
 
@@ -161,7 +161,7 @@ export function createUsageRoutes({
         const { spans, filter } = readUsageQuery(asked, clock.now());
         const { spans: timed, groups } = await monitor.store.latency(
           { spans, by, filter },
-          limit === undefined ? undefined : Number(limit),
+          queryNumber(limit),
         );
         return answerJson({
           spans: timed.map((span) => ({ at: span.at, ...readTimings(span) })),

@@ -144,8 +144,6 @@ export const clauses: SentenceTexts = {
   'redirect: no public address is configured. Set upstreams.{}.oauth.redirect_url, or use loopback or manual.':
     'redirect: 公開 URL が設定されていません。upstreams.{1}.oauth.redirect_url を設定するか、loopback または manual を使ってください。',
   'another program keeps writing it': '他のプログラムが書き込み続けています',
-  'status: must be ok, error, cancelled, 4xx, 5xx or a code.':
-    'status: ok、error、cancelled、4xx、5xx またはステータスコードを指定してください。',
   'the account could not be stored; look at the disk, then try again':
     'アカウントを保存できませんでした。ディスクを確認してから、もう一度お試しください',
   'the account has no grant that could be revoked':
@@ -225,7 +223,6 @@ export const clauses: SentenceTexts = {
     'このアップストリームには revocation_url がありません。プロバイダー側でアクセスを終了してください',
   'unknown key; was "{}" meant? (Its setting would be lost.)':
     '不明なキーです。「{1}」の間違いではありませんか？（このままでは設定が失われます。）',
-  'upstream: is missing.': 'upstream: 指定されていません。',
   'upstream: there is no upstream "{}". {}. Others are added under "upstreams" of the config file.':
     'upstream: アップストリーム「{1}」はありません。{2}。その他は設定ファイルの「upstreams」に追加します。',
   'is a placeholder, not a key: put the key that the upstream gave you':
@@ -238,7 +235,6 @@ export const clauses: SentenceTexts = {
     'proxy.pool.fixed_account に該当するアカウントがありません：ID またはラベルが「{1}」のアカウントは存在しないため、すべてのアカウントを使用します。',
   'UPSTREAM_PROFILE={} needs an address: set UPSTREAM_BASE_URL.':
     'UPSTREAM_PROFILE={1} には URL が必要です：UPSTREAM_BASE_URL を設定してください。',
-  'password: is missing.': 'password: 指定されていません。',
   'password: must have at least {} characters.': 'password: {1} 文字以上にしてください。',
   'password: that is not your password.': 'password: あなたのパスワードではありません。',
   'role: the provider decides about the role of {} at each sign-in. Change it there.':

@@ -122,8 +122,6 @@ export const clauses: SentenceTexts = {
   'redirect: no public address is configured. Set upstreams.{}.oauth.redirect_url, or use loopback or manual.':
     'redirect: 没有配置公开地址。请设置 upstreams.{1}.oauth.redirect_url，或使用 loopback 或 manual。',
   'another program keeps writing it': '其他程序一直在写入它',
-  'status: must be ok, error, cancelled, 4xx, 5xx or a code.':
-    'status: 必须是 ok、error、cancelled、4xx、5xx 或状态码。',
   'the account could not be stored; look at the disk, then try again':
     '账号无法保存，请检查磁盘后重试',
   'the account has no grant that could be revoked': '此账号没有可撤销的授权',
@@ -190,7 +188,6 @@ export const clauses: SentenceTexts = {
     '此上游没有 revocation_url，请在提供方处终止访问',
   'unknown key; was "{}" meant? (Its setting would be lost.)':
     '未知的键，是否指“{1}”？（否则该设置会失效。）',
-  'upstream: is missing.': 'upstream: 缺失。',
   'upstream: there is no upstream "{}". {}. Others are added under "upstreams" of the config file.':
     'upstream: 没有上游“{1}”。{2}。其他上游在配置文件的“upstreams”中添加。',
   'is a placeholder, not a key: put the key that the upstream gave you':
@@ -203,7 +200,6 @@ export const clauses: SentenceTexts = {
     'proxy.pool.fixed_account 未对应任何账号：没有 ID 或标签为“{1}”的账号，因此使用全部账号。',
   'UPSTREAM_PROFILE={} needs an address: set UPSTREAM_BASE_URL.':
     'UPSTREAM_PROFILE={1} 需要地址：请设置 UPSTREAM_BASE_URL。',
-  'password: is missing.': 'password: 缺少此字段。',
   'password: must have at least {} characters.': 'password: 至少需要 {1} 个字符。',
   'password: that is not your password.': 'password: 这不是您的密码。',
   'role: the provider decides about the role of {} at each sign-in. Change it there.':
