@@ -237,13 +237,15 @@ describe.skipIf(isWithoutBrowser)('a form over a page', () => {
   test.each([
     ['/settings?section=upstreams', 'Add upstream', 'Base URL', 'http://127.0.0.1:11434/v1'],
     ['/security?tab=addresses', 'Add rule', 'IP address or range', '198.51.100.7'],
+    ['/security?tab=people', 'Invite', 'Name', 'Ann of the office'],
+    ['/accounts', 'Export', 'Passphrase', 'as long as a passphrase is'],
   ])('at %s asks before it closes over what was typed', async (path, button, label, text) => {
     const console = await startConsole();
     try {
       const page = await console.open(path);
       await page.getByRole('button', { name: button }).first().click();
       const form = page.getByRole('dialog');
-      const field = form.getByLabel(label);
+      const field = form.getByLabel(label, { exact: true });
       await field.fill(text);
       await page.keyboard.press('Escape');
       const question = page.getByRole('dialog', { name: 'Discard unsaved changes?' });
@@ -266,9 +268,13 @@ describe.skipIf(isWithoutBrowser)('what was typed and not saved', () => {
     try {
       const page = await console.open('/keys');
       const question = page.getByRole('dialog', { name: 'Discard unsaved changes?' });
+      const mapping = page.getByRole('tab', { name: 'Mapping' });
       const places = [
         ['/accounts', page.getByRole('button', { name: 'Add account' }), 'Key', 'Import'],
         ['/routing', page.getByRole('tab', { name: 'External provider' }), 'Base URL', 'Catalogue'],
+        ...['Name or pattern', 'First model', 'Name of a new preset', 'Output'].map(
+          (label) => ['/routing?tab=catalogue', mapping, label, 'Catalogue'] as const,
+        ),
         [
           '/settings?section=log',
           page.getByRole('button', { name: 'Keys and sign-in' }),
@@ -279,7 +285,7 @@ describe.skipIf(isWithoutBrowser)('what was typed and not saved', () => {
       for (const [path, opener, label, part] of places) {
         await page.goto(console.url + path);
         await opener.first().click();
-        const field = page.getByLabel(label, { exact: true });
+        const field = page.locator('input').and(page.getByLabel(label, { exact: true }));
         await field.fill('typed');
         const ways = [
           () => page.getByRole(label === 'Gateway key' ? 'button' : 'tab', { name: part }).click(),

@@ -11,6 +11,7 @@ import { readFieldError } from '../../components/read-field-error.ts';
 import { saveFile } from '../../components/save-file.ts';
 import { SecretInput } from '../../components/secret-input.tsx';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useCloseGuard, useUnsaved } from '../../components/use-unsaved.tsx';
 
 export interface ExportDialogProps {
   /** Undefined: the dialog is closed. */
@@ -20,9 +21,10 @@ export interface ExportDialogProps {
 
 export function ExportDialog({ chosen, onClose }: ExportDialogProps) {
   const { t } = useTranslation();
+  const { close, guard } = useCloseGuard(onClose);
   return (
-    <Modal opened={chosen !== undefined} onClose={onClose} title={t('addAccount.exportTitle')}>
-      {chosen !== undefined && <ExportForm chosen={chosen} onClose={onClose} />}
+    <Modal opened={chosen !== undefined} onClose={close} title={t('addAccount.exportTitle')}>
+      {chosen !== undefined && guard(<ExportForm chosen={chosen} onClose={onClose} />)}
     </Modal>
   );
 }
@@ -41,6 +43,7 @@ function ExportForm({ chosen, onClose }: ExportFormProps) {
   const [passphrase, setPassphrase] = useState('');
   const [again, setAgain] = useState('');
   const [password, setPassword] = useState('');
+  useUnsaved(passphrase !== '' && !seal.isPending);
   const needsPassword = useQuery(sessionQuery).data?.needsPassword === true;
   const isWrong = readFieldError(seal.error, 'password') !== undefined;
   const isShort = passphrase.length < MIN_LENGTH;

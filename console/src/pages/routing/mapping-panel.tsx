@@ -10,6 +10,7 @@ import { ErrorNote } from '../../components/error-note.tsx';
 import { MoreRows } from '../../components/more-rows.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { sayTooLong } from '../../components/say-too-long.ts';
+import { useUnsaved } from '../../components/use-unsaved.tsx';
 import { ModelInput } from './model-input.tsx';
 import { useGoesNowhere } from './use-goes-nowhere.ts';
 import { type Entry, type Mapping, useMapping } from './use-mapping.ts';
@@ -62,6 +63,7 @@ function NewEntry({ mapping }: { readonly mapping: Mapping }) {
   const [name, setName] = useState('');
   const [target, setTarget] = useState('');
   const [isTried, setTried] = useState(false);
+  useUnsaved(name !== '' || target !== '');
   const trimmed = name.trim();
   const isTaken = mapping.entries.some(([known]) => known === trimmed);
   const nameProblem = sayNameProblem(trimmed, isTaken, t);

@@ -8,6 +8,7 @@ import type { Presets } from '../../../../src/admin/contract.ts';
 import { presetsQuery } from '../../api/queries/config.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { useUnsaved } from '../../components/use-unsaved.tsx';
 import { type Mapping, type NamedEntries, useEntries, useMapping } from './use-mapping.ts';
 
 type Preset = Presets['presets'][number];
@@ -48,6 +49,7 @@ function NewPreset({
 }) {
   const { t } = useTranslation();
   const [name, setName] = useState('');
+  useUnsaved(name !== '');
   const trimmed = name.trim();
   const isGood = NAME.test(trimmed) && !taken.includes(trimmed);
   const submit = (event: FormEvent): void => {

@@ -11,6 +11,7 @@ import { Panel } from '../../components/panel.tsx';
 import { type AmountRange, isGoodAmount, takeAmount } from '../../components/read-amount.ts';
 import { type Format, useFormat } from '../../components/use-format.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { useUnsaved } from '../../components/use-unsaved.tsx';
 import type { routing } from '../../i18n/en/routing.ts';
 import { useEntries } from './use-mapping.ts';
 
@@ -41,6 +42,8 @@ export function PricesPanel() {
   const modelField = useRef<HTMLInputElement>(null);
   const name = model.trim();
   const known = new Map(prices.entries);
+  const saved = toTexts(known.get(name) ?? {});
+  useUnsaved(RATES.some((rate) => (texts[rate] ?? '') !== (saved[rate] ?? '')));
   const isGood =
     name !== '' &&
     Object.values(texts).every((text) => isGoodAmount(text, RANGE)) &&

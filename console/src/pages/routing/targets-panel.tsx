@@ -8,6 +8,7 @@ import { AmountInput } from '../../components/amount-input.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { takeAmount } from '../../components/read-amount.ts';
+import { useUnsaved } from '../../components/use-unsaved.tsx';
 import { ModelInput } from './model-input.tsx';
 import {
   changeModel,
@@ -51,6 +52,7 @@ function NewTarget({ targets }: { readonly targets: Targets }) {
   const [name, setName] = useState('');
   const [model, setModel] = useState('');
   const [isTried, setTried] = useState(false);
+  useUnsaved(name !== '' || model !== '');
   const trimmed = name.trim().replace(/^@/, '');
   const nameProblem = NAME.test(trimmed)
     ? targets.entries.some(([known]) => known === trimmed)

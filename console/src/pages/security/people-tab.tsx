@@ -33,7 +33,7 @@ import { StackingTable } from '../../components/stacking-table.tsx';
 import { RelativeTime } from '../../components/times.tsx';
 import { useConfirm } from '../../components/use-confirm.tsx';
 import { useToasts } from '../../components/use-toasts.tsx';
-import { useUnsaved } from '../../components/use-unsaved.tsx';
+import { useCloseGuard, useUnsaved } from '../../components/use-unsaved.tsx';
 import '../../components/form.css';
 
 const ROLES: readonly Role[] = ['viewer', 'operator', 'owner'];
@@ -61,6 +61,8 @@ function PeoplePanel() {
   const { data, error, refetch } = useQuery(peopleQuery);
   const [isInviting, setInviting] = useState(false);
   const [link, setLink] = useState<CreatedInvitation>();
+  const leave = (): void => setInviting(false);
+  const { close, guard } = useCloseGuard(leave);
   const invite = (
     <Restricted least="owner" isQuiet>
       <Button size="xs" leftSection={<IconUserPlus size={14} />} onClick={() => setInviting(true)}>
@@ -95,14 +97,16 @@ function PeoplePanel() {
           ))}
         </StackingTable>
       )}
-      <Modal opened={isInviting} onClose={() => setInviting(false)} title={t('people.inviteTitle')}>
-        <InviteForm
-          onCancel={() => setInviting(false)}
-          onCreated={(created) => {
-            setInviting(false);
-            setLink(created);
-          }}
-        />
+      <Modal opened={isInviting} onClose={close} title={t('people.inviteTitle')}>
+        {guard(
+          <InviteForm
+            onCancel={leave}
+            onCreated={(created) => {
+              leave();
+              setLink(created);
+            }}
+          />,
+        )}
       </Modal>
       {link !== undefined && <InvitationLink created={link} onClose={() => setLink(undefined)} />}
     </Panel>
@@ -200,6 +204,7 @@ function InviteForm({ onCancel, onCreated }: InviteFormProps) {
   const [name, setName] = useState('');
   const [role, setRole] = useState<Role>('viewer');
   const { error, isPending, mutateAsync } = useInvitePerson();
+  useUnsaved(name !== '' && !isPending);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (name.trim() === '') return;
