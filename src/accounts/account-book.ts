@@ -198,7 +198,8 @@ class Book {
   /** @throws StoreError `conflict` when the label is taken in its upstream, `unavailable` without storage */
   async add(account: NewAccount): Promise<Account> {
     const store = this.#requireStore();
-    const { credential, proxyUrl, upstreamId, label, projectId, tier, billing, notes } = account;
+    const { credential, proxyUrl, upstreamId, projectId, tier, billing, notes } = account;
+    const label = account.label.trim();
     refuseSeedLabel(this.list(), { upstreamId, label });
     const { record } = await store.insert({
       record: {
@@ -230,9 +231,9 @@ class Book {
     expectedRevision?: number,
   ): Promise<Account> {
     const { record } = this.#requireStored(id);
-    const { label = record.label } = change;
-    refuseSeedLabel(this.list(), { upstreamId: record.upstreamId, label });
-    const stored = await this.#requireStore().update(id, change, expectedRevision);
+    const label = change.label?.trim();
+    refuseSeedLabel(this.list(), { upstreamId: record.upstreamId, label: label ?? record.label });
+    const stored = await this.#requireStore().update(id, { ...change, label }, expectedRevision);
     const current = this.#requireStored(id);
     // Of two changes under way together, the later one may come back first.
     if (stored.record.revision <= current.record.revision) return current;

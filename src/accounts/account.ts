@@ -94,9 +94,9 @@ export interface VersionedCredential {
   readonly version: number;
 }
 
-/** Labels that differ by case only, or by how an accent is written, have the same key. */
+/** Labels that differ by case only, by blanks around them, or by how an accent is written, have the same key. */
 export function labelKey(label: string): string {
-  return label.normalize('NFC').toLowerCase();
+  return label.trim().normalize('NFC').toLowerCase();
 }
 
 export function isSameLabel(one: string, other: string): boolean {

@@ -1,7 +1,7 @@
 // Reads a new account from a request: upstream, label, credential.
 
 import type { XStatic } from 'typebox/schema';
-import { ACCOUNT_KINDS, type Account, TIERS } from '../accounts/account.ts';
+import { ACCOUNT_KINDS, type Account, isSameLabel, TIERS } from '../accounts/account.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import type { Trial } from '../accounts/health.ts';
 import { invalidRequest } from '../canonical/error.ts';
@@ -180,8 +180,7 @@ function refuseTaken(
 ): void {
   if (label === undefined) return;
   const holder = accounts.find(
-    ({ record }) =>
-      record.upstreamId === upstream && record.label.toLowerCase() === label.toLowerCase(),
+    ({ record }) => record.upstreamId === upstream && isSameLabel(record.label, label),
   );
   if (holder === undefined || holder.record.kind === kind) return;
   throw new StoreError(

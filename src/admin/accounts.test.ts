@@ -61,6 +61,21 @@ test('a taken label is a conflict', async () => {
   expect(answer.error).toMatchObject({ code: 'conflict' });
 });
 
+test('blanks around a label are no part of it', async () => {
+  const add = (label: string): Promise<Answer> =>
+    admin.call('POST', '/api/accounts', {
+      body: { upstream: 'main', kind: 'api-key', key: SECRETS.key, label },
+    });
+  const { status, body } = await add(' work\u00a0');
+  expect([status, body.label]).toEqual([201, 'work']);
+  expect((await add('work ')).status).toBe(409);
+  const home = (await add('home')).body;
+  const change = (label: string): Promise<Answer> =>
+    admin.call('PATCH', `/api/accounts/${home.id}`, { body: { label } });
+  expect((await change(' Work')).status).toBe(409);
+  expect((await change(' garden ')).body.label).toBe('garden');
+});
+
 test.each<[string, JsonObject]>([
   ['upstream', { upstream: 'none', kind: 'api-key', key: 'k' }],
   ['kind', { upstream: 'main', kind: 'password' }],
