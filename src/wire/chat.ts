@@ -161,6 +161,10 @@ export interface PartialCall {
   name: string | undefined;
   /** Its arguments, or the free text. */
   readonly said: KeptText;
+  /** The last piece of it. */
+  piece: string;
+  /** True while each piece began with all of the one before. */
+  isRestated: boolean;
   isBlank: boolean;
   readonly end: ObjectEnd;
   /** Which Google's endpoint of this wire gives, and wants back. */
@@ -199,7 +203,8 @@ export class PartialCalls {
     let call = this.#find(number, id);
     if (call === undefined || beginsAnother(call, id, name)) {
       if (this.#calls.length >= MAX_CALLS) return undefined;
-      const opening = { place: this.begun, number, id, name, isFreeform, isBlank: true };
+      const none = { isBlank: true, piece: '', isRestated: true };
+      const opening = { place: this.begun, number, id, name, isFreeform, ...none };
       const said = new KeptText(this.#most);
       call = { ...opening, said, end: new ObjectEnd(), signature: undefined };
       this.#calls.push(call);
@@ -215,6 +220,8 @@ export class PartialCalls {
     call.said.add(text);
     this.heldBytes += call.said.heldBytes;
     call.isBlank &&= text.trim() === '';
+    call.isRestated &&= text.startsWith(call.piece);
+    call.piece = text;
     call.end.read(text);
     return call;
   }
@@ -297,13 +304,34 @@ export function withoutNoId(call: JsonObject): JsonObject {
   return rest;
 }
 
+/** What a call says as the text of a JSON object: some servers send all so far in each piece, and not what is new. */
+export function argumentsOf({ said, piece, isRestated }: PartialCall): string | undefined {
+  return readArguments(said.toString()) ?? (isRestated ? readArguments(piece) : undefined);
+}
+
 /** As the text of a JSON object. A text is read once more; any other value becomes its one member. */
 export function readArguments(json: string): string | undefined {
   if (json.trim() === '') return '{}';
   const value = tryParse(json);
-  if (value === undefined) return undefined;
+  if (value === undefined) return readRepeated(json);
   if (isJsonObject(value)) return json;
   if (value === null) return '{}';
   const inner = typeof value === 'string' ? tryParse(value) : undefined;
   return JSON.stringify(isJsonObject(inner) ? inner : { value });
+}
+
+/** Of one object that is said again: some servers send the whole behind its pieces, or an empty one in front. */
+function readRepeated(json: string): string | undefined {
+  const said = new Set<string>();
+  let [end, start] = [new ObjectEnd(), 0];
+  for (let at = 0; at < json.length; at += 1) {
+    end.read(json.charAt(at));
+    if (!end.isReached) continue;
+    said.add(json.slice(start, at + 1).trim());
+    [end, start] = [new ObjectEnd(), at + 1];
+  }
+  said.add(json.slice(start).trim());
+  for (const nothing of ['{}', '']) said.delete(nothing);
+  const [only = '{}'] = said;
+  return said.size <= 1 && isJsonObject(tryParse(only)) ? only : undefined;
 }

@@ -241,6 +241,23 @@ test.each<[string, readonly JsonObject[], readonly object[]]>([
   expect(answer.choices[0]?.end.reason).toBe('tool-calls');
 });
 
+test.each<[string, readonly string[]]>([
+  ['again as a whole', ['{"x"', ':1}', '{"x":1}']],
+  ['behind an empty object', ['{}', '{"x"', ':1}']],
+  ['three times', ['{"x":1}', '{"x":1}\n', '{"x":1}']],
+  ['with all so far in each piece', ['{"x', '{"x":', '{"x":1', '{"x":1}']],
+])('arguments count once that are said %s', (_name, pieces) => {
+  const chunks = pieces.map((said, index) =>
+    piece(0, { id: 'a', function: { ...(index === 0 && { name: 'f' }), arguments: said } }),
+  );
+  expect(blocksOf(...chunks, stop('tool_calls'))).toEqual([call('a', { x: 1 })]);
+});
+
+test('two objects that differ are no arguments, of which one would be lost', () => {
+  const broken = piece(0, { id: 'a', function: { name: 'f', arguments: '{"x":1}{"x":2}' } });
+  expect(errorOf(broken, stop('tool_calls'))?.failure?.kind).toBe('unusable-answer');
+});
+
 test('arguments that are no JSON are worth another attempt', () => {
   const broken = piece(0, { id: 'a', function: { name: 'f', arguments: '{"x":' } });
   expect(errorOf(broken, stop('tool_calls'))?.failure?.kind).toBe('unusable-answer');
