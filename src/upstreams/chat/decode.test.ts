@@ -258,6 +258,18 @@ test('two objects that differ are no arguments, of which one would be lost', () 
   expect(errorOf(broken, stop('tool_calls'))?.failure?.kind).toBe('unusable-answer');
 });
 
+test('a finish reason behind each chunk ends neither a text nor a call', () => {
+  const said = [
+    chunk({ content: 'Good ' }),
+    chunk({ content: 'day.' }),
+    piece(0, { id: 'a', function: { name: 'f', arguments: '' } }),
+    piece(0, { function: { arguments: '{"x"' } }),
+    piece(0, { function: { arguments: ':1}' } }),
+  ];
+  const chunks = said.flatMap((one) => [one, stop('stop')]);
+  expect(blocksOf(...chunks)).toEqual([{ kind: 'text', text: 'Good day.' }, call('a', { x: 1 })]);
+});
+
 test('arguments that are no JSON are worth another attempt', () => {
   const broken = piece(0, { id: 'a', function: { name: 'f', arguments: '{"x":' } });
   expect(errorOf(broken, stop('tool_calls'))?.failure?.kind).toBe('unusable-answer');

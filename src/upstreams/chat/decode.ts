@@ -189,7 +189,7 @@ export class ChatDecoder implements Decoder {
     choice.stopSequence = textOf(value.stop_reason) ?? choice.stopSequence;
     if (message !== undefined) choice.read(message, events);
     if (isJsonObject(value.logprobs)) choice.readRatings(value.logprobs);
-    if (reason !== undefined) choice.close(events);
+    if (reason !== undefined) choice.giveWhole(events);
   }
 
   /** Choices are counted as they come: a number left out would be one that clients miss. */
@@ -554,6 +554,12 @@ class ChoiceDecoder {
   /** A delta that has a text, or a thought like the one before, and nothing else. */
   say(kind: OpenBlock['kind'], text: string, events: CanonicalEvent[]): void {
     this.#addText(kind, text, events);
+  }
+
+  /** Gives out the calls at a finish reason, which proxies such as Open WebUI write behind each chunk: not in their midst. */
+  giveWhole(events: CanonicalEvent[]): void {
+    const isWhole = this.#calls.open.every(({ isFreeform, end }) => isFreeform || end.isReached);
+    if (isWhole) this.#giveCalls(events);
   }
 
   /** Gives out what waits for the end of the choice, and ends the open block. */
