@@ -30,9 +30,21 @@ test('one text and several are read alike, with the wanted length', () => {
   });
 });
 
-test('fields without effect are noted, known ones are not', () => {
+test('fields without effect are noted where the request is translated, known ones are not', () => {
   const { notes } = read({ input: 'a', user: 'u', input_type: 'query', truncate: null });
   expect(notes.map(({ path }) => path)).toEqual(['input_type']);
+});
+
+test('a relayed request keeps what a service knows beyond the protocol, and leaves the form of its vectors to it', () => {
+  const asked = { input_type: 'query', dimensions: 8, user: null, encoding_format: 'base64' };
+  const input = inputOf({ model: 'm', input: ['a', 'b'], ...asked });
+  const { relay } = readEmbeddingCall(input);
+  const settings = { input_type: 'query', dimensions: 8 };
+  expect(relay?.bodies).toEqual([
+    { input: 'a', ...settings },
+    { input: 'b', ...settings },
+  ]);
+  expect(input.receipt.entries).toEqual([]);
 });
 
 test.each<[JsonObject, string, string]>([

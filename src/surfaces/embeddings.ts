@@ -5,20 +5,15 @@ import type { EmbedAnswer, EmbedInput } from '../canonical/embedding.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import { plainModelName } from '../canonical/model.ts';
 import { memberPath } from '../canonical/receipt.ts';
-import {
-  definedFields,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  readNumber,
-} from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { ANYTHING, objectOf, STRING, wordOf } from '../protocols/body-schema.ts';
 import {
   COUNT,
+  check,
   each,
   missingField,
-  readAll,
+  noteUnread,
   unsupported,
   wrongType,
 } from '../protocols/chat/schema.ts';
@@ -41,17 +36,21 @@ const MAX_INPUTS = 2048;
 
 /** @throws GatewayError 400 naming the field */
 export function readEmbeddingCall({ body: sent, receipt }: RouteInput): EmbedCall {
-  const body = readAll(sent, BODY, { path: '', receipt });
+  const { value: body, unknown } = check(sent, BODY, '');
   const model = requireModel(body.model);
   const dimensions = readNumber(body.dimensions);
   const inputs: readonly EmbedInput[] = readTexts(body.input).map((text) =>
     dimensions === undefined ? { text } : { text, dimensions },
   );
   const form = body.encoding_format ?? 'float';
+  const settings = settingsIn(sent);
   return {
     protocol: 'chat',
     model,
-    inputs: () => inputs,
+    inputs() {
+      noteUnread(unknown, { path: '', receipt });
+      return inputs;
+    },
     showsUsage: true,
     writeEmbeddings: ({ embeddings, promptTokens }) =>
       writeList(
@@ -64,11 +63,7 @@ export function readEmbeddingCall({ body: sent, receipt }: RouteInput): EmbedCal
       ),
     relay: {
       wire: CHAT_WIRE,
-      bodies: inputs.map(({ text, dimensions }) => {
-        const { encoding_format, user } = sent;
-        const settings = definedFields({ dimensions, encoding_format, user });
-        return { input: text, ...settings };
-      }),
+      bodies: inputs.map(({ text }) => ({ ...settings, input: text })),
       // The vectors as the upstream wrote them, numbered over all of its answers; local servers know one form only.
       writeEmbeddings: ({ embeddings, promptTokens }) =>
         writeList(
@@ -82,6 +77,11 @@ export function readEmbeddingCall({ body: sent, receipt }: RouteInput): EmbedCal
         ),
     },
   };
+}
+
+/** Without the form of the vectors: official clients ask for base64 unasked, which many services refuse or get wrong. */
+function settingsIn({ model: _, input: _texts, encoding_format: _form, ...settings }: JsonObject) {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null));
 }
 
 function writeList(data: JsonObject[], model: string, promptTokens = 0): JsonObject {
