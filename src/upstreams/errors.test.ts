@@ -59,7 +59,14 @@ test.each([
     'prompt is too long: the maximum is 131072 tokens',
   ],
   ['Prompt exceeds max length', 'prompt is too long'],
-  ['Range of input length should be [1, 30720]', 'prompt is too long'],
+  [
+    '<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]',
+    'prompt is too long: the maximum is 30720 tokens',
+  ],
+  [
+    "litellm.ContextWindowExceededError: Error code: 400 - {'error': {'message': \"gpt-4-1106: This model's maximum context length is 196608 tokens. However, your messages resulted in 199906 tokens.\", 'code': 400}}",
+    'prompt is too long: 199906 tokens > 196608 maximum',
+  ],
   ['Input is too long for requested model.', 'prompt is too long'],
 ])('a prompt that is too long is known as such: %s', (message, words) => {
   const error = refuse(message);

@@ -297,6 +297,8 @@ const NAMES_LENGTH =
 const COMPLAINS_OF_LENGTH =
   /exceed|too (?:long|many|large)|more than|maximum|larger|longer|greater|supports up to|should be|not enough/i;
 
+/** Neither a status, as in "<400> …" (DashScope) and "Error code: 400 - …" (LiteLLM), nor a part of a model's name. */
+const FIGURE = /(?<![\w<-]|\bcode: )\d[\d,]*(?!\w)/g;
 /** "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000" */
 const SUM = /(\d+) \+ (\d+) > (\d+)/;
 
@@ -311,7 +313,7 @@ function readLengthComplaint(message: string): LengthComplaint | undefined {
     const [, prompt, answer, limit] = sum.map(Number);
     return { tokens: (prompt ?? 0) + (answer ?? 0), limit };
   }
-  const figures = (message.match(/\d[\d,]*/g) ?? [])
+  const figures = (message.match(FIGURE) ?? [])
     .map((figure) => Number(figure.replaceAll(',', '')))
     .filter((figure) => figure >= 100);
   const [tokens, limit] = figures;
