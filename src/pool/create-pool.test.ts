@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { createFakeUpstream } from '../../test/support/fake-upstream.ts';
 import { createMemoryAccountStore } from '../../test/support/memory-account-store.ts';
@@ -391,4 +393,19 @@ test('an upstream that is only guessed to have the model comes behind those that
   expect(bench.verdicts()).toMatchObject({ guessed: 'may not have the model' });
   expect(bench.use({ exclude: new Set(['listed', 'sibling']) })).toBe('guessed');
   expect(bench.use({ model: 'other' })).not.toBe('listed');
+});
+
+test('nothing of the request that asked first for a model outlives it', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const bench = createPoolBench({ accounts: [{ id: 'a' }] });
+  const ask = (): WeakRef<object> => {
+    const exclude = new Set<string>();
+    bench.use({ exclude });
+    return new WeakRef(exclude);
+  };
+  const asked = ask();
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+  expect(asked.deref()).toBeUndefined();
 });

@@ -269,7 +269,10 @@ export class ModelIndexes {
   }
 
   #build(request: Asked, now: number): ModelIndex {
-    const index = new ModelIndex((account, at) => this.#look(account, request, at));
+    const { model, upstreamId } = request;
+    // Not the request itself: what it was asked for with would stay as long as the index.
+    const asked: Asked = { model, upstreamId };
+    const index = new ModelIndex((account, at) => this.#look(account, asked, at));
     for (const account of this.#options.book.list()) index.update(account, now);
     this.#indexes.set(placeOf(request), index);
     return index;
