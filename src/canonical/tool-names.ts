@@ -78,17 +78,19 @@ function freeName(name: string, taken: ReadonlySet<string>, form: NameForm): str
   }
 }
 
-/** Gives each id back as it is, or with a number behind it where it was given before. */
-export function createIds(): (id: string) => string {
+/** Gives each id as it is wanted, or spelled otherwise where it was given before. */
+export function createIds(
+  spellAgain = (id: string, count: number) => `${id}-${count}`,
+): (id: string, wanted?: string) => string {
   const taken = new Set<string>();
   /** The number an id was last tried with. */
   const counts = new Map<string, number>();
-  return (id) => {
-    let free = id;
+  return (id, wanted = id) => {
+    let free = wanted;
     let count = counts.get(id) ?? 1;
     while (taken.has(free)) {
       count += 1;
-      free = `${id}-${count}`;
+      free = spellAgain(id, count);
     }
     if (count > 1) counts.set(id, count);
     taken.add(free);

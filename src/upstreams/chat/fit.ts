@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { OutputFormat, ReasoningAmount } from '../../canonical/request.ts';
 import { formatInWords } from '../../canonical/text-forms.ts';
+import { createIds } from '../../canonical/tool-names.ts';
 import { mapItems } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
@@ -374,7 +375,7 @@ const NINE = /^[A-Za-z0-9]{9}$/;
  * the same in every request.
  */
 function fitCallIds(body: JsonObject, form: ChatQuirks['callIds']): void {
-  const freeId = createIds(form);
+  const freeId = createIds((id, count) => digestId(`${id}#${count - 1}`, form));
   /** Several where calls of one message share an id: their results are in the order of these. */
   let sent = new Map<string, { readonly ids: string[]; next: number }>();
   mapMessages(body, (message) => {
@@ -390,7 +391,7 @@ function fitCallIds(body: JsonObject, form: ChatQuirks['callIds']): void {
     const calls = mapItems(message.tool_calls, (call) => {
       const id = isJsonObject(call) ? textOf(call.id) : undefined;
       if (!isJsonObject(call) || id === undefined) return call;
-      const own = freeId(id);
+      const own = freeId(id, takenId(id, form));
       const given = sent.get(id);
       if (given === undefined) sent.set(id, { ids: [own], next: 0 });
       else given.ids.push(own);
@@ -398,26 +399,6 @@ function fitCallIds(body: JsonObject, form: ChatQuirks['callIds']): void {
     });
     return calls === message.tool_calls ? message : { ...message, tool_calls: calls };
   });
-}
-
-/** Gives each call an id that no call before it has. */
-function createIds(form: ChatQuirks['callIds']): (id: string) => string {
-  const used = new Set<string>();
-  /** What was tried for an id last: all before it is used. */
-  const tried = new Map<string, number>();
-  return (id) => {
-    let free = takenId(id, form);
-    if (used.has(free)) {
-      let count = tried.get(id) ?? 0;
-      do {
-        count += 1;
-        free = digestId(`${id}#${count}`, form);
-      } while (used.has(free));
-      tried.set(id, count);
-    }
-    used.add(free);
-    return free;
-  };
 }
 
 function takenId(id: string, form: ChatQuirks['callIds']): string {
