@@ -468,6 +468,26 @@ test('a Messages service makes a forced call without thinking where it thinks un
   expect((await ask({ max_tokens: 9 })).body).toEqual({ max_tokens: 9 });
 });
 
+test.each<[string, string, FieldRules, JsonObject]>([
+  ['Messages', 'content[].thinking', MESSAGES_FIELDS, { thinking: { type: 'disabled' } }],
+  ['Chat', 'reasoning_content', chatRules('openrouter'), { reasoning: { effort: 'none' } }],
+])(
+  'a %s service that misses thoughts nobody kept is told not to think, in that request alone',
+  async (_wire, field, rules, off) => {
+    const words = `The \`${field}\` in the thinking mode must be passed back to the API.`;
+    const lost = { messages: [{ role: 'assistant', content: 'a' }] };
+    const { ask, sent } = service(
+      (body) => (isDeepStrictEqual(body, lost) ? words : undefined),
+      rules,
+    );
+    const answered = { body: { ...lost, ...off }, notes: ['approximated thinking'] };
+    expect(await ask(lost)).toEqual(answered);
+    expect(await ask(lost)).toEqual(answered);
+    expect(sent).toHaveLength(4);
+    expect(await ask({ max_tokens: 9 })).toEqual({ body: { max_tokens: 9 }, notes: [] });
+  },
+);
+
 test('what one kind of block lacks stays on the others', async () => {
   const mark = { cache_control: { type: 'ephemeral' } };
   const said = { type: 'text', text: 'a', ...mark };

@@ -42,6 +42,10 @@ export function trimBaseUrl(baseUrl: string, versionPath = '/'): string {
   return url.endsWith(versionPath) ? url.slice(0, -versionPath.length) : url;
 }
 
+export const THOUGHTS_MISSED = told`Off: the upstream reports that earlier thoughts are missing.`;
+/** "The `content[].thinking` in the thinking mode must be passed back to the API." (DeepSeek, of `reasoning_content` too) */
+export const MISSES_THOUGHTS =
+  /\b(?:thinking|reasoning_content)\b.{0,5} in the thinking mode must be passed back\b/i;
 export const FORCED_CALL = told`Off: a forced call takes no thinking before it.`;
 /** "Thinking mode does not support this tool_choice" (DeepSeek), and the like of Moonshot and Qwen. */
 export const REFUSES_FORCED_CALL =

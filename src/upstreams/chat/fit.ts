@@ -9,7 +9,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import type { Conflict } from '../refused-fields.ts';
-import { FORCED_CALL, REFUSES_FORCED_CALL } from '../wire-parts.ts';
+import {
+  FORCED_CALL,
+  MISSES_THOUGHTS,
+  REFUSES_FORCED_CALL,
+  THOUGHTS_MISSED,
+} from '../wire-parts.ts';
 import { isStrictSchema } from './encode-tools.ts';
 import { type FitContext, type ModelTraits, traitsOf } from './models.ts';
 import type { ChatQuirks } from './profiles.ts';
@@ -28,7 +33,7 @@ export function fitBody(body: JsonObject, amount: ReasoningAmount, context: FitC
   const traits = traitsOf(quirks, context.target.modelId);
   const effort = encodeEffort(amount, traits, context);
   fitLimit(body, traits, context);
-  fitThoughts(body, context);
+  if (effort.word !== 'none' && !isOff(body)) fitThoughts(body, context);
   fitContents(body, context);
   fitRoles(body, traits, context);
   fitFormat(body, context);
@@ -64,19 +69,23 @@ function fitRoles(body: JsonObject, { reasons }: ModelTraits, context: FitContex
   });
 }
 
-/** Calls whose thoughts nobody knows any more, or that another model made. */
+/** Turns whose thoughts nobody knows any more, or that another model made. */
 function fitThoughts(body: JsonObject, { target, profile: { quirks } }: FitContext): void {
-  const { sendsReasoning: field, wantsReasoning } = quirks;
+  const { sendsReasoning: field, wantsReasoning, wantsReasoningOfAnswers } = quirks;
   if (wantsReasoning === undefined || field === undefined || field === 'as-told') return;
+  const ofAnswers = wantsReasoningOfAnswers === true && itemsOf(body.tools).length > 0;
   mapMessages(body, (message) => {
-    if (!Array.isArray(message.tool_calls)) return message;
+    const isCall = Array.isArray(message.tool_calls);
+    if (!isCall && !(ofAnswers && message.role === 'assistant')) return message;
     const kept = message[field];
-    if (kept !== undefined && (kept !== '' || wantsReasoning === '')) return message;
-    const reason = told`A tool call without the thoughts before it was sent with empty ones.`;
-    target.receipt.add('repaired', 'messages', reason);
+    if (typeof kept === 'string' && (kept !== '' || wantsReasoning === '')) return message;
+    target.receipt.add('repaired', 'messages', isCall ? CALL_ALONE : ANSWER_ALONE);
     return { ...message, [field]: wantsReasoning };
   });
 }
+
+const CALL_ALONE = told`A tool call without the thoughts before it was sent with empty ones.`;
+const ANSWER_ALONE = told`An answer without the thoughts before it was sent with empty ones.`;
 
 function fitContents(body: JsonObject, { profile }: FitContext): void {
   if (profile.quirks.takesNullContent) return;
@@ -361,6 +370,14 @@ export function thinkingConflicts(quirks: ChatQuirks): readonly Conflict[] {
         if (!demandsCall(body) || isOff(body)) return undefined;
         return { body: withAmount(body, off), place: AMOUNT, reason: FORCED_CALL };
       },
+    },
+    {
+      words: MISSES_THOUGHTS,
+      resolve(body) {
+        if (isOff(body)) return undefined;
+        return { body: withAmount(body, off), place: AMOUNT, reason: THOUGHTS_MISSED };
+      },
+      isOfRequest: true,
     },
   ];
 }

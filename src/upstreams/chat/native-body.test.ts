@@ -458,6 +458,33 @@ test('remembered thoughts stand in for those a client did not keep', () => {
   expect(unknown.notes).toEqual(['repaired messages']);
 });
 
+test('answers come with thoughts as well where functions are offered to a service that wants them', () => {
+  const tools = [{ type: 'function', function: { name: 'a', parameters: { type: 'object' } } }];
+  const messages = [
+    { role: 'user', content: 'go' },
+    { role: 'assistant', content: 'done' },
+    { role: 'assistant', content: 'more', reasoning_content: 'hm' },
+    { role: 'user', content: 'on' },
+  ];
+  const sent = (quirks: QuirkPreset, fields: JsonObject) => {
+    const { body, notes } = patched(
+      { messages, ...fields },
+      { profile: like(quirks), modelId: 'm' },
+    );
+    const thoughts = objectsOf(body.messages).map((one) => one.reasoning_content);
+    return { thoughts, notes };
+  };
+  const known = [undefined, undefined, 'hm', undefined];
+  expect(sent('deepseek', { tools })).toEqual({
+    thoughts: [undefined, '', 'hm', undefined],
+    notes: ['repaired messages'],
+  });
+  expect(sent('deepseek', {})).toEqual({ thoughts: known, notes: [] });
+  const off = { thinking: { type: 'disabled' } };
+  expect(sent('deepseek', { tools, ...off })).toEqual({ thoughts: known, notes: [] });
+  expect(sent('moonshot', { tools })).toEqual({ thoughts: known, notes: [] });
+});
+
 test('thoughts that are not known are said to be missing where an empty text is refused', () => {
   const aim = { profile: like('moonshot'), modelId: 'kimi-k3' };
   const thoughtOf = (fields: JsonObject) => {

@@ -63,6 +63,8 @@ export interface ChatQuirks {
   readonly takesThinkingParts?: boolean | undefined;
   /** What a call comes back with whose thoughts nobody knows, where it has to come with some; not all take an empty text. */
   readonly wantsReasoning?: string | undefined;
+  /** True where answers have to come with some as well, once functions are offered. */
+  readonly wantsReasoningOfAnswers?: true | undefined;
   /**
    * How an effort is said: `reasoning_effort`, `reasoning: {effort}`, with it the switch `thinking: {type}`, or a
    * switch of the chat template, `chat_template_kwargs: {enable_thinking}`; absent where it cannot be.
@@ -520,8 +522,9 @@ const QUIRK_PRESETS = {
   },
   /**
    * api-docs.deepseek.com/guides/thinking_mode: the switch `thinking: {type}`, efforts low, high and max, and
-   * `reasoning_content`, which has to come back in a tool loop; /api/create-chat-completion: `max_tokens`, up to 16
-   * stop sequences, `json_object` alone, text alone, roles system, user, assistant and tool.
+   * `reasoning_content`, which has to come back, as an empty text too, of every turn of a request with tools
+   * (openclaw/openclaw#73417); /api/create-chat-completion: `max_tokens`, up to 16 stop sequences, `json_object`
+   * alone, text alone, roles system, user, assistant and tool.
    */
   deepseek: {
     ...COMPATIBLE,
@@ -530,6 +533,7 @@ const QUIRK_PRESETS = {
     efforts: ['none', 'low', 'high', 'max'],
     sendsReasoning: 'reasoning_content',
     wantsReasoning: '',
+    wantsReasoningOfAnswers: true,
     responseFormat: 'json-object',
     takesParallelToolCalls: false,
     takesChoices: false,

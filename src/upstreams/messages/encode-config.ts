@@ -22,7 +22,7 @@ import {
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { FORCED_CALL } from '../wire-parts.ts';
+import { FORCED_CALL, THOUGHTS_MISSED } from '../wire-parts.ts';
 import { MIN_BUDGET, type ModelTraits, traitsOf } from './models.ts';
 import { toClosedSchema } from './schema.ts';
 
@@ -85,11 +85,7 @@ export function encodeThinking(
     return SILENT;
   }
   if (usesPlaceholders) {
-    receipt.add(
-      'approximated',
-      'thinking',
-      told`Off: the upstream reports that earlier thoughts are missing.`,
-    );
+    receipt.add('approximated', 'thinking', THOUGHTS_MISSED);
     return SILENT;
   }
   const budget = manualBudget(asked, limit);

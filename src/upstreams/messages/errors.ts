@@ -33,7 +33,12 @@ import {
 } from '../refusals.ts';
 import type { Conflict, FieldRules } from '../refused-fields.ts';
 import type { RateLimit } from '../upstream.ts';
-import { FORCED_CALL, REFUSES_FORCED_CALL } from '../wire-parts.ts';
+import {
+  FORCED_CALL,
+  MISSES_THOUGHTS,
+  REFUSES_FORCED_CALL,
+  THOUGHTS_MISSED,
+} from '../wire-parts.ts';
 import { isForcedCall } from './encode-config.ts';
 
 // Error prose is only interpreted in this file, for faults that share a type with others.
@@ -286,6 +291,11 @@ const CONFLICTS: readonly Conflict[] = [
     words: REFUSES_FORCED_CALL,
     resolve: (body) =>
       isForcedCall(body.tool_choice) ? withoutThinking(body, FORCED_CALL) : undefined,
+  },
+  {
+    words: MISSES_THOUGHTS,
+    resolve: (body) => withoutThinking(body, THOUGHTS_MISSED),
+    isOfRequest: true,
   },
 ];
 

@@ -15,6 +15,8 @@ export const receipt: SentenceTexts = {
     'ホスト型の検索は提示できるだけで、強制できません。',
   'A message between agents is sent as marked user text.':
     'エージェント間のメッセージを、印を付けたユーザーのテキストとして送信しました。',
+  'An answer without the thoughts before it was sent with empty ones.':
+    '前に思考のない応答を、空の思考を付けて送信しました。',
   'The echoed prompt has no log-probabilities.': '繰り返したプロンプトには対数確率がありません。',
   'The bytes of a picture are of type {}.': '画像のバイト列から、種類は {1} です。',
   'A response to the function {} was given the id and name of its call.':

@@ -13,6 +13,8 @@ export const receipt: SentenceTexts = {
   'A hosted search cannot be demanded, only offered.': '托管搜索只能提供，不能强制使用。',
   'A message between agents is sent as marked user text.':
     '代理之间的消息作为有标记的用户文本发送。',
+  'An answer without the thoughts before it was sent with empty ones.':
+    '没有先前思考的回答已附上空的思考发送。',
   'The echoed prompt has no log-probabilities.': '回显的提示没有对数概率。',
   'The bytes of a picture are of type {}.': '有一幅图片的字节表明其类型为 {1}。',
   'A response to the function {} was given the id and name of its call.':
