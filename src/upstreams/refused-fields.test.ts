@@ -86,6 +86,8 @@ test.each([
   ['reasoning_effort', 'Unrecognized request argument supplied: reasoning_effort', 'thinking'],
   ['temperature', 'invalid temperature: only 1 is allowed for this model', 'temperature'],
   ['reasoning_effort', "Unknown parameter: 'reasoning_effort'.", 'thinking'],
+  ['reasoning_effort', 'non-reasoning model does not support reasoning_effort', 'thinking'],
+  ['enable_search', 'This model does not support enable_search.', 'enable_search'],
   ['seed', "Extra inputs are not permitted, field: 'seed', value: 5", 'seed'],
   ['seed', 'Invalid JSON payload received. Unknown name "seed": Cannot find field.', 'seed'],
   [
@@ -119,6 +121,12 @@ test.each([
     'none',
     `Unsupported value: 'reasoning_effort' does not support 'none' with this model. Supported values are: ${LIST}.`,
     'low',
+  ],
+  ['minimal', "body.reasoning_effort: Input should be 'low', 'medium' or 'high'", 'low'],
+  [
+    'max',
+    'reasoning_effort: Invalid option: expected one of "xhigh"|"high"|"medium"|"low"|"minimal"|"none"',
+    'xhigh',
   ],
 ])(
   'the effort %s becomes the nearest of those that are taken: %s',

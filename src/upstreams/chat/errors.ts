@@ -391,7 +391,10 @@ function readQuotaLesson(message: string, resetsAt: number | undefined): QuotaLe
  * presencePenalty" (xAI), "messages.0.user.name: Extra inputs are not permitted" and the same as a list of `loc` and
  * `msg` (Mistral, vLLM), "reasoning_effort: unknown variant `minimal`, expected one of `low`, `high`" (DeepSeek),
  * "Extra inputs are not permitted, field: 'stream_options'" (Fireworks), "Unknown name \"seed\": Cannot find field."
- * (Google), "openai does not support parameters: ['seed'], for model=…" (LiteLLM).
+ * (Google), "openai does not support parameters: ['seed'], for model=…" (LiteLLM), "reasoning_effort: Input should be
+ * 'low', 'medium' or 'high'" (Cerebras), "reasoning_effort: Invalid option: expected one of \"high\"|\"low\""
+ * (OpenRouter), "non-reasoning model does not support reasoning_effort" (Fireworks), "This model does not support
+ * enable_search." (Qwen).
  */
 const REFUSALS = [
   /Unsupported (?:parameter|value): '(?<path>[\w.[\]]+)' (?:is not supported|does not support)/,
@@ -406,8 +409,8 @@ const REFUSALS = [
   /\bdoes not support parameters: \['(?<path>\w+)'/,
   /["']loc["']: ?[[(](?<path>[^)\]]*)[)\]], ?["']msg["']: ?["']Extra inputs/,
   /(?<path>\w+)[`'"]? is not supported with this model\b/,
-  /\b(?<path>reasoning_effort)(?:[`'"]? must be one of|: unknown variant)\b/,
-  /\b(?:Argument not supported on this model:|does not support parameter) (?<path>\w+)/,
+  /\b(?<path>reasoning[_.]effort)(?:[`'"]? must be one of|: (?:unknown variant|Input should be|Invalid option))\b/,
+  /\b(?:Argument not supported on this model:|does not support(?: parameter)?) (?<path>\w+)/,
 ];
 
 const NEEDED: ReadonlySet<string> = new Set([
