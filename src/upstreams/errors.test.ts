@@ -67,6 +67,14 @@ test.each([
     "litellm.ContextWindowExceededError: Error code: 400 - {'error': {'message': \"gpt-4-1106: This model's maximum context length is 196608 tokens. However, your messages resulted in 199906 tokens.\", 'code': 400}}",
     'prompt is too long: 199906 tokens > 196608 maximum',
   ],
+  [
+    'invalid params, context window exceeds limit (2013)',
+    'prompt is too long: it exceeds what the model can read',
+  ],
+  [
+    'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 32769. Given: 40000 `inputs` tokens and 100 `max_new_tokens`',
+    'prompt is too long: 40000 tokens > 32769 maximum',
+  ],
   ['Input is too long for requested model.', 'prompt is too long'],
 ])('a prompt that is too long is known as such: %s', (message, words) => {
   const error = refuse(message);

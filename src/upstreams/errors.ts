@@ -293,12 +293,14 @@ interface LengthComplaint {
 
 /** What the services of all wires call a prompt and the room a model has for it, and what is wrong with them. */
 const NAMES_LENGTH =
-  /\btoken count|\bcontext (?:length|window|size|limit)|\b(?:prompt|input|maximum model) length|\bmodel token limit|\binput tokens exceed|\b(?:prompt|input) (?:is |was )?too long|\bprompt exceeds max|\btoo many tokens/i;
+  /\btoken count|\bcontext (?:length|window|size|limit)|\b(?:prompt|input|maximum model) length|\bmodel token limit|\binput tokens exceed|`inputs` tokens|\b(?:prompt|input) (?:is |was )?too long|\bprompt exceeds max|\btoo many tokens/i;
 const COMPLAINS_OF_LENGTH =
-  /exceed|too (?:long|many|large)|more than|maximum|larger|longer|greater|supports up to|should be|not enough/i;
+  /exceed|too (?:long|many|large)|more than|maximum|larger|longer|greater|supports up to|should be|must be <=|not enough/i;
 
 /** Neither a status, as in "<400> …" (DashScope) and "Error code: 400 - …" (LiteLLM), nor a part of a model's name. */
 const FIGURE = /(?<![\w<-]|\bcode: )\d[\d,]*(?!\w)/g;
+/** "invalid params, context window exceeds limit (2013)" (MiniMax) */
+const CODE_BEHIND = /(?<=^invalid params\b.*)\(\d{4}\)$/;
 /** "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000" */
 const SUM = /(\d+) \+ (\d+) > (\d+)/;
 
@@ -313,7 +315,7 @@ function readLengthComplaint(message: string): LengthComplaint | undefined {
     const [, prompt, answer, limit] = sum.map(Number);
     return { tokens: (prompt ?? 0) + (answer ?? 0), limit };
   }
-  const figures = (message.match(FIGURE) ?? [])
+  const figures = (message.replace(CODE_BEHIND, '').match(FIGURE) ?? [])
     .map((figure) => Number(figure.replaceAll(',', '')))
     .filter((figure) => figure >= 100);
   const [tokens, limit] = figures;
