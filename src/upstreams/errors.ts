@@ -332,9 +332,9 @@ function lengthMessage({ tokens, limit }: LengthComplaint): string {
 }
 
 const NAMES_MONEY =
-  /^[^"'`:{]{0,120}\b(?:balance|credits?|spending (?:limit|cap)|usage limits?|key limit|free tier)\b/i;
+  /^(?:[^"'`:{]|\b'\b){0,120}\b(?:balance|credits?|spending (?:limit|cap)|usage limits?|key limit|free tier)\b/i;
 const IS_GONE =
-  /\b(?:insufficient|too low|exhausted|depleted|used all|exceeded|reach(?:ed|ing)|overdue|(?:not|n't) have any)\b/i;
+  /\b(?:insufficient|too low|exhausted|depleted|used all|exceeded|reach(?:ed|ing)|overdue|(?:not|\w+n't) have any)\b/i;
 
 /**
  * True where a refusal begins with money or an allowance that is gone: services have all of 400, 403, 412 and 429 for it,

@@ -86,6 +86,7 @@ test.each([
   ['You must wait at least 20 seconds', 20_000],
   ['The quota is available again in 90s', 90_000],
   ['Quota resets at 2026-11-20T13:00:00Z.', 3_600_000],
+  ['Usage limit reached for 5 hour. Your limit will reset at 2026-11-20 21:00:00', 3_600_000],
   ['retry in a while', undefined],
   ['try again later', undefined],
 ])('the message %j asks for %s ms', (message, expected) => {

@@ -259,6 +259,18 @@ test.each<[string, number, JsonValue, UpstreamFailureKind]>([
     'quota-exhausted',
   ],
   [
+    'xAI in its own words',
+    403,
+    { error: "Your newly created team doesn't have any credits or licenses yet." },
+    'quota-exhausted',
+  ],
+  [
+    'Kimi Code',
+    403,
+    error("You've reached your weekly (7-day) usage limit.", 'access_terminated_error'),
+    'quota-exhausted',
+  ],
+  [
     'Hugging Face',
     403,
     { error: 'You have exceeded your monthly included credits.' },

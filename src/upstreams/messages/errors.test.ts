@@ -64,6 +64,12 @@ test.each<[string, number, JsonObject | string, string]>([
     { error: { message: 'No connected db.', type: 'no_db_connection', code: '400' } },
     'unauthenticated',
   ],
+  [
+    'an allowance of Kimi Code that is gone',
+    403,
+    errorOf('permission_error', "You've reached your usage limit for this billing cycle."),
+    'quota-exhausted',
+  ],
   ['a firewall', 403, '<html>Blocked</html>', 'path'],
   ['a model', 404, errorOf('not_found_error', 'model: claude-9'), 'model-not-found'],
   ['a wrong address', 404, 'nothing here', 'path'],

@@ -168,6 +168,7 @@ function failureKind(facts: Facts): UpstreamFailureKind {
 }
 
 function forbiddenKind(message: string): UpstreamFailureKind {
+  if (saysUsedUp(message)) return 'quota-exhausted';
   const isOfAccount = BLAMES_ACCOUNT.test(message) || BLAMES_BALANCE.test(message);
   return isOfAccount ? 'forbidden' : 'model-forbidden';
 }
