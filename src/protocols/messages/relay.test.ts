@@ -114,6 +114,26 @@ test('what an upstream leaves out in front of its words is put there', () => {
   expect(sent[4]).toMatchObject({ content_block: { type: 'thinking', thinking: '' } });
 });
 
+test('an answer is opened once, however often or late an upstream opens it', () => {
+  const start = { type: 'message_start', message: { role: 'assistant' } };
+  const block = {
+    type: 'content_block_start',
+    index: 0,
+    content_block: { type: 'text', text: '' },
+  };
+  for (const frames of [
+    [start, start, block],
+    [block, start],
+  ]) {
+    const writer = relayOf().createStreamWriter(replyContext());
+    const written = frames.map((frame) => writer.write(frame, JSON.stringify(frame))).join('');
+    expect(written.match(/^event: .*$/gm)).toEqual([
+      'event: message_start',
+      'event: content_block_start',
+    ]);
+  }
+});
+
 test('blocks are numbered without gaps, because readers take the number for the place', () => {
   const writer = relayOf().createStreamWriter(replyContext());
   const blockAt = (index: number) => [

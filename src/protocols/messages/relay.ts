@@ -150,8 +150,9 @@ interface OpenBlock {
 
 /**
  * Each frame goes out under its own type; an error of the upstream is told in the gateway's words. Compatible services
- * leave out what opens an answer or a block, or its counts, number blocks with gaps, send thoughts in a text, end
- * blocks when all are said, or end calls as if nothing was left to do: readers pass such pieces over, or give up.
+ * leave out what opens an answer or a block, or its counts, open an answer late or again, number blocks with gaps, send
+ * thoughts in a text, end blocks when all are said, or end calls as if nothing was left to do: readers pass such pieces
+ * over, or give up.
  */
 class FrameRelay implements RelayWriter {
   readonly contentType = EVENT_STREAM_TYPE;
@@ -178,6 +179,8 @@ class FrameRelay implements RelayWriter {
 
   write(frame: JsonObject, text: string): string {
     this.#name = typeof frame.type === 'string' ? frame.type : 'message';
+    this.#isVerbatim = false;
+    if (this.#name === 'message_start' && this.#hasStarted) return '';
     const isBlock = this.#name.startsWith('content_block_');
     const number = isBlock ? (readNumber(frame.index) ?? this.#number) : 0;
     const before = isBlock ? this.#mend(frame, number) : this.#frameAnswer();
