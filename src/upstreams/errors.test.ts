@@ -92,6 +92,20 @@ test.each([
 });
 
 test.each([
+  [
+    'Failed to deserialize the JSON body into the target type: messages[1]: unknown variant `tool`',
+    'unknown variant `tool`',
+  ],
+  ['prompt is too long: 5000 tokens > 4096 maximum\n', 'prompt is too long: 5000 tokens'],
+  ['Bad Request', 'refused the request with status 400'],
+  ['{"ok": false, "why": 7}', 'refused the request with status 400'],
+  ['<p>Bad Request of a proxy</p>', 'refused the request with status 400'],
+])('a refusal that is a line of text is told in its words: %s', (excerpt, words) => {
+  const error = refusalError({ kind: 'rejected', status: 400, message: '', excerpt, secrets: [] });
+  expect(error.message).toContain(words);
+});
+
+test.each([
   ['The model `llama2-70b-4096` has been decommissioned and is no longer supported.', true],
   ["The model 'a/b-2.7' is retired.", true],
   ["The model 'a/b' has reached its end of life on 2026-05-14.", true],

@@ -258,9 +258,13 @@ const CLIENT_ERRORS: Readonly<
   path: { kind: 'upstream-unavailable', message: told`The upstream failed to answer.` },
 };
 
+/** A body that is a sentence, as servers built on axum say what they cannot read; fewer words are those of the status. */
+const PLAIN_WORDS = /^\w\S*(?: +\S+){2,}(?=\s*$)/;
+
 /** The client's own mistake, in the upstream's words without what they may reveal. */
 function rejection(refusal: ReadRefusal, failure: UpstreamFailure): GatewayError {
-  const { status, message, secrets, clientMessage } = refusal;
+  const { status, excerpt, secrets, clientMessage } = refusal;
+  const message = refusal.message || (PLAIN_WORDS.exec(excerpt)?.[0] ?? '');
   const complaint = readLengthComplaint(message);
   const said = clientMessage ?? scrubText(message, secrets);
   return upstreamError(
