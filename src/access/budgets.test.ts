@@ -136,6 +136,14 @@ test('what is left is used to the last, and then refused until the period ends',
   });
 });
 
+test('what is left of an amount of money is told in digits, however little it is', async () => {
+  const { budgets, keys, id } = await open();
+  await budgets.create(dailyBudget(id, 'money', 120));
+  expect(attempt(keys, id)).toMatchObject({
+    message: expect.stringContaining('has 0.00000012 USD left of its budget of 0.00000012 USD'),
+  });
+});
+
 test('tokens and money never exceed their budgets, whatever runs at once and however it ends', () =>
   fc.assert(
     fc.asyncProperty(

@@ -690,7 +690,8 @@ const NANOS = 1_000_000_000;
 /** To the cent, and further where that says nothing. */
 function sayDollars(nanos: number): string {
   const dollars = nanos / NANOS;
-  return dollars !== 0 && Math.abs(dollars) < 0.1 ? String(dollars) : dollars.toFixed(2);
+  const isSmall = dollars !== 0 && Math.abs(dollars) < 0.1;
+  return isSmall ? dollars.toFixed(9).replace(/0+$/, '') : dollars.toFixed(2);
 }
 
 function refuseHeld(budget: Budget) {
