@@ -277,7 +277,7 @@ const CONDITIONS: readonly Condition[] = [
       quota
         .filter(({ percent }) => percent < LOW_PERCENT)
         .map(({ family, kind, percent }) => ({
-          message: `The quota of ${family}${kind === 'image' ? ' (images)' : ''} is at ${percent} %.`,
+          message: `The quota of ${family}${kind === 'image' ? ' (images)' : ''} is at ${percent}%.`,
           about: { family, quotaKind: kind, percent },
         })),
   },
@@ -492,10 +492,10 @@ function findBudgets(
 function sayUsed({ state: { budget, used }, subjectName }: NamedBudget): Sentence {
   const percent = budget.amount === 0 ? 100 : Math.floor((used / budget.amount) * 100);
   const amount = sayBudget(budget);
-  if (budget.scope === 'gateway') return told`whole gateway, ${amount}: ${percent} %`;
+  if (budget.scope === 'gateway') return told`whole gateway, ${amount}: ${percent}%`;
   return budget.scope === 'team'
-    ? told`team ${subjectName}, ${amount}: ${percent} %`
-    : told`key ${subjectName}, ${amount}: ${percent} %`;
+    ? told`team ${subjectName}, ${amount}: ${percent}%`
+    : told`key ${subjectName}, ${amount}: ${percent}%`;
 }
 
 /** Said otherwise where no account serves anything, or where the quota of the models is used up. */

@@ -259,7 +259,7 @@ export const settings = {
     retentionDays: { name: 'Retention period', hint: 'Usage totals are kept for a year.' },
     monitorMaxBytes: {
       name: 'Max log size',
-      hint: 'When exceeded, the oldest are deleted down to 50 %.',
+      hint: 'When exceeded, the oldest are deleted down to 50%.',
     },
     alertHold: {
       name: 'Wait before alerting',

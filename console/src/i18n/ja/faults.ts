@@ -379,7 +379,7 @@ export const faults: SentenceTexts = {
     'このキーが同時に実行できるのは{1}までです。1 件が終わるまでお待ちください。',
   'This key has used its {}. It can go on in {}.':
     'このキーは上限（{1}）に達しました。{2}後に再び使えます。',
-  'key {}, {}: {} %': 'キー「{1}」（{2}）：{3} %',
+  'key {}, {}: {}%': 'キー「{1}」（{2}）：{3}%',
   'of the team {}': 'チーム「{1}」',
   'of this gateway': 'このゲートウェイ',
   'of this key': 'このキー',
@@ -388,10 +388,10 @@ export const faults: SentenceTexts = {
   'subject: must be the id of a key or the name of a team':
     'subject: キーの ID またはチームの名前を指定してください',
   'subject: must be the id of a key.': 'subject: キーの ID を指定してください。',
-  'team {}, {}: {} %': 'チーム「{1}」（{2}）：{3} %',
+  'team {}, {}: {}%': 'チーム「{1}」（{2}）：{3}%',
   'timeZone: must be the name of a time zone such as Europe/Berlin or UTC':
     'timeZone: Europe/Berlin や UTC のようなタイムゾーンの名前を指定してください',
-  'whole gateway, {}: {} %': 'ゲートウェイ全体（{1}）：{2} %',
+  'whole gateway, {}: {}%': 'ゲートウェイ全体（{1}）：{2}%',
   '{} It resets at {} (days of {}), in {}.':
     '{1}{4}後の {2}（タイムゾーン {3}）にリセットされます。',
   '{} USD': '{1} 米ドル',

@@ -254,7 +254,7 @@ export const settings: PartlyTranslated<typeof english> = {
     retentionDays: { name: '保存期間', hint: '使用量の合計は 1 年間保存されます。' },
     monitorMaxBytes: {
       name: '最大ログサイズ',
-      hint: '超えると、古いものから 50 % になるまで削除されます。',
+      hint: '超えると、古いものから 50% になるまで削除されます。',
     },
     updateCheck: {
       name: '更新の確認',

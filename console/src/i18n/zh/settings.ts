@@ -211,7 +211,7 @@ export const settings: Translated<typeof english> = {
       hint: '/metrics 用邮箱或名称标示账号；否则使用化名。',
     },
     retentionDays: { name: '保留时间', hint: '用量汇总保留一年。' },
-    monitorMaxBytes: { name: '日志最大空间', hint: '超过时删除最旧的记录，直到 50 %。' },
+    monitorMaxBytes: { name: '日志最大空间', hint: '超过时删除最旧的记录，直到 50%。' },
     alertHold: {
       name: '告警前等待',
       hint: '情况持续超过此时间才会发送；消失超过此时间才算恢复。',
