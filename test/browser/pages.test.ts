@@ -247,11 +247,11 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     await page.getByText('Must be a number').waitFor();
     const save = page.getByRole('button', { name: 'Save price' });
     expect(await save.isDisabled()).toBe(true);
-    await page.getByLabel('Cached input').fill('0.3');
+    await page.getByLabel('Cached input').fill('0.125');
     await save.click();
-    await row.getByText(/Input \$2.50 .* Cached input \$0.30/).waitFor();
+    await row.getByText(/Input \$2.50 .* Cached input \$0.125/).waitFor();
     const prices = () => console.settings().prices['play/house-cat'];
-    await expect.poll(prices).toMatchObject({ ...price, input: 2.5, cached_input: 0.3 });
+    await expect.poll(prices).toMatchObject({ ...price, input: 2.5, cached_input: 0.125 });
     await page.getByRole('button', { name: 'Undo' }).click();
     await expect.poll(prices).toEqual(price);
     await page.getByRole('alert').getByRole('button', { name: 'Close' }).first().click();

@@ -7,7 +7,7 @@ import { regionOf } from '../../console/src/i18n/region.ts';
 const NOW = Date.UTC(2026, 10, 21, 14, 5);
 const DAY = 86_400_000;
 
-const { duration, relative, date, money, percent } = createFormat('en', 'en-US', 'just now');
+const { duration, relative, date, money, percent, price } = createFormat('en', 'en-US', 'just now');
 
 test('durations below a minute keep tenths, for they are compared by them', () => {
   expect([1000, 1049, 1909, 1960, 59_900].map(duration)).toEqual([
@@ -39,6 +39,13 @@ test('a share is all only of all, and none only of none', () => {
   expect([0, 0.0312, 0.6, 1.4, 42, 99, 99.96, 100].map(percent)).toEqual([
     ...['0%', '0.03%', '0.6%', '1%', '42%', '99%', '99.9%', '100%'],
   ]);
+});
+
+test('a price keeps all its digits, where an amount is rounded', () => {
+  expect([0.125, 0.0375, 2.5, 15, 1234.5].map(price)).toEqual([
+    ...['$0.125', '$0.0375', '$2.50', '$15.00', '$1,234.50'],
+  ]);
+  expect(money(0.125e9)).toBe('$0.13');
 });
 
 test('times far away are told in years', () => {

@@ -13,6 +13,8 @@ export interface Format {
   percent(value: number): string;
   /** $1.23, of billionths of a dollar; small amounts to the digit that says something. */
   money(nanos: number): string;
+  /** $0.125, of dollars: a price with all its digits. */
+  price(dollars: number): string;
   /** 2h 13m, 4m 20s, 1.9s, 830ms */
   duration(ms: number): string;
   /** 5 minutes ago */
@@ -69,6 +71,7 @@ export function createFormat(language: string, region: string, justNow: string):
   const currency = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
   const money = new Intl.NumberFormat(language, currency);
   const smallMoney = new Intl.NumberFormat(language, { ...currency, maximumSignificantDigits: 2 });
+  const price = new Intl.NumberFormat(language, { ...currency, maximumFractionDigits: 9 });
   const relative = new Intl.RelativeTimeFormat(language, { style: 'short' });
   const absolute = new Intl.DateTimeFormat(region, {
     dateStyle: 'medium',
@@ -106,6 +109,7 @@ export function createFormat(language: string, region: string, justNow: string):
       const isSmall = amount !== 0 && Math.abs(amount) < CENTS_FROM;
       return (isSmall ? smallMoney : money).format(amount);
     },
+    price: (dollars) => price.format(dollars),
     duration: (ms) => writeDuration(ms, unit),
     relative(at, now) {
       const away = readTime(at) - now;

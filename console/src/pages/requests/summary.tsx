@@ -267,7 +267,7 @@ function Cost({ detail }: { readonly detail: RequestDetail }) {
           {charge.parts
             .map(
               ({ kind, count, rate }) =>
-                `${format.number(count)} ${t(`requests.chargeKinds.${kind}`)} × $${rate}`,
+                `${format.number(count)} ${t(`requests.chargeKinds.${kind}`)} × ${format.price(rate)}`,
             )
             .join(' + ')}
         </span>

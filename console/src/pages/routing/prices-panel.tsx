@@ -166,7 +166,7 @@ function sayPrice(price: object, t: TFunction, format: Format): string {
   return Object.entries(price)
     .map(([name, value]: [string, unknown]) => {
       if (typeof value === 'number' && isRate(name)) {
-        return `${t(`routing.rates.${name}`)} ${format.money(value * 1e9)}`;
+        return `${t(`routing.rates.${name}`)} ${format.price(value)}`;
       }
       return Array.isArray(value)
         ? value.map((step) => sayStep(step, t, format)).join(' · ')

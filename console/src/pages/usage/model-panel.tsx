@@ -94,6 +94,7 @@ function SuccessShare({ sum }: { readonly sum: ReturnType<typeof sumAll> }) {
 
 function ModelPrice({ upstream, model }: ModelProps & { readonly upstream: string }) {
   const { t } = useTranslation();
+  const format = useFormat();
   const { data } = useQuery(priceQuery(upstream, model));
   if (data === undefined) return <p>…</p>;
   const { found } = data;
@@ -101,7 +102,7 @@ function ModelPrice({ upstream, model }: ModelProps & { readonly upstream: strin
   const rates = RATES.flatMap((kind) => {
     const rate = found.rates[kind];
     if (typeof rate !== 'number') return [];
-    return [`${t(`requests.chargeKinds.${kind}`)} $${rate}`];
+    return [`${t(`requests.chargeKinds.${kind}`)} ${format.price(rate)}`];
   });
   const source = [found.models[0], found.date, found.source].filter(Boolean).join(' · ');
   return (
