@@ -260,6 +260,43 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('on a phone a row says what its times are, and keeps its buttons together', async () => {
+    await console.api('PATCH', '/api/config/prices', { 'house-cat': { input: 3, output: 15 } });
+    const page = await console.open('/security?tab=people', { viewport: PHONE });
+    await page.locator('.cell-label', { hasText: 'Last sign-in' }).waitFor();
+    await page.locator('.cell-label', { hasText: 'Expires' }).waitFor();
+    await page.goto(`${console.url}/routing`);
+    const row = page.getByRole('listitem').filter({ hasText: 'house-cat' });
+    const topOf = async (name: RegExp): Promise<number | undefined> =>
+      (await row.getByRole('button', { name }).boundingBox())?.y;
+    expect(await topOf(/^Remove the price/)).toBe(await topOf(/^Edit the price/));
+    await console.api('PATCH', '/api/config/prices', { 'house-cat': null });
+    await page.close();
+  });
+
+  test('one long name leaves room for the models of all names', async () => {
+    const long = `projects/${'a-long-name/'.repeat(18)}model`;
+    await console.api('PATCH', '/api/config/mapping', { [long]: 'alpha-3-flash' });
+    const page = await console.open('/routing?tab=catalogue');
+    await page.getByRole('button', { name: long }).waitFor();
+    const { width = 0 } =
+      (await page.locator('.models td:nth-child(2)').first().boundingBox()) ?? {};
+    expect(width).toBeGreaterThan(200);
+    await console.api('PATCH', '/api/config/mapping', { [long]: null });
+    await page.close();
+  });
+
+  test('the timeline of a session ends before the accounts of its calls begin', async () => {
+    for (const _ of [1, 2, 3]) await console.ask({}, { 'x-session-id': 'three-calls' });
+    const page = await console.open('/requests/session?session=three-calls');
+    await page.locator('.session-bar > span').nth(2).waitFor();
+    const gaps = await page.evaluate(`[...document.querySelectorAll('.session-bar > span')].map(
+      (bar) => bar.parentElement.nextElementSibling.getBoundingClientRect().left -
+        bar.getBoundingClientRect().right)`);
+    expect(gaps).toEqual([1, 2, 3].map(() => expect.toSatisfy((gap) => Number(gap) > 5)));
+    await page.close();
+  });
+
   test('every rate of an own price is edited in the console, those of thinking, sound and pictures as well', async () => {
     const page = await console.open('/routing');
     await page.getByLabel('Model or pattern').fill('play/*');

@@ -155,11 +155,16 @@ function PersonRow({ person }: { readonly person: Person }) {
         />
         {roleFrom === 'provider' && <span className="sub-line">{t('people.roleClaimed')}</span>}
       </td>
-      <td className="dimmed">{t(`people.ways.${signsInBy}`)}</td>
       <td className="dimmed">
+        <span className="cell-label">{t('people.signsIn')}</span>
+        {t(`people.ways.${signsInBy}`)}
+      </td>
+      <td className="dimmed">
+        <span className="cell-label">{t('people.lastSignIn')}</span>
         {lastSignInAt === undefined ? t('people.never') : <RelativeTime at={lastSignInAt} />}
       </td>
       <td>
+        <span className="cell-label">{t('people.sessions')}</span>
         {sessions.length === 0 ? (
           <span className="dimmed">{t('people.noSessions')}</span>
         ) : (
@@ -269,12 +274,17 @@ function InvitationRow({ invitation }: { readonly invitation: Invitation }) {
     <tr>
       <td className="is-lead wrap-anywhere">{name}</td>
       <td className="dimmed">
+        <span className="cell-label">{t('people.gives')}</span>
         {kind === 'key' || role === undefined ? t('people.aKey') : t(`roles.names.${role}`)}
       </td>
       <td className="dimmed">
+        <span className="cell-label">{t('people.expires')}</span>
         <RelativeTime at={expiresAt} />
       </td>
-      <td className="dimmed wrap-anywhere">{createdBy ?? t('people.byPassword')}</td>
+      <td className="dimmed wrap-anywhere">
+        <span className="cell-label">{t('people.madeBy')}</span>
+        {createdBy ?? t('people.byPassword')}
+      </td>
       <td className="is-corner">
         <Button
           size="compact-xs"
