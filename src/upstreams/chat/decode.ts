@@ -524,10 +524,10 @@ class ChoiceDecoder {
     const thought = readThought(message);
     if (thought !== undefined) {
       this.#thoughtField ??= plainField(message);
-      this.#addText('thinking', thought, events);
+      this.say('thinking', thought, events);
     }
     const { content } = message;
-    if (typeof content === 'string') this.#addText('text', content, events);
+    if (typeof content === 'string') this.say('text', content, events);
     else for (const part of objectsOf(content)) this.#readPart(part, events);
     this.#refuse(message.refusal);
     for (const image of objectsOf(message.images)) this.#readImage(image, events);
@@ -551,11 +551,6 @@ class ChoiceDecoder {
     if (this.#calls.add(piece) === undefined) this.hasBrokenCall = true;
   }
 
-  /** A delta that has a text, or a thought like the one before, and nothing else. */
-  say(kind: OpenBlock['kind'], text: string, events: CanonicalEvent[]): void {
-    this.#addText(kind, text, events);
-  }
-
   /** Gives out the calls at a finish reason, which proxies such as Open WebUI write behind each chunk: not in their midst. */
   giveWhole(events: CanonicalEvent[]): void {
     const isWhole = this.#calls.open.every(({ isFreeform, end }) => isFreeform || end.isReached);
@@ -575,10 +570,10 @@ class ChoiceDecoder {
     switch (part.type) {
       case 'text':
       case 'output_text':
-        this.#addText('text', textOf(part.text) ?? '', events);
+        this.say('text', textOf(part.text) ?? '', events);
         break;
       case 'thinking':
-        this.#addText('thinking', thoughtIn(part), events);
+        this.say('thinking', thoughtIn(part), events);
         break;
       case 'refusal':
         this.#refuse(part.refusal);
@@ -598,7 +593,8 @@ class ChoiceDecoder {
     this.#lateBytes += text.length;
   }
 
-  #addText(kind: OpenBlock['kind'], text: string, events: CanonicalEvent[]): void {
+  /** A piece of a text or a thought. */
+  say(kind: OpenBlock['kind'], text: string, events: CanonicalEvent[]): void {
     if (text === '') return;
     if (this.#open?.kind !== kind) {
       this.#giveCalls(events);
@@ -606,7 +602,7 @@ class ChoiceDecoder {
       this.#open = { index: this.#start({ kind }, events), kind };
     } else if (!this.#calls.isEmpty) {
       this.#giveCalls(events);
-      this.#addText(kind, text, events);
+      this.say(kind, text, events);
       return;
     }
     events.push({ kind: 'block-delta', index: this.#open.index, delta: { kind, text } });
@@ -691,7 +687,7 @@ class ChoiceDecoder {
     if (url === undefined) return;
     const match = /^data:([\w.+/-]{1,60});base64,/.exec(url.slice(0, 100));
     if (match?.[1] === undefined) {
-      this.#addText('text', `![image](${linkAddress(url)})`, events);
+      this.say('text', `![image](${linkAddress(url)})`, events);
       return;
     }
     this.#addMedia(match[1], url.slice(match[0].length), events);
@@ -700,7 +696,7 @@ class ChoiceDecoder {
   /** Sound comes in pieces of base64, each of whole bytes; what is heard is text as well. */
   #readAudio({ data, transcript }: JsonObject, events: CanonicalEvent[]): void {
     const words = textOf(transcript);
-    if (words !== undefined) this.#addText('text', words, events);
+    if (words !== undefined) this.say('text', words, events);
     const piece = textOf(data);
     if (piece === undefined) return;
     this.#sound.push(Buffer.from(piece, 'base64'));
