@@ -9,6 +9,10 @@ export function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
+export function flagOf(value: JsonValue | undefined): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined;
+}
+
 /** A number that is not endless; proto-JSON writes those of 64 bits as texts. */
 export function numberOf(value: JsonValue | undefined): number | undefined {
   const text = textOf(value)?.trim();
@@ -49,11 +53,11 @@ export function usedKey<Key extends string>(
   return undefined;
 }
 
-/** The first of a header that came several times; its name in lower case. */
-export function headerOf(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-  name: string,
-): string | undefined {
+/** By names in lower case. */
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The first of a header that came several times. */
+export function headerOf(headers: Headers, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 }

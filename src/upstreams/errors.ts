@@ -12,14 +12,13 @@ import {
 } from '../canonical/error.ts';
 import { type JsonObject, type JsonValue, parseObject } from '../lib/json.ts';
 import { type Sentence, textOf, told } from '../lib/localized-message.ts';
-import { headerOf } from '../lib/read-values.ts';
+import { type Headers, headerOf } from '../lib/read-values.ts';
 import { scrubText } from '../lib/redact.ts';
 import type { DecodeContext } from './upstream.ts';
 
 export interface UpstreamRefusal {
   readonly status: number;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: Headers;
   /** The body's text, as far as it was read. */
   readonly body: string;
   /** Milliseconds since the epoch, for waits given as dates. */
@@ -348,6 +347,14 @@ export function saysUsedUp(message: string): boolean {
   return NAMES_MONEY.test(message) && IS_GONE.test(message.slice(0, 160));
 }
 
+/** What comes back later than this is a quota that is gone; what comes back before it only limits the rate. */
+export const LONG_MS = 3_600_000;
+
+/** True for a quota of hours or a day; one of a minute, or an unnamed one, only limits the rate. */
+export function isLongQuota(quota: QuotaLesson | undefined): boolean {
+  return (quota?.windowMs ?? 0) >= LONG_MS;
+}
+
 /** A model that is gone, in the words of services that refuse it with a 400 and no code of its own. */
 const BLAMES_MODEL =
   /\bmodel\b(?:[^.]|\.\S){0,80}\b(?:not exist|not found|decommissioned|retired|end of life|no longer (?:supported|available|served))|\brequested model is not supported|\b(?:unknown|invalid) model\b|\bnot a valid model\b|\bno such model\b/i;
@@ -397,9 +404,7 @@ export function litellmFailure({ status, message, type }: Said): UpstreamFailure
 const PREFIX = 'llm_provider-';
 
 /** The headers with those of the service behind it, which stand there under longer names. */
-export function withServiceHeaders(
-  headers: UpstreamRefusal['headers'],
-): UpstreamRefusal['headers'] {
+export function withServiceHeaders(headers: Headers): Headers {
   const passed = Object.entries(headers).filter(([name]) => name.startsWith(PREFIX));
   if (passed.length === 0) return headers;
   const plain = passed.map(([name, value]) => [name.slice(PREFIX.length), value]);

@@ -5,7 +5,7 @@ import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue, readNumber } from '../lib/json.ts';
 import { textOf, told } from '../lib/localized-message.ts';
-import { countOf, headerOf } from '../lib/read-values.ts';
+import { countOf, type Headers, headerOf } from '../lib/read-values.ts';
 import type { RateLimit, Upstream, UpstreamCall } from './upstream.ts';
 
 interface ReportedLimit {
@@ -283,8 +283,6 @@ function readRetryHeaders(headers: Headers, now: number): number | undefined {
   return readRetryAfter(headerOf(headers, 'retry-after') ?? '', now);
 }
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
 /** The names of the headers of one limit; lower-case. */
 interface LimitHeaders {
   readonly limit: string;
@@ -299,7 +297,10 @@ const USUAL_WINDOW_MS = 60_000;
 export function readScarcestLimit(
   headers: Headers,
   limits: readonly LimitHeaders[],
-  { now, readWait }: { readonly now: number; readWait(text: string): number | undefined },
+  {
+    now,
+    readWait,
+  }: { readonly now: number; readWait(text: string, now: number): number | undefined },
 ): RateLimit | undefined {
   let scarcest: RateLimit | undefined;
   for (const names of limits) {
@@ -308,7 +309,7 @@ export function readScarcestLimit(
     if (limit === undefined || limit === 0 || remaining === undefined) continue;
     const remainingFraction = Math.min(1, remaining / limit);
     if (scarcest !== undefined && scarcest.remainingFraction <= remainingFraction) continue;
-    const waitMs = readWait(headerOf(headers, names.reset) ?? '') ?? USUAL_WINDOW_MS;
+    const waitMs = readWait(headerOf(headers, names.reset) ?? '', now) ?? USUAL_WINDOW_MS;
     scarcest = { remainingFraction, resetsAt: now + Math.min(waitMs, MAX_RETRY_DELAY_MS) };
   }
   return scarcest;

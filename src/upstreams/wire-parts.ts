@@ -52,7 +52,7 @@ export const REFUSES_FORCED_CALL =
   /\bthinking mode does not support this tool_choice\b|\btool_choice\b[^.]{0,90}\b(?:in thinking mode|with thinking enabled)\b/i;
 
 /** Clients name models, so what is remembered of their names is bounded. */
-const MAX_NAMES = 1000;
+export const MAX_NAMES = 1000;
 
 /** `close` of the common part ends the connections at once: answers under way must have been drained before. */
 export function createWireParts<Profile extends ReachedBy>(
@@ -151,6 +151,11 @@ export function checkChosen(names: readonly string[], declared: ReadonlySet<unkn
   const unknown = names.find((name) => !declared.has(name));
   if (unknown === undefined) return;
   throw invalidRequest('tool_choice', `tool_choice: "${unknown}" is not among the tools.`);
+}
+
+export function unreadableCache(): Error {
+  const message = 'cached_content: the cache of another upstream cannot be read here.';
+  return invalidRequest('cached_content', message, 'unsupported');
 }
 
 /** For a picture demanded of a model that draws none. */

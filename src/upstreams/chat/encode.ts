@@ -19,7 +19,7 @@ import { type Sentence, told } from '../../lib/localized-message.ts';
 import { enforcedStops } from '../../transforms/stop-sequences.ts';
 import { writeSignature } from '../../wire/chat.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { encodeServiceTier, tellRun } from '../wire-parts.ts';
+import { encodeServiceTier, tellRun, unreadableCache } from '../wire-parts.ts';
 import { closeObjects, encodeTools, freeTextTools, toAnswerSchema } from './encode-tools.ts';
 import { fitBody } from './fit.ts';
 import { type FitContext, traitsOf } from './models.ts';
@@ -145,10 +145,7 @@ function unsaidFields(request: CanonicalRequest, { target }: FitContext): JsonOb
   const { outputModalities = [], image, mustDraw, speech, safety, imageDrafts } = request;
   const drop = (path: string, reason: Sentence): void =>
     target.receipt.add('dropped', path, reason);
-  if (request.cachedContent !== undefined) {
-    const message = 'cached_content: the cache of another upstream cannot be read here.';
-    throw invalidRequest('cached_content', message, 'unsupported');
-  }
+  if (request.cachedContent !== undefined) throw unreadableCache();
   const { drawsImages } = target.capabilities;
   if (mustDraw === true && !drawsImages) {
     throw invalidRequest(

@@ -10,12 +10,20 @@ import {
   tryParse,
 } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { countOf, headerOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import {
+  countOf,
+  type Headers,
+  headerOf,
+  objectOf,
+  objectsOf,
+  textOf,
+} from '../../lib/read-values.ts';
 import { CHAT_WIRE } from '../../wire/chat.ts';
 import {
   blamesModel,
   factsOf,
   factsOfFrame,
+  isLongQuota,
   kindOfOther,
   litellmFailure,
   type RefusalFacts,
@@ -258,8 +266,6 @@ const SAYS_BAD_KEY = /^Incorrect API key provided\b/;
 /** For faults without a code. */
 const SAYS_OVERLOADED = /\boverloaded\b|\bat capacity\b|\bno (?:available|free) (?:capacity|slot)/i;
 
-const HOUR_MS = 3_600_000;
-
 /**
  * An account is blamed only by an answer of this wire: a page, a text or nothing at all with a 403 or 404 is the work
  * of a firewall, a proxy or a wrong address, and would be the same for every account.
@@ -272,7 +278,7 @@ function failureKind(facts: Facts): UpstreamFailureKind {
   if (status < 500 && saysUsedUp(message)) return 'quota-exhausted';
   // Kimi's `engine_overloaded_error` comes with a 429.
   if (status === 429 && !isOverload(facts)) {
-    return isLongQuota(facts) ? 'quota-exhausted' : 'rate-limited';
+    return isLongQuota(facts.quota) ? 'quota-exhausted' : 'rate-limited';
   }
   if (SAYS_INVALID.test(message)) return 'rejected';
   if (isOverload(facts)) return 'overloaded';
@@ -281,11 +287,6 @@ function failureKind(facts: Facts): UpstreamFailureKind {
     return 'unauthenticated';
   if (says(facts, BAD_ACCOUNT)) return 'forbidden';
   return says(facts, NO_MODEL) ? 'model-not-found' : kindOfStatus(facts);
-}
-
-/** A quota of hours or a day is gone; one of a minute, or an unnamed one, only limits the rate. */
-function isLongQuota({ quota }: Facts): boolean {
-  return (quota?.windowMs ?? 0) >= HOUR_MS;
 }
 
 /** 498 is Groq's "flex tier capacity exceeded" (console.groq.com/docs/errors), 529 the one of other APIs. */
@@ -333,8 +334,6 @@ function statusOf(error: ErrorBody): number {
   return isRejected || error.words.includes('invalid_request_error') ? 400 : 500;
 }
 
-type Headers = UpstreamRefusal['headers'];
-
 /**
  * Milliseconds until a limit that is used up is whole again (platform.openai.com, "Rate limits": `x-ratelimit-remaining-
  * requests` with `x-ratelimit-reset-requests`, and the same of tokens; openrouter.ai/docs, "Limits": headers in the
@@ -360,8 +359,7 @@ const LIMIT_HEADERS = ['requests', 'tokens'].map((what) => ({
 
 /** What any answer says of the limits, by the same headers. */
 export function readRateLimit(headers: Headers, now: number): RateLimit | undefined {
-  const readWait = (text: string) => readReset(text, now);
-  return readScarcestLimit(headers, LIMIT_HEADERS, { now, readWait });
+  return readScarcestLimit(headers, LIMIT_HEADERS, { now, readWait: readReset });
 }
 
 /** "… on requests per min (RPM): Limit 3, Used 3, Requested 1." names the quota; tokens count no calls. */

@@ -32,6 +32,7 @@ import { DONE } from '../../wire/chat.ts';
 import { answerFault, pathFault, secretsIn } from '../errors.ts';
 import type { ClientRequest } from '../transport/client.ts';
 import type { DecodeContext, Decoder, EncodeTarget, UpstreamCall } from '../upstream.ts';
+import { unreadableCache } from '../wire-parts.ts';
 import { readUsage } from './decode.ts';
 import { addressOf } from './encode.ts';
 import { classifyErrorFrame } from './errors.ts';
@@ -78,10 +79,7 @@ function noteUnsaid(
   { receipt }: EncodeTarget,
 ): void {
   const { sampling, outputFormat, safety, transcription } = request;
-  if (request.cachedContent !== undefined) {
-    const message = 'cached_content: the cache of another upstream cannot be read here.';
-    throw invalidRequest('cached_content', message, 'unsupported');
-  }
+  if (request.cachedContent !== undefined) throw unreadableCache();
   const reason = told`This model takes no part in conversations, and has no such setting.`;
   const takesTemperature = kind === 'transcriptions';
   const settings: readonly (readonly [field: string, isAsked: boolean])[] = [
@@ -118,14 +116,14 @@ function readAsked({ system, turns }: CanonicalRequest, { receipt }: EncodeTarge
     receipt.add('dropped', 'messages', reason);
   }
   const parts = last?.parts ?? [];
-  const instructions = textsOf([...system, ...turns.filter(isInstruction).flatMap(partsOf)]);
+  const inBetween = turns.flatMap(({ role, parts }): readonly Part[] =>
+    role === 'system' ? parts : [],
+  );
+  const instructions = textsOf([...system, ...inBetween]);
   const said = textsOf(parts);
   const text = [instructions, said].filter((one) => one !== '').join('\n\n');
   return { parts, text, instructions };
 }
-
-const isInstruction = ({ role }: Turn): boolean => role === 'system';
-const partsOf = ({ parts }: Turn): readonly Part[] => parts;
 
 function textsOf(parts: readonly Part[]): string {
   const texts = parts.flatMap((part) =>
@@ -197,10 +195,8 @@ const isMask = ({ isMask: is }: MediaPart): boolean => is === true;
 function picturesOf(parts: readonly Part[], turns: readonly Turn[]): readonly MediaPart[] {
   const given = parts.filter(isPicture);
   if (given.length > 0) return given;
-  const drawn = turns.findLast(({ role }) => role === 'assistant');
-  return partsOf(drawn ?? { role: 'user', parts: [] })
-    .filter(isPicture)
-    .slice(-1);
+  const drawn: readonly Part[] = turns.findLast(({ role }) => role === 'assistant')?.parts ?? [];
+  return drawn.filter(isPicture).slice(-1);
 }
 
 function isPicture(part: Part): part is MediaPart {

@@ -5,7 +5,7 @@ import type { Effort, ImageDetail } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { createWildcard, foldCase, type Wildcard } from '../../lib/names.ts';
 import { remember } from '../../lib/once.ts';
-import { trimBaseUrl, userAgentOf } from '../wire-parts.ts';
+import { MAX_NAMES, trimBaseUrl, userAgentOf } from '../wire-parts.ts';
 
 export interface ChatProfile {
   readonly id: string;
@@ -313,8 +313,6 @@ const OPENAI_MEDIA_MODELS: MediaModels = {
     },
   ],
 };
-
-const MAX_NAMES = 1000;
 
 type Compiled = readonly { readonly wildcards: readonly Wildcard[]; readonly model: MediaModel }[];
 

@@ -4,9 +4,9 @@ import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/embeddi
 import type { ModelTask } from '../../canonical/model.ts';
 import { MODALITIES, type Modality } from '../../canonical/request.ts';
 import { isDenseBase64 } from '../../lib/base64.ts';
-import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { type JsonObject, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { itemsOf, limitOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import { flagOf, itemsOf, limitOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { isMissingCall, pathFault } from '../errors.ts';
 import type { ClientRequest, UpstreamClient } from '../transport/client.ts';
 import type { AccountAccess, UpstreamCall, UpstreamEmbedCall, UpstreamModel } from '../upstream.ts';
@@ -116,7 +116,7 @@ function readModel(model: JsonObject): UpstreamModel | undefined {
     refusesMedia: readRefusedMedia(model),
     callsFunctions: Array.isArray(parameters)
       ? parameters.includes('tools')
-      : readFlag(objectOf(model.capabilities)?.function_calling),
+      : flagOf(objectOf(model.capabilities)?.function_calling),
   };
 }
 
@@ -135,11 +135,7 @@ const LISTED_AS: Readonly<Record<Modality, string>> = {
 function readRefusedMedia({ architecture, capabilities }: JsonObject) {
   const read = objectOf(architecture)?.input_modalities;
   if (Array.isArray(read)) return MODALITIES.filter((one) => !read.includes(LISTED_AS[one]));
-  return readFlag(objectOf(capabilities)?.vision) === false ? (['image'] as const) : undefined;
-}
-
-function readFlag(value: JsonValue | undefined): boolean | undefined {
-  return typeof value === 'boolean' ? value : undefined;
+  return flagOf(objectOf(capabilities)?.vision) === false ? (['image'] as const) : undefined;
 }
 
 /** By what the list says (Mistral's `completion_chat`, LM Studio's `type`, LiteLLM's `mode`), else by the word in the id. */

@@ -186,7 +186,6 @@ export function describeFunction(
 /** Source: Vertex AI and Gemini API, reference of `Tool.functionDeclarations`. */
 const MAX_FUNCTIONS = 512;
 
-/** @throws GatewayError (invalid-request) above the limit: the upstream's own refusal names no tool. */
 function countFunctions(tools: readonly Tool[], offered: ReadonlySet<string>): number {
   const names = new Set<string>();
   for (const tool of tools) {
@@ -205,6 +204,7 @@ export function checkUnfolding({ left }: Unfolding): void {
   );
 }
 
+/** @throws GatewayError (invalid-request) above the limit: the upstream's own refusal names no tool. */
 export function checkFunctionCount(count: number): void {
   if (count <= MAX_FUNCTIONS) return;
   throw invalidRequest(

@@ -15,6 +15,7 @@ import { GENERATE_WIRE } from '../../wire/generate.ts';
 import {
   factsOf,
   factsOfFrame,
+  isLongQuota,
   kindOfOther,
   type RefusalFacts,
   refusalError,
@@ -125,8 +126,6 @@ const BLAMES_ACCOUNT = [
   /\bterms of (?:service|use)\b/i,
 ];
 
-const HOUR_MS = 3_600_000;
-
 /**
  * An account is blamed only by an answer of this wire: a page, a text or nothing at all with a 403
  * or 404 is the work of a firewall, a proxy or a wrong address, and would be the same for every account.
@@ -167,10 +166,9 @@ function blamesPlace({ status, message }: Facts): boolean {
   return (status === 400 || status === 403) && BLAMES_LOCATION.test(message);
 }
 
-/** A quota of hours or a day is gone, and so is money; one of a minute, or an unnamed one, only limits the rate. */
+/** Money may be gone as well. */
 function isQuota({ reasons, quota, message }: ErrorBody): boolean {
-  const isGone = reasons.includes('QUOTA_EXHAUSTED') || saysUsedUp(message);
-  return isGone || (quota?.windowMs ?? 0) >= HOUR_MS;
+  return reasons.includes('QUOTA_EXHAUSTED') || saysUsedUp(message) || isLongQuota(quota);
 }
 
 function forbiddenKind(facts: ErrorBody): UpstreamFailureKind {
@@ -231,7 +229,7 @@ function readQuotaLesson(
 }
 
 function readViolation({ quotaId, quotaMetric, quotaValue }: JsonObject): readonly ExceededQuota[] {
-  return quotaOf([wordsOf(quotaId), wordsOf(quotaMetric)], quotaValue);
+  return quotaOf([textOf(quotaId) ?? '', textOf(quotaMetric) ?? ''], quotaValue);
 }
 
 function readExceededQuota(metadata: ReadonlyMap<string, string>): readonly ExceededQuota[] {
@@ -257,11 +255,6 @@ function quotaOf(names: readonly string[], limit: JsonValue | undefined): readon
         !names.some((name) => /token/i.test(name)) && names.some((name) => /request/i.test(name)),
     },
   ];
-}
-
-/** '' for what is no text. */
-function wordsOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** Sources: ai.google.dev, "GenerateContent API errors"; google.rpc `Status`, `error_details.proto`. */
@@ -313,7 +306,7 @@ function readErrorText(text: string, now: number): ErrorBody {
 /** The value of an `error` key: an object, or in some upstreams just a text. */
 function readErrorObject(value: JsonValue | undefined, now: number): ErrorBody {
   const error = isJsonObject(value) ? value : {};
-  const message = typeof value === 'string' ? value : wordsOf(error.message);
+  const message = typeof value === 'string' ? value : (textOf(error.message) ?? '');
   const details = [...objectsOf(error.details)];
   const infos = detailsOf(details, 'ErrorInfo', 'reason');
   const failures = detailsOf(details, 'QuotaFailure', 'violations');
@@ -331,8 +324,8 @@ function readErrorObject(value: JsonValue | undefined, now: number): ErrorBody {
     message,
     isStructured: typeof value === 'string' || isJsonObject(value),
     details,
-    code: readNumber(error.code) ?? HTTP_STATUS.get(wordsOf(error.status)),
-    reasons: infos.map((info) => wordsOf(info.reason).toUpperCase()),
+    code: readNumber(error.code) ?? HTTP_STATUS.get(textOf(error.status) ?? ''),
+    reasons: infos.map((info) => (textOf(info.reason) ?? '').toUpperCase()),
     metadata,
     quota: readQuotaLesson(violations, metadata, resetsAt),
     // An upstream that names several waits lets us in again only after the longest.
@@ -342,10 +335,10 @@ function readErrorObject(value: JsonValue | undefined, now: number): ErrorBody {
 
 function readMetadata(infos: readonly JsonObject[]): Map<string, string> {
   const fields = infos.flatMap(({ metadata }) => Object.entries(objectOf(metadata) ?? {}));
-  return new Map(fields.map(([key, value]) => [key, wordsOf(value)]));
+  return new Map(fields.map(([key, value]) => [key, textOf(value) ?? '']));
 }
 
 /** Those of a kind, known by their type or by the field that tells. */
 function detailsOf(details: readonly JsonObject[], kind: string, field: string): JsonObject[] {
-  return details.filter((each) => wordsOf(each['@type']).endsWith(kind) || field in each);
+  return details.filter((each) => textOf(each['@type'])?.endsWith(kind) || field in each);
 }

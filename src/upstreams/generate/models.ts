@@ -4,6 +4,7 @@ import type { ModelCapabilities, ThinkingLevel } from '../../canonical/model.ts'
 import { remember } from '../../lib/once.ts';
 import { neutralModelName } from '../../wire/vocabulary.ts';
 import type { UpstreamModel } from '../upstream.ts';
+import { MAX_NAMES } from '../wire-parts.ts';
 import type { GenerateProfile } from './profiles.ts';
 
 /** Limits the upstream lists win over built-in ones; the profile's overrides win over everything. */
@@ -27,9 +28,6 @@ export function capabilitiesOf(
 export function traitsOf(modelId: string): ModelTraits {
   return rowOf(modelId).traits;
 }
-
-/** Clients name models, so what is remembered of their names is bounded. */
-const MAX_NAMES = 1000;
 
 const rowOf = remember(MAX_NAMES, (modelId): ModelRow => {
   const id = bareId(modelId);

@@ -181,18 +181,19 @@ const VERTEX_EXTRA_FIELDS: readonly ExtraField[] = [
   ...VERTEX_FIELDS,
 ];
 
-/** The paths of an upstream whose models stand right below its version segment, such as `/v1beta`. */
-function plainPaths(
-  versionPath: string,
-): Pick<GenerateProfile, 'modelPath' | 'listPath' | 'listPageSize' | 'mayRefuseList'> {
-  return {
-    modelPath: (_access, modelId, method) =>
-      `${versionPath}/models/${encodeURIComponent(modelId)}:${method}`,
-    listPath: `${versionPath}/models`,
-    listPageSize: 1000,
-    mayRefuseList: false,
-  };
-}
+const VERSION_PATH = '/v1beta';
+
+/** The paths of an upstream whose models stand right below its version segment. */
+const PLAIN_PATHS: Pick<
+  GenerateProfile,
+  'modelPath' | 'listPath' | 'listPageSize' | 'mayRefuseList'
+> = {
+  modelPath: (_access, modelId, method) =>
+    `${VERSION_PATH}/models/${encodeURIComponent(modelId)}:${method}`,
+  listPath: `${VERSION_PATH}/models`,
+  listPageSize: 1000,
+  mayRefuseList: false,
+};
 
 const VIDEO_PAGES = [
   'https://www.youtube.com/watch?',
@@ -244,8 +245,6 @@ export interface GenericProfileOptions {
   readonly quotaPath?: string | undefined;
 }
 
-const VERSION_PATH = '/v1beta';
-
 /** Any other upstream of the wire, as the operator describes it. */
 export function createGenericProfile(options: GenericProfileOptions): GenerateProfile {
   const { vocabulary, auth } = options;
@@ -267,7 +266,7 @@ export function createGenericProfile(options: GenericProfileOptions): GeneratePr
       authQuery: ({ credentialKind, credential }: AccountAccess) =>
         credentialKind === 'api-key' ? { key: credential } : {},
     }),
-    ...plainPaths(VERSION_PATH),
+    ...PLAIN_PATHS,
     hasProjectInBody: true,
     modelIds: (name) => spellingsIn(vocabulary, name),
     ...(isReal ? { unlistedId: unlistedRealId } : {}),
@@ -302,16 +301,15 @@ export function createGeminiApiProfile({
   baseUrl = PUBLIC_BASE_URL,
   version,
 }: Optional<GenericProfileOptions> = {}): GenerateProfile {
-  const versionPath = '/v1beta';
-  const trimmed = trimBaseUrl(baseUrl, versionPath);
-  const fileHomes = [PUBLIC_BASE_URL, trimmed].map((home) => `${home}${versionPath}/files/`);
+  const trimmed = trimBaseUrl(baseUrl, VERSION_PATH);
+  const fileHomes = [PUBLIC_BASE_URL, trimmed].map((home) => `${home}${VERSION_PATH}/files/`);
   return {
     id,
     vocabulary: 'real',
     baseUrl: trimmed,
     userAgent: userAgentOf(version),
     authHeaders,
-    ...plainPaths(versionPath),
+    ...PLAIN_PATHS,
     modelIds: (name) => spellingsIn('real', name),
     unlistedId: unlistedRealId,
     capabilityOverrides: { takesJsonSchema: true },
@@ -379,10 +377,8 @@ export function createVertexProfile(options: VertexProfileOptions = {}): Generat
     vocabulary: 'real',
     baseUrl: trimBaseUrl(options.baseUrl ?? addressOf(location), versionPath),
     userAgent: userAgentOf(options.version),
-    authHeaders: (access) =>
-      access.credentialKind === 'api-key'
-        ? { 'x-goog-api-key': access.credential }
-        : { authorization: `Bearer ${access.credential}` },
+    // The project is in the path.
+    authHeaders: (access) => authHeaders({ ...access, projectId: undefined }),
     modelPath: (access, modelId, method) =>
       `${versionPath}/${parentOf(access, location)}publishers/google/models/` +
       `${encodeURIComponent(modelId)}:${method}`,

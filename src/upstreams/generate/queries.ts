@@ -7,7 +7,15 @@ import { readTokenCount } from '../../canonical/usage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { definedFields, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { countOf, itemsOf, numberOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import {
+  countOf,
+  flagOf,
+  itemsOf,
+  numberOf,
+  objectOf,
+  objectsOf,
+  textOf,
+} from '../../lib/read-values.ts';
 import { isMissingCall, isMissingList, pathFault } from '../errors.ts';
 import type { UpstreamClient } from '../transport/client.ts';
 import type {
@@ -170,14 +178,13 @@ function readModel(model: JsonObject): UpstreamModel | undefined {
   const id = textOf(model.name)?.replace(/^(?:publishers\/[^/]+\/)?models\//, '') ?? '';
   const tasks = readTasks(model, id);
   if (id === '' || tasks?.length === 0) return undefined;
-  const thinks = model.thinking ?? model.supportsThinking;
   return {
     id,
     displayName: textOf(model.displayName),
     description: textOf(model.description),
     inputTokenLimit: countOf(model.inputTokenLimit) || undefined,
     outputTokenLimit: countOf(model.outputTokenLimit ?? model.maxOutputTokens) || undefined,
-    supportsThinking: typeof thinks === 'boolean' ? thinks : undefined,
+    supportsThinking: flagOf(model.thinking ?? model.supportsThinking),
     tasks,
   };
 }

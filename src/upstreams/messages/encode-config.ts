@@ -1,8 +1,7 @@
 // Writes limits, sampling, thinking and the form of the answer.
 
-import { EFFORT_TOKENS, EFFORTS, tokensOfAmount } from '../../canonical/effort.ts';
+import { EFFORT_TOKENS, EFFORTS, effortOfTokens, tokensOfAmount } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
-
 import type { Receipt } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
@@ -40,9 +39,6 @@ export function outputLimit({ max_tokens: limit }: JsonObject): number | undefin
   return readNumber(limit);
 }
 
-/** The least that the wire takes for thinking. */
-const MIN_THINKING = 1024;
-
 /** Thinking has to end before the answer does. */
 export function limitOutput(body: JsonObject, most: number): JsonObject {
   const limit = outputLimit(body);
@@ -50,8 +46,8 @@ export function limitOutput(body: JsonObject, most: number): JsonObject {
   const limited: JsonObject = { ...body, max_tokens: most };
   const { thinking } = body;
   if (!isJsonObject(thinking) || (readNumber(thinking.budget_tokens) ?? 0) < most) return limited;
-  if (most > MIN_THINKING) {
-    const budget_tokens = Math.max(MIN_THINKING, Math.floor(most / 2));
+  if (most > MIN_BUDGET) {
+    const budget_tokens = Math.max(MIN_BUDGET, Math.floor(most / 2));
     return { ...limited, thinking: { ...thinking, budget_tokens } };
   }
   delete limited.thinking;
@@ -147,16 +143,14 @@ export function nearestEffort(
   amount: ReasoningAmount,
   efforts: readonly Effort[],
 ): Effort | undefined {
-  const asked = amount.kind === 'effort' ? amount.effort : effortOfTokens(amount);
+  const asked = amount.kind === 'effort' ? amount.effort : effortFor(amount);
   const rank = EFFORTS.indexOf(asked);
   return efforts.find((effort) => EFFORTS.indexOf(effort) >= rank) ?? efforts.at(-1);
 }
 
-function effortOfTokens(amount: ReasoningAmount): Effort {
+function effortFor(amount: ReasoningAmount): Effort {
   const tokens = tokensOfAmount(amount, Number.MAX_SAFE_INTEGER) ?? 0;
-  if (tokens <= EFFORT_TOKENS.low) return 'low';
-  if (tokens <= EFFORT_TOKENS.medium) return 'medium';
-  return tokens <= EFFORT_TOKENS.high ? 'high' : 'max';
+  return tokens > EFFORT_TOKENS.high ? 'max' : effortOfTokens(tokens);
 }
 
 /** The wire's own range, and what goes with thinking (Messages API, "Extended thinking", feature compatibility). */

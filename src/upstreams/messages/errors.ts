@@ -10,13 +10,15 @@ import {
 } from '../../canonical/error.ts';
 import { type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
-import { countOf, headerOf, objectOf, textOf } from '../../lib/read-values.ts';
+import { countOf, type Headers, headerOf, objectOf, textOf } from '../../lib/read-values.ts';
 import { ERROR_TYPE_STATUS, MESSAGES_WIRE } from '../../wire/messages.ts';
 import {
   blamesModel,
   factsOf,
   factsOfFrame,
+  isLongQuota,
   kindOfOther,
+  LONG_MS,
   litellmFailure,
   type RefusalFacts,
   refusalError,
@@ -64,8 +66,6 @@ const BLAMES_LOCATION =
 
 /** "thread: Extra inputs are not permitted" */
 const REFUSES_THREAD = /^thread\b[^:]{0,40}:/;
-
-const HOUR_MS = 3_600_000;
 
 interface Facts extends RefusalFacts {
   /** The word of the wire for it; undefined where the answer holds no error of this wire. */
@@ -186,9 +186,9 @@ function blamesPlace({ status, message }: Facts): boolean {
   return (status === 400 || status === 403) && BLAMES_LOCATION.test(message);
 }
 
-/** A limit of hours, or money, is a quota that is gone; one of a minute only limits the rate. */
+/** Money may be gone as well. */
 function isLong({ message, retryAfterMs = 0, quota }: Facts): boolean {
-  return retryAfterMs >= HOUR_MS || (quota?.windowMs ?? 0) >= HOUR_MS || saysUsedUp(message);
+  return retryAfterMs >= LONG_MS || isLongQuota(quota) || saysUsedUp(message);
 }
 
 /** What of the rate limits a header each says; `requests` are calls, the others tokens. */
@@ -208,7 +208,7 @@ type UsedUp = QuotaLesson & { readonly resetsAt: number };
  * The limit that was used up and comes back last. Undefined where no header names one.
  * Source: Messages API, "Rate limits", response headers.
  */
-function readQuotaLesson(headers: UpstreamRefusal['headers'], now: number): UsedUp | undefined {
+function readQuotaLesson(headers: Headers, now: number): UsedUp | undefined {
   const used = LIMIT_HEADERS.flatMap((names) => readUsedUp(headers, names, now) ?? []);
   return used.reduce<UsedUp | undefined>(
     (latest, lesson) => (lesson.resetsAt > (latest?.resetsAt ?? 0) ? lesson : latest),
@@ -218,7 +218,7 @@ function readQuotaLesson(headers: UpstreamRefusal['headers'], now: number): Used
 
 /** Undefined for a limit of which something is left. */
 function readUsedUp(
-  headers: UpstreamRefusal['headers'],
+  headers: Headers,
   names: (typeof LIMIT_HEADERS)[number],
   now: number,
 ): UsedUp | undefined {
@@ -229,18 +229,14 @@ function readUsedUp(
   return {
     resetsAt: now + waitMs,
     // Limits are of a minute; one that comes back later is of a longer window.
-    ...(waitMs >= HOUR_MS ? { windowMs: waitMs } : {}),
+    ...(waitMs >= LONG_MS ? { windowMs: waitMs } : {}),
     ...(limit === undefined ? {} : { limit }),
   };
 }
 
 /** What any answer says of the limits. */
-export function readRateLimit(
-  headers: UpstreamRefusal['headers'],
-  now: number,
-): RateLimit | undefined {
-  const readWait = (text: string) => readTimestamp(text, now);
-  return readScarcestLimit(headers, LIMIT_HEADERS, { now, readWait });
+export function readRateLimit(headers: Headers, now: number): RateLimit | undefined {
+  return readScarcestLimit(headers, LIMIT_HEADERS, { now, readWait: readTimestamp });
 }
 
 interface ErrorBody {

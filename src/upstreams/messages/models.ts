@@ -4,6 +4,7 @@ import type { ModelCapabilities, ThinkingCapability } from '../../canonical/mode
 import type { Effort } from '../../canonical/request.ts';
 import { remember } from '../../lib/once.ts';
 import type { UpstreamModel } from '../upstream.ts';
+import { MAX_NAMES } from '../wire-parts.ts';
 import type { MessagesProfile } from './profiles.ts';
 
 /** Limits the upstream lists win over built-in ones; the profile's overrides win over everything. */
@@ -68,9 +69,6 @@ export interface ModelTraits {
   /** False for models that take a temperature or a share of the likeliest tokens, not both. */
   readonly takesBothSamplings: boolean;
 }
-
-/** Clients name models, so what is remembered of their names is bounded. */
-const MAX_NAMES = 1000;
 
 /** The smallest budget the wire knows, and the least that is left for the answer beside a larger one. */
 export const MIN_BUDGET = 1024;

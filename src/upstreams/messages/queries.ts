@@ -5,7 +5,7 @@ import { readTokenCount } from '../../canonical/usage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { limitOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import { flagOf, limitOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { isMissingCall, isMissingList, pathFault } from '../errors.ts';
 import { ModelMemory } from '../refusals.ts';
 import type { UpstreamClient } from '../transport/client.ts';
@@ -103,7 +103,6 @@ function readModel(item: JsonObject): UpstreamModel | undefined {
   const id = textOf(item.id);
   if (id === undefined || item.lifecycle === 'retired') return undefined;
   const capabilities = objectOf(item.capabilities);
-  const thinking = objectOf(capabilities?.thinking)?.supported;
   const refusesMedia: Modality[] = [];
   if (objectOf(capabilities?.image_input)?.supported === false) refusesMedia.push('image');
   if (objectOf(capabilities?.pdf_input)?.supported === false) refusesMedia.push('document');
@@ -112,7 +111,7 @@ function readModel(item: JsonObject): UpstreamModel | undefined {
     displayName: textOf(item.display_name),
     inputTokenLimit: limitOf(item.max_input_tokens),
     outputTokenLimit: limitOf(item.max_tokens),
-    supportsThinking: typeof thinking === 'boolean' ? thinking : undefined,
+    supportsThinking: flagOf(objectOf(capabilities?.thinking)?.supported),
     refusesMedia: refusesMedia.length === 0 ? undefined : refusesMedia,
     tasks: ['generate'],
   };

@@ -5,6 +5,7 @@ import { addSummary, RECEIPT_HEADER, type Receipt } from '../../canonical/receip
 import { type Clock, SilenceTimer } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import type { Headers } from '../../lib/read-values.ts';
 import { type AnswerRoom, HeldMemory } from '../../stream/held-memory.ts';
 import { AsyncBatchQueue, type Ending } from '../../stream/queue.ts';
 import { turn } from '../../stream/scheduler.ts';
@@ -75,8 +76,6 @@ export interface AnswerLimits {
   /** Frames waiting for the reader, in bytes of the body, above which the socket is not read. */
   readonly maxWaitingBytes: number;
 }
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 interface Refusal {
   readonly status: number;
