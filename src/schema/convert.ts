@@ -8,6 +8,7 @@ import {
   writtenValue,
 } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
+import { numberOf } from '../lib/read-values.ts';
 import {
   ANY_SHAPE,
   addCase,
@@ -38,7 +39,6 @@ import {
   isTighter,
   type OpenGroup,
   openChoices,
-  toNumber,
 } from './gather.ts';
 import {
   type CaseSource,
@@ -332,7 +332,7 @@ function limitFields(summary: SchemaSummary, type: TypeName): JsonObject {
 /** False for what the form has no keyword for, and where `maxItems` would add up to too much. */
 function takesLimit(conversion: SchemaConversion, name: LimitName, value: JsonValue): boolean {
   if (name === 'maxItems') {
-    const most = toNumber(value);
+    const most = numberOf(value) ?? 0;
     if (most > conversion.itemsLeft) return false;
     conversion.itemsLeft -= most;
     return true;
@@ -864,9 +864,7 @@ function writeTexts(
     const declared = declaredNumber(summary);
     if (declared !== undefined) summary.hint(`${declared} as text`);
   }
-  const texts = new Set(
-    values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))),
-  );
+  const texts = new Set(values.map(writtenValue));
   if (texts.delete('')) {
     const words = texts.size === 0 ? 'always ""' : 'or ""';
     summary.sayInstead(words, path, told`the empty text cannot be listed`);

@@ -12,7 +12,7 @@ const MAX_LIST_LENGTH = 50_000;
 
 /** A value as JSON text, cut to a readable length. */
 export function describeValue(value: JsonValue): string {
-  return cut(typeof value === 'string' ? value : JSON.stringify(value));
+  return cut(writtenValue(value));
 }
 
 export function describeJson(value: JsonValue): string {

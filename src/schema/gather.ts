@@ -1,7 +1,14 @@
 // Gathers all fragments of one schema (siblings, `$ref`, `allOf`) into a summary, and opens its choices.
 
-import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  readNumber,
+  writtenValue,
+} from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
+import { countOf, numberOf } from '../lib/read-values.ts';
 import {
   addCase,
   describeCondition,
@@ -232,7 +239,7 @@ const readFormat = ofText((summary, name, { path }) => {
 function limitOf(name: LimitName): Reader {
   const implied = LIMITS[name].type;
   return (summary, value, { path, schema }) => {
-    const limit = limitNumber(value, implied !== 'number');
+    const limit = implied === 'number' ? numberOf(value) : countOf(value);
     if (limit === undefined) {
       summary.note('repaired', path, told`not a usable number`);
       return;
@@ -248,14 +255,15 @@ function limitOf(name: LimitName): Reader {
 }
 
 export function isTighter(name: LimitName, limit: number, known: JsonValue | undefined): boolean {
-  if (known === undefined) return true;
-  return name.startsWith('min') ? limit > toNumber(known) : limit < toNumber(known);
+  const bound = numberOf(known);
+  if (bound === undefined) return true;
+  return name.startsWith('min') ? limit > bound : limit < bound;
 }
 
 const readExclusive: Reader = (summary, value, { name, path, schema }) => {
   if (value === false) return;
   const side = name === 'exclusiveMinimum' ? 'minimum' : 'maximum';
-  const limit = limitNumber(value === true ? (schema[side] ?? null) : value, false);
+  const limit = numberOf(value === true ? schema[side] : value);
   if (limit === undefined) {
     summary.note('repaired', path, told`not a usable number`);
     return;
@@ -282,7 +290,7 @@ function inWords(label: string, implied: TypeName): Reader {
       return;
     }
     summary.impliedType ??= implied;
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const text = writtenValue(value);
     if (text.length <= MAX_SAID_LENGTH) summary.sayInstead(`${label} ${text}`, path);
     else summary.note('dropped', path, told`too long to be said`);
   };
@@ -297,18 +305,6 @@ function flagInWords(words: string): Reader {
 const readOrdering = ofList((summary, names) => {
   summary.ordering ??= names.filter((name) => typeof name === 'string');
 });
-
-/** A finite number, also one written as text (proto JSON); whole and not negative when it counts. */
-function limitNumber(value: JsonValue, counts: boolean): number | undefined {
-  const limit = toNumber(value);
-  if (!Number.isFinite(limit)) return undefined;
-  return counts && !(Number.isSafeInteger(limit) && limit >= 0) ? undefined : limit;
-}
-
-export function toNumber(value: JsonValue): number {
-  if (typeof value === 'string' && value.trim() !== '') return Number(value);
-  return readNumber(value) ?? Number.NaN;
-}
 
 // Reads the keywords that hold sub-schemas: properties, items, choices.
 
