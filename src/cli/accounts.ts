@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import { definedFields, isJsonObject, type JsonObject, tryParse } from '../lib/json.ts';
-import { codeOf } from '../lib/private-file.ts';
+import { codeOf } from '../lib/localized-message.ts';
 import { encodePath } from './admin-client.ts';
 import { type AddCommand, type Context, gatewayCommand, readWholeNumber } from './command.ts';
 import {

@@ -4,6 +4,7 @@ import type { Worker } from 'node:cluster';
 import { createServer, Socket } from 'node:net';
 import { isMarked } from '../cluster/parent.ts';
 import type { Clock } from '../lib/clock.ts';
+import { codeOf, messageOf } from '../lib/localized-message.ts';
 import type { Address, Incoming } from '../server/edge.ts';
 import { tell } from './worker.ts';
 
@@ -239,6 +240,5 @@ export function takeFromParent(): Incoming {
 }
 
 function describeFault(error: unknown): Fault {
-  if (!(error instanceof Error)) return { message: String(error) };
-  return { message: error.message, code: 'code' in error ? String(error.code) : undefined };
+  return { message: messageOf(error), code: codeOf(error) };
 }

@@ -4,6 +4,7 @@ import { write, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { type Logger, pino } from 'pino';
 import type { Clock, Timer } from '../lib/clock.ts';
+import { codeOf } from '../lib/localized-message.ts';
 import { derived } from '../lib/once.ts';
 import { createRedactor, createSpeller } from '../lib/redact.ts';
 import { escapeLine, type LogFiles, readLogLine } from '../monitor/log-files.ts';
@@ -135,9 +136,13 @@ function writeRequestLine(level: 'debug' | 'info', sender: string, line: Request
 function sayError(error: unknown, causes = MAX_CAUSES): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, cause } = error;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const isSaid = cause instanceof Error && causes > 0;
-  return { name, message, code, cause: isSaid ? sayError(cause, causes - 1) : undefined };
+  return {
+    name,
+    message,
+    code: codeOf(error),
+    cause: isSaid ? sayError(cause, causes - 1) : undefined,
+  };
 }
 
 /** `12:34:56 WARN  What happened. name=value`; escapes stay escapes, so that nothing steers the terminal. */

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import type { Settings } from '../config/effective.ts';
+import { codeOf } from '../lib/localized-message.ts';
 import type { Log } from '../server/settings.ts';
 
 /** A thousand streams, each with a socket to its client and one to its upstream, and what the gateway has open itself. */
@@ -34,7 +35,7 @@ type Listening = Pick<Settings, 'host' | 'port'>;
 
 /** The error of a listening socket with the way out behind its message; any other error as it is. */
 export function explainListening(error: unknown, { host, port }: Listening): unknown {
-  if (!(error instanceof Error) || !('code' in error)) return error;
+  if (!(error instanceof Error)) return error;
   const wayOuts: Readonly<Record<string, string>> = {
     EADDRINUSE: 'Another program listens there. Choose another port with --port or PORT.',
     EACCES: `Port ${port} is kept for the administrator of this machine. Choose one from 1024 on with --port or PORT.`,
@@ -42,7 +43,7 @@ export function explainListening(error: unknown, { host, port }: Listening): unk
     ENOTFOUND: `The name ${host} leads to no address. ${CHOOSE_HOST}`,
     EAI_AGAIN: `The name ${host} leads to no address. ${CHOOSE_HOST}`,
   };
-  const wayOut = wayOuts[String(error.code)];
+  const wayOut = wayOuts[codeOf(error) ?? ''];
   return wayOut === undefined ? error : new Error(`${error.message}\n${wayOut}`, { cause: error });
 }
 

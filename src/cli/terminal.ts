@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
-import { messageOf, readSentence } from '../lib/localized-message.ts';
-import { codeOf } from '../lib/private-file.ts';
+import { codeOf, messageOf, readSentence } from '../lib/localized-message.ts';
 import { CommandError, EXIT_CODES } from './exit-codes.ts';
 
 export type Terminal = ReturnType<typeof createTerminal>;

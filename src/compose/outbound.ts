@@ -5,6 +5,7 @@ import { fetch as fetchThrough } from 'undici';
 import type { Settings } from '../config/effective.ts';
 import { isLinkLocal } from '../config/values.ts';
 import { type Clock, withinLimit } from '../lib/clock.ts';
+import { codeOf } from '../lib/localized-message.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { withoutBrackets } from '../lib/net.ts';
 import { derived } from '../lib/once.ts';
@@ -120,6 +121,5 @@ async function refuseLinkLocal(host: string): Promise<void> {
 /** The word of the system, or of the proxy. */
 function reasonOf(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {};
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  return typeof code === 'string' ? code : 'unknown reason';
+  return codeOf(cause) ?? 'unknown reason';
 }

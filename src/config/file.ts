@@ -16,8 +16,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, tryParse } from '../lib/json.ts';
-import { type Sentence, told } from '../lib/localized-message.ts';
-import { codeOf } from '../lib/private-file.ts';
+import { codeOf, type Sentence, told } from '../lib/localized-message.ts';
 import type { CheckedConfig } from './check-config.ts';
 import type { ConfigFile } from './settings.ts';
 import { ConfigError, StaleConfigError, UnwritableFileError } from './values.ts';

@@ -2,7 +2,14 @@
 
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
-import { asSentence, type Sentence, SpokenError, textOf, told } from '../lib/localized-message.ts';
+import {
+  asSentence,
+  codeOf,
+  type Sentence,
+  SpokenError,
+  textOf,
+  told,
+} from '../lib/localized-message.ts';
 import {
   isInRange,
   isLoopbackHost,
@@ -12,7 +19,7 @@ import {
   withoutBrackets,
 } from '../lib/net.ts';
 import { shownProxy, withProxyScheme } from '../lib/outbound-proxy.ts';
-import { codeOf, isOutOfRoom } from '../lib/private-file.ts';
+import { isOutOfRoom } from '../lib/private-file.ts';
 
 export const AUTH_MODES = ['off', 'auto', 'strict'] as const;
 export type AuthMode = (typeof AUTH_MODES)[number];

@@ -112,6 +112,12 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Of the operating system or of node, such as `ENOENT`. */
+export function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
 export function writeSentence(sentence: Sentence): JsonObject {
   const { code, text } = sentence;
   const params = paramsOf(sentence).map((one) =>

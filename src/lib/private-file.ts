@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { codeOf } from './localized-message.ts';
 
 const PRIVATE_MODE = 0o600;
 const OTHERS = 0o077;
@@ -92,14 +93,6 @@ export function makePrivate(
     return 'exposed';
   }
   return isExposed(path) ? 'exposed' : 'repaired';
-}
-
-/** The error code of the operating system, such as `ENOENT`. */
-export function codeOf(error: unknown): string | undefined {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
-    return error.code;
-  }
-  return undefined;
 }
 
 /** Whether others than its owner have any rights. */

@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net';
 import { type Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { codeOf } from './localized-message.ts';
 import { readProxyUrl } from './net.ts';
 import { proxySecrets } from './outbound-proxy.ts';
 import { scrubText } from './redact.ts';
@@ -59,7 +60,7 @@ export class ProxyError extends Error {
   ) {
     super(scrubText(error.message, secrets));
     this.name = 'ProxyError';
-    this.code = 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
+    this.code = codeOf(error) ?? 'unknown';
     this.isOfProxy = isOfProxy;
   }
 }
@@ -97,7 +98,7 @@ function markErrors(
     onResponseData: (...given) => handler.onResponseData?.(...given),
     onResponseEnd: (...given) => handler.onResponseEnd?.(...given),
     onResponseError(controller, error) {
-      const code = 'code' in error ? String(error.code) : '';
+      const code = codeOf(error) ?? '';
       const isBeyond = TLS_CODE.test(code) && !isSecure;
       const isOfProxy = code === REFUSED || (!isSent && !isBeyond);
       handler.onResponseError?.(controller, new ProxyError(error, { secrets, isOfProxy }));

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { GatewayError, gatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { type JsonObject, parseObject } from '../lib/json.ts';
-import { codeOf } from '../lib/private-file.ts';
+import { codeOf } from '../lib/localized-message.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
 
 interface LogFilesOptions {

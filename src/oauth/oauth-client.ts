@@ -4,7 +4,7 @@ import { Agent, type Dispatcher } from 'undici';
 import type { OAuthCredential, ServiceAccountCredential } from '../accounts/account.ts';
 import { type Clock, readWithin, withinLimit } from '../lib/clock.ts';
 import { type JsonObject, readNumber, tryParse } from '../lib/json.ts';
-import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
+import { codeOf, type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { CLOCK_CODES } from '../lib/net.ts';
 import { NO_PROXY, type ProxyChoice } from '../lib/outbound-proxy.ts';
@@ -138,7 +138,7 @@ export class TokenEndpoint {
       faultOf: (error: unknown) =>
         error instanceof OAuthFault
           ? error
-          : new OAuthFault('unreachable', { code: codeOf(error) }),
+          : new OAuthFault('unreachable', { code: codeBehind(error) }),
     };
     return withinLimit(limit, (ended) => this.#exchange(call, ended));
   }
@@ -207,11 +207,11 @@ function readRetryAfter(value: string | null, now: number): number | undefined {
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
 }
 
-function codeOf(error: unknown): string | undefined {
+/** Its own, or that of what caused it. */
+function codeBehind(error: unknown): string | undefined {
   for (let current = error, depth = 0; current instanceof Error && depth < 4; depth += 1) {
-    if ('code' in current && typeof current.code === 'string' && /^\w{2,40}$/.test(current.code)) {
-      return current.code;
-    }
+    const code = codeOf(current);
+    if (code !== undefined && /^\w{2,40}$/.test(code)) return code;
     current = current.cause;
   }
   return undefined;

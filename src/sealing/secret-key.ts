@@ -3,14 +3,9 @@
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../lib/localized-message.ts';
 import type { WarnLog } from '../lib/log.ts';
-import {
-  codeOf,
-  isOutOfRoom,
-  makePrivate,
-  replaceFile,
-  writePrivateFile,
-} from '../lib/private-file.ts';
+import { isOutOfRoom, makePrivate, replaceFile, writePrivateFile } from '../lib/private-file.ts';
 
 /** The text itself is out of reach: whoever prints or logs a key sees its id and origin only. */
 export type SecretKey = ReturnType<typeof createSecretKey>;

@@ -5,8 +5,8 @@ import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { codeOf } from '../lib/localized-message.ts';
 import { once } from '../lib/once.ts';
-import { codeOf } from '../lib/private-file.ts';
 import type { Log } from './settings.ts';
 
 /** A page as it is sent this once. */

@@ -36,6 +36,7 @@ import type { FinishReason } from '../canonical/event.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { type Clock, waitAtMost } from '../lib/clock.ts';
 import { createPseudonyms } from '../lib/ids.ts';
+import { codeOf } from '../lib/localized-message.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
 import {
@@ -209,8 +210,7 @@ export function createDelivery({
 /** Addresses that are tried together fail with one error that has a code and no message. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
-  const code = 'code' in error ? String(error.code) : 'unknown';
-  return (error.message || code).slice(0, MAX_REASON);
+  return (error.message || (codeOf(error) ?? 'unknown')).slice(0, MAX_REASON);
 }
 
 type SamplerName = `${'' | 'parentbased_'}${'always_on' | 'always_off' | 'traceidratio'}`;

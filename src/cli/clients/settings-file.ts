@@ -23,8 +23,7 @@ import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { PathStep, SettingEntry, SettingsFormat } from '../../clients/client-settings.ts';
 import { compareLines } from '../../lib/difference.ts';
-import { messageOf } from '../../lib/localized-message.ts';
-import { codeOf } from '../../lib/private-file.ts';
+import { codeOf, messageOf } from '../../lib/localized-message.ts';
 import {
   applyChanges,
   type Change,

@@ -8,7 +8,7 @@ import { CODING_CLIENTS, SDK_VARIABLES, type SdkVariables } from '../../clients/
 import { configPath, type Settings } from '../../config/effective.ts';
 import type { Environment } from '../../config/env.ts';
 import { type JsonObject, parseObject } from '../../lib/json.ts';
-import { messageOf } from '../../lib/localized-message.ts';
+import { codeOf, messageOf } from '../../lib/localized-message.ts';
 import { isLoopbackHost } from '../../lib/net.ts';
 import { createProxyChoice, shownProxy } from '../../lib/outbound-proxy.ts';
 import { isExposed } from '../../lib/private-file.ts';
@@ -268,19 +268,13 @@ export async function findListener(
       : { kind: 'other' };
   } catch (error) {
     if (UNKNOWN_AUTHORITY.test(whyUnreached(error))) return { kind: 'untrusted' };
-    const code = error instanceof Error && isCoded(error.cause) ? error.cause.code : '';
+    const code = codeOf(error instanceof Error ? error.cause : undefined) ?? '';
     // Something listens there, but speaks no HTTP.
     const isRefused = /^(?:ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/.test(
       code,
     );
     return { kind: isRefused ? 'nobody' : 'other' };
   }
-}
-
-function isCoded(cause: unknown): cause is { readonly code: string } {
-  return (
-    typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string'
-  );
 }
 
 interface AddressOptions {

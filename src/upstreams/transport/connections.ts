@@ -1,7 +1,7 @@
 // Says what a failed connection means for the retry table and for the client.
 
 import { type GatewayError, gatewayError, upstreamError } from '../../canonical/error.ts';
-import { type Sentence, told } from '../../lib/localized-message.ts';
+import { codeOf, type Sentence, told } from '../../lib/localized-message.ts';
 import { CLOCK_CODES } from '../../lib/net.ts';
 import type { OutboundProxy } from '../../lib/outbound-proxy.ts';
 import { ProxyError, TLS_CODE } from '../../lib/proxy-agent.ts';
@@ -49,7 +49,7 @@ export function readNetworkError(
   error: unknown,
   { hasAnswer, proxy }: { readonly hasAnswer: boolean; readonly proxy?: ProxyInUse | undefined },
 ): GatewayError {
-  const code = codeOf(error);
+  const code = codeOf(error) ?? '';
   if (CLOSED_CODES.has(code))
     return gatewayFault('overloaded', told`The gateway is closing.`, error);
   if (error instanceof ProxyError && error.isOfProxy) return proxyFault(error, proxy);
@@ -96,9 +96,4 @@ export function gatewayFault(
   cause?: unknown,
 ): GatewayError {
   return gatewayError(kind, message, { cause });
-}
-
-function codeOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return '';
-  return typeof error.code === 'string' ? error.code : '';
 }
