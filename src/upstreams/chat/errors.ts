@@ -263,6 +263,11 @@ const SAYS_INVALID = /^\d+ validation errors?:\s/;
 const SAYS_UNKNOWN_PATH = /^Invalid URL \((?:GET|POST) /;
 /** xAI says it with a 400 (docs.x.ai, "Debugging errors"). */
 const SAYS_BAD_KEY = /^Incorrect API key provided\b/;
+/** xAI says it with a 403, and bills the request. */
+const SAYS_BLOCKED = /^Content violates usage guidelines\b/;
+/** OpenRouter says with a 404 what a request needs of a model that no provider has, and that the account allows none. */
+const SAYS_UNSERVED = /^No endpoints found that support\b/;
+const SAYS_NOT_ALLOWED = /^No endpoints \w+ matching your\b|^No allowed providers are available\b/;
 /** For faults without a code. */
 const SAYS_OVERLOADED = /\boverloaded\b|\bat capacity\b|\bno (?:available|free) (?:capacity|slot)/i;
 
@@ -303,10 +308,13 @@ function kindOfStatus(facts: Facts): UpstreamFailureKind {
   switch (status) {
     case 403:
       if (!isStructured) return 'path';
-      return says(facts, BLOCKED) || isModerated(facts) ? 'rejected' : 'model-forbidden';
+      if (says(facts, BLOCKED) || SAYS_BLOCKED.test(message)) return 'rejected';
+      return isModerated(facts) ? 'rejected' : 'model-forbidden';
     // NVIDIA says it of a model at the end of its life.
     case 410:
     case 404:
+      if (SAYS_UNSERVED.test(message)) return 'rejected';
+      if (SAYS_NOT_ALLOWED.test(message)) return 'model-forbidden';
       return isStructured ? 'model-not-found' : 'path';
     case 400:
       if (blamesModel(message)) return 'model-not-found';
