@@ -156,6 +156,19 @@ test.each([false, true])(
   },
 );
 
+test('a whole message at the end of a stream is a piece that says nothing', () => {
+  const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
+  const write = (choice: JsonObject) => {
+    const frame = { choices: [{ index: 0, ...choice }] };
+    return writer.write(frame, JSON.stringify(frame));
+  };
+  write({ delta: { role: 'assistant', content: 'a' }, finish_reason: null });
+  const last = write({ message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' });
+  expect(JSON.parse(last.slice(6))).toEqual({
+    choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
+  });
+});
+
 test('a chunk that repeats one goes out unread where that one went out as it came', () => {
   const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
   const frame = { choices: [{ index: 0, delta: { role: 'assistant', content: 'a' } }] };

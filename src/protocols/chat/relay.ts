@@ -231,7 +231,8 @@ class ChunkRelay implements RelayWriter {
     return mapChoices(frame, (choice) => {
       const { index = 0, finish_reason: reason } = choice;
       if (typeof reason !== 'string' || reason === '') return choice;
-      const whole = this.#unfinished.has(index) ? this.#completed(choice) : choice;
+      const piece = asPiece(choice);
+      const whole = this.#unfinished.has(index) ? this.#completed(piece) : piece;
       const calls = this.#calls.get(index)?.begun ?? 0;
       return calls === 0 || this.#asked.demandsOne ? whole : finishWithCalls(whole);
     });
@@ -391,6 +392,12 @@ function asWhole(choice: JsonObject): JsonObject {
     message: isJsonObject(message) ? message : NOTHING_SAID,
     ...(!isNamed && { finish_reason: 'stop' }),
   };
+}
+
+/** MiniMax says the whole message once more at the end of a stream, where clients read a piece. */
+function asPiece(choice: JsonObject): JsonObject {
+  const { message, ...piece } = choice;
+  return message === undefined || choice.delta !== undefined ? choice : { ...piece, delta: {} };
 }
 
 function finishWithCalls(choice: JsonObject): JsonObject {

@@ -21,6 +21,25 @@ const plain = (field: string) => ({
   ...{ value: Buffer.from(field).toString('base64url'), family: FAMILY, on: 'thinking' },
 });
 
+test('a stream that ends with the whole message says it once', () => {
+  const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+  const { choices, usage } = fold(
+    decodeWith(
+      { stream: true },
+      chunk({ role: 'assistant', reasoning_content: 'hm' }),
+      chunk({ content: 'Hello' }),
+      chunk({ tool_calls: [{ index: 0, ...call }] }),
+      whole({ content: 'Hello', reasoning_content: 'hm', tool_calls: [call] }, 'tool_calls', {
+        usage: { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11, cached_tokens: 8 },
+      }),
+    ),
+  );
+  const blocks = choices[0]?.blocks ?? [];
+  expect(blocks.map(({ kind }) => kind)).toEqual(['thinking', 'text', 'tool-call']);
+  expect(blocks[1]).toMatchObject({ text: 'Hello' });
+  expect(usage).toMatchObject({ promptTokens: 9, cachedTokens: 8 });
+});
+
 test('a stream is a start, balanced blocks, usage and the end', () => {
   const events = decode(
     chunk({ role: 'assistant', content: '' }),

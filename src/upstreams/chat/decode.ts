@@ -179,9 +179,10 @@ export class ChatDecoder implements Decoder {
   #readChoice(value: JsonObject, events: CanonicalEvent[]): void {
     const choice = this.#choiceAt(choiceNumber(value));
     const [piece, whole] = [objectOf(value.delta), objectOf(value.message)];
-    // Perplexity has both: beside the piece all that was said so far, beside the whole an empty piece.
+    // Perplexity has both: beside the piece all that was said so far, beside the whole an empty piece. MiniMax ends a
+    // stream with the whole.
     const isStreamed = this.#context.stream === true;
-    const message = isStreamed ? (piece ?? whole) : (whole ?? piece);
+    const message = isStreamed ? (piece ?? choice.unsaid(whole)) : (whole ?? piece);
     choice.isWhole ||= !isStreamed && whole !== undefined;
     const reason = textOf(value.finish_reason);
     // Known before the calls are given out: a limit may have cut one off.
@@ -303,7 +304,8 @@ function usageIn(frame: JsonObject, choices: readonly JsonObject[]): Usage | und
 /**
  * `completion_tokens` holds the thoughts (`openai` CompletionUsage), but where the total says that they stand beside
  * it (docs.x.ai: "reasoning_tokens … separated from the completion_tokens"). The other names are those of endpoints
- * for media; writes to a cache are called as openai and OpenRouter, as LiteLLM and as the Messages API do.
+ * for media; writes to a cache are called as openai and OpenRouter, as LiteLLM and as the Messages API do. What was read
+ * from one stands beside the sums at DeepSeek and, under another name, at Moonshot.
  */
 export function readUsage(usage: JsonObject): Usage {
   const prompt = objectOf(
@@ -313,7 +315,11 @@ export function readUsage(usage: JsonObject): Usage {
   const promptTokens = firstCount(usage.prompt_tokens, usage.input_tokens);
   const completion = firstCount(usage.completion_tokens, usage.output_tokens);
   const thoughtTokens = firstCount(answer?.reasoning_tokens);
-  const cached = firstCount(prompt?.cached_tokens, usage.prompt_cache_hit_tokens);
+  const cached = firstCount(
+    prompt?.cached_tokens,
+    usage.prompt_cache_hit_tokens,
+    usage.cached_tokens,
+  );
   const written = firstCount(
     prompt?.cache_write_tokens,
     prompt?.cache_creation_tokens,
@@ -462,6 +468,7 @@ class ChoiceDecoder {
   readonly #text: KeptText | undefined;
   readonly #details = new ReasoningDetails();
   #open: OpenBlock | undefined;
+  #hasBegun = false;
   /** The words of the open thought, where they are remembered. */
   #thought = new KeptText();
   /** The field that thoughts come in. */
@@ -509,6 +516,11 @@ class ChoiceDecoder {
     const { heldBytes: said } = this.#calls;
     const thought = this.#thought.heldBytes + this.#details.heldBytes;
     return said + thought + this.#soundBytes + this.#lateBytes;
+  }
+
+  /** A message that tells an answer whole; undefined where it was told in pieces before. */
+  unsaid(message: JsonObject | undefined): JsonObject | undefined {
+    return this.#hasBegun || !this.#calls.isEmpty ? undefined : message;
   }
 
   readRatings(given: JsonObject): void {
@@ -723,6 +735,7 @@ class ChoiceDecoder {
   #start(block: BlockOpening, events: CanonicalEvent[]): number {
     const index = this.#shared.nextIndex;
     this.#shared.nextIndex += 1;
+    this.#hasBegun = true;
     events.push({ kind: 'block-start', index, choice: this.choice, block });
     return index;
   }
