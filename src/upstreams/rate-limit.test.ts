@@ -37,6 +37,21 @@ test.each([
 });
 
 test.each([
+  ['Mistral', 'tokens-minute', 'req-minute', undefined],
+  ['Cerebras', 'tokens-minute', 'requests-day', '11.4'],
+])('limits of %s are known by the time that they hold for', (_service, scarce, other, reset) => {
+  const headers = {
+    [`x-ratelimit-limit-${other}`]: '720',
+    [`x-ratelimit-remaining-${other}`]: '717',
+    [`x-ratelimit-limit-${scarce}`]: '60000',
+    [`x-ratelimit-remaining-${scarce}`]: '6000',
+    [`x-ratelimit-reset-${scarce}`]: reset,
+  };
+  const waitMs = reset === undefined ? 60_000 : 11_400;
+  expect(readChat(headers, NOW)).toEqual({ remainingFraction: 0.1, resetsAt: NOW + waitMs });
+});
+
+test.each([
   {},
   { 'x-ratelimit-limit-requests': '0', 'x-ratelimit-remaining-requests': '0' },
   { 'x-ratelimit-limit-requests': 'many', 'x-ratelimit-remaining-requests': '1' },

@@ -359,7 +359,9 @@ function readUsedUp(headers: Headers, { error }: ErrorBody, now: number): number
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
-const LIMIT_HEADERS = ['requests', 'tokens'].map((what) => ({
+/** OpenAI's names, which most have; Cerebras' (inference-docs.cerebras.ai, "Rate Limits"); Mistral's (mistralai/client-ts#169). */
+const COUNTED = ['requests', 'tokens', 'requests-day', 'tokens-minute', 'req-minute'];
+const LIMIT_HEADERS = COUNTED.map((what) => ({
   limit: `x-ratelimit-limit-${what}`,
   remaining: `x-ratelimit-remaining-${what}`,
   reset: `x-ratelimit-reset-${what}`,
