@@ -476,6 +476,21 @@ test('a Messages service makes a forced call without thinking where it thinks un
   expect((await ask({ max_tokens: 9 })).body).toEqual({ max_tokens: 9 });
 });
 
+test('a model that thinks in streams alone is told not to think in an answer that comes whole', async () => {
+  const { ask, sent } = service(
+    (body) =>
+      body.stream !== true && body.enable_thinking !== false
+        ? 'parameter.enable_thinking must be set to false for non-streaming calls'
+        : undefined,
+    chatRules(undefined),
+  );
+  const quiet = { body: { enable_thinking: false }, notes: ['approximated thinking'] };
+  expect(await ask({})).toEqual(quiet);
+  expect(await ask({ enable_thinking: true })).toEqual(quiet);
+  expect(sent).toHaveLength(3);
+  expect(await ask({ stream: true })).toEqual({ body: { stream: true }, notes: [] });
+});
+
 test.each<[string, string, FieldRules, JsonObject]>([
   ['Messages', 'content[].thinking', MESSAGES_FIELDS, { thinking: { type: 'disabled' } }],
   ['Chat', 'reasoning_content', chatRules('openrouter'), { reasoning: { effort: 'none' } }],

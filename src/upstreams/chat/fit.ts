@@ -350,6 +350,9 @@ export function mapMessages(body: JsonObject, map: (message: JsonObject) => Json
 const ALWAYS_THINKS =
   /\b(?:reasoning is mandatory|always engages in thinking)\b.{0,40}\bcannot be disabled\b(?:; please use (?<taken>[\w, ]+))?/i;
 
+/** "parameter.enable_thinking must be set to false for non-streaming calls" (Qwen) */
+const THINKS_IN_STREAMS = /\benable_thinking must be set to false for non-streaming calls\b/;
+
 /** What a model refuses of thinking, as nothing but its refusal tells. */
 export function thinkingConflicts(quirks: ChatQuirks): readonly Conflict[] {
   const off = quirks.offSwitch ?? fieldsOf('none', quirks);
@@ -372,6 +375,14 @@ export function thinkingConflicts(quirks: ChatQuirks): readonly Conflict[] {
       },
     },
     {
+      words: THINKS_IN_STREAMS,
+      resolve(body) {
+        if (body.stream === true || body.enable_thinking === false) return undefined;
+        const quiet = withAmount(body, { enable_thinking: false });
+        return { body: quiet, place: AMOUNT, reason: NOT_WHOLE };
+      },
+    },
+    {
       words: MISSES_THOUGHTS,
       resolve(body) {
         if (isOff(body)) return undefined;
@@ -383,6 +394,7 @@ export function thinkingConflicts(quirks: ChatQuirks): readonly Conflict[] {
 }
 
 const AMOUNT = 'reasoning_effort';
+const NOT_WHOLE = told`Off: this model thinks in streams alone.`;
 
 const MAX_ID_LENGTH = 40;
 const NINE = /^[A-Za-z0-9]{9}$/;

@@ -108,6 +108,8 @@ export const receipt: SentenceTexts = {
     'オフ：このターンに、前に思考のないツール呼び出しがあります。',
   'Off: the output limit leaves no room for thinking.':
     'オフ：出力の上限に思考の余地がありません。',
+  'Off: this model thinks in streams alone.':
+    'オフにしました：このモデルはストリームでのみ思考します。',
   'Off: the upstream reports that earlier thoughts are missing.':
     'オフ：アップストリームに以前の思考がありません。',
   'Off: this request leaves no room for thinking.':

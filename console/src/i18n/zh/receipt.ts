@@ -85,6 +85,7 @@ export const receipt: SentenceTexts = {
   'Off: a tool call in this turn has no thought before it.':
     '已关闭：本轮中有一个工具调用之前没有思考。',
   'Off: the output limit leaves no room for thinking.': '已关闭：输出上限没有为思考留出空间。',
+  'Off: this model thinks in streams alone.': '已关闭：此模型只在流式回答中思考。',
   'Off: the upstream reports that earlier thoughts are missing.': '已关闭：上游缺少先前的思考。',
   'Off: this request leaves no room for thinking.': '已关闭：此请求没有为思考留出空间。',
   'Only a system message says how its turn is answered.': '只有系统消息能规定其轮次如何回答。',
