@@ -35,7 +35,8 @@ export type UpstreamProfile = (typeof UPSTREAM_PROFILES)[number];
 
 /** Services and servers of the Chat Completions wire whose differences are known (`upstreams/chat/profiles.ts`). */
 export const QUIRK_PRESETS = [
-  ...(['openrouter', 'litellm', 'groq', 'mistral', 'deepseek', 'moonshot', 'zai', 'xai'] as const),
+  ...(['openrouter', 'litellm', 'groq', 'mistral', 'deepseek', 'moonshot', 'zai'] as const),
+  ...(['minimax', 'qwen', 'xai'] as const),
   ...(['vllm', 'llama.cpp', 'llama-cpp-python', 'lm-studio', 'ollama'] as const),
 ] as const;
 export type QuirkPreset = (typeof QUIRK_PRESETS)[number];

@@ -504,6 +504,10 @@ test.each<[QuirkPreset, Amount, JsonObject]>([
   ['openrouter', { kind: 'adaptive' }, { reasoning: { enabled: true } }],
   ['deepseek', { kind: 'adaptive' }, { thinking: { type: 'enabled' } }],
   ['vllm', { kind: 'adaptive' }, { chat_template_kwargs: { enable_thinking: true } }],
+  ['minimax', { kind: 'effort', effort: 'high' }, { thinking: { type: 'adaptive' } }],
+  ['minimax', { kind: 'off' }, { thinking: { type: 'disabled' }, reasoning_split: true }],
+  ['qwen', { kind: 'effort', effort: 'high' }, { enable_thinking: true }],
+  ['qwen', { kind: 'off' }, { enable_thinking: false }],
 ])('%s is told %j as %j', (preset, amount, fields) => {
   const { body } = made(asked({ reasoning: { amount } }), { profile: like(preset), modelId: 'm' });
   expect(body).toMatchObject(fields);

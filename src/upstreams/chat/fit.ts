@@ -355,7 +355,7 @@ const THINKS_IN_STREAMS = /\benable_thinking must be set to false for non-stream
 
 /** What a model refuses of thinking, as nothing but its refusal tells. */
 export function thinkingConflicts(quirks: ChatQuirks): readonly Conflict[] {
-  const off = quirks.offSwitch ?? fieldsOf('none', quirks);
+  const off = quirks.thinkingSwitch?.off ?? fieldsOf('none', quirks);
   return [
     {
       words: ALWAYS_THINKS,

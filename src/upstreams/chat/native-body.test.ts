@@ -458,6 +458,17 @@ test('remembered thoughts stand in for those a client did not keep', () => {
   expect(unknown.notes).toEqual(['repaired messages']);
 });
 
+test('the switch of a service, in its own words, stays as a client said it', () => {
+  const sent = (quirks: QuirkPreset, fields: JsonObject) =>
+    patched(fields, { profile: like(quirks), modelId: 'm' }).body;
+  const qwen = { enable_thinking: true, thinking_budget: 500 };
+  expect(sent('qwen', qwen)).toMatchObject(qwen);
+  expect(sent('qwen', { reasoning_effort: 'none' })).toMatchObject({ enable_thinking: false });
+  const adaptive = { thinking: { type: 'adaptive' } };
+  expect(sent('minimax', adaptive)).toMatchObject(adaptive);
+  expect(sent('minimax', { reasoning_effort: 'low' })).toMatchObject(adaptive);
+});
+
 test('answers come with thoughts as well where functions are offered to a service that wants them', () => {
   const tools = [{ type: 'function', function: { name: 'a', parameters: { type: 'object' } } }];
   const messages = [

@@ -41,6 +41,22 @@ export type ReasoningField = 'reasoning_content' | 'reasoning' | 'reasoning_deta
 
 export type EffortWord = Effort | 'none';
 
+interface ThinkingSwitch {
+  readonly on: JsonObject;
+  readonly off: JsonObject;
+}
+
+/** Of DeepSeek, Kimi K2 and GLM. */
+const TYPE_SWITCH: ThinkingSwitch = {
+  on: { thinking: { type: 'enabled' } },
+  off: { thinking: { type: 'disabled' } },
+};
+/** Of models' own chat templates. */
+const TEMPLATE_SWITCH: ThinkingSwitch = {
+  on: { chat_template_kwargs: { enable_thinking: true } },
+  off: { chat_template_kwargs: { enable_thinking: false } },
+};
+
 /** What an upstream of this wire takes, where they differ. */
 export interface ChatQuirks {
   readonly limitField: 'max_tokens' | 'max_completion_tokens';
@@ -66,12 +82,12 @@ export interface ChatQuirks {
   /** True where answers have to come with some as well, once functions are offered. */
   readonly wantsReasoningOfAnswers?: true | undefined;
   /**
-   * How an effort is said: `reasoning_effort`, `reasoning: {effort}`, with it the switch `thinking: {type}`, or a
-   * switch of the chat template, `chat_template_kwargs: {enable_thinking}`; absent where it cannot be.
+   * How an effort is said: `reasoning_effort`, `reasoning: {effort}`, `reasoning_effort` with a switch, or the switch
+   * alone; absent where it cannot be.
    */
-  readonly effort?: 'field' | 'object' | 'field-and-switch' | 'template' | undefined;
-  /** What switches thinking off where no word for an effort does; sent to a model alone that demands it by a refusal. */
-  readonly offSwitch?: JsonObject | undefined;
+  readonly effort?: 'field' | 'object' | 'field-and-switch' | 'switch' | undefined;
+  /** What switches thinking on and off. Beside other forms of an effort it is sent where a refusal demands it. */
+  readonly thinkingSwitch?: ThinkingSwitch | undefined;
   /** The words it has for an effort, by rising amount. Where the id of the model says more, that counts. */
   readonly efforts: readonly EffortWord[];
   /**
@@ -408,8 +424,11 @@ const COMPATIBLE: ChatQuirks = {
 const UNNAMED: ChatQuirks = {
   ...COMPATIBLE,
   publicIds: 'some',
-  // Of DeepSeek, Kimi, GLM and others; of Qwen.
-  offSwitch: { thinking: { type: 'disabled' }, enable_thinking: false },
+  // Of Qwen as well.
+  thinkingSwitch: {
+    on: TYPE_SWITCH.on,
+    off: { ...TYPE_SWITCH.off, enable_thinking: false },
+  },
   sendsReasoning: 'as-told',
   ownTools: undefined,
 };
@@ -528,6 +547,7 @@ const QUIRK_PRESETS = {
     ...COMPATIBLE,
     mediaModels: NO_MEDIA_MODELS,
     effort: 'field-and-switch',
+    thinkingSwitch: TYPE_SWITCH,
     efforts: ['none', 'low', 'high', 'max'],
     sendsReasoning: 'reasoning_content',
     wantsReasoning: '',
@@ -552,7 +572,7 @@ const QUIRK_PRESETS = {
     mediaModels: NO_MEDIA_MODELS,
     limitField: 'max_completion_tokens',
     efforts: ['low', 'high', 'max'],
-    offSwitch: { thinking: { type: 'disabled' } },
+    thinkingSwitch: TYPE_SWITCH,
     sendsReasoning: 'reasoning_content',
     wantsReasoning: '(not kept)',
     takesChoices: false,
@@ -571,6 +591,7 @@ const QUIRK_PRESETS = {
     ownTools: ['web_search', 'retrieval'],
     mediaModels: NO_MEDIA_MODELS,
     effort: 'field-and-switch',
+    thinkingSwitch: TYPE_SWITCH,
     efforts: ['none', 'low', 'high', 'max'],
     sendsReasoning: 'reasoning_content',
     streamFields: { tool_stream: true },
@@ -582,6 +603,41 @@ const QUIRK_PRESETS = {
     seedField: undefined,
     maxStops: 1,
     takesAudio: false,
+  },
+  /**
+   * platform.minimax.io/docs/api-reference/text-openai-api: `max_completion_tokens`, one answer, no penalties and no
+   * logit_bias; `reasoning_split`, without which thoughts stand in the text as `<think>`, and `reasoning_details`, which
+   * come back; /text-chat-openai: `thinking: {type}`, adaptive or disabled. Instructions in mid-conversation are a 400
+   * ("chat content has invalid message role: system", BigPizzaV3/CodexPlusPlus#267).
+   */
+  minimax: {
+    ...COMPATIBLE,
+    ownTools: [],
+    mediaModels: NO_MEDIA_MODELS,
+    limitField: 'max_completion_tokens',
+    takesSystemTurns: false,
+    effort: 'switch',
+    thinkingSwitch: { on: { thinking: { type: 'adaptive' } }, off: TYPE_SWITCH.off },
+    sendsReasoning: 'reasoning_details',
+    takesChoices: false,
+    takesLogprobs: false,
+    takesPenalties: false,
+    takesAudio: false,
+    extraBody: { reasoning_split: true },
+  },
+  /**
+   * help.aliyun.com, Model Studio, "Deep thinking": `enable_thinking`, thoughts in `reasoning_content`; "OpenAI compatible
+   * - Chat": top_k, one answer of a model that thinks.
+   */
+  qwen: {
+    ...COMPATIBLE,
+    mediaModels: NO_MEDIA_MODELS,
+    takesSystemTurns: false,
+    effort: 'switch',
+    thinkingSwitch: { on: { enable_thinking: true }, off: { enable_thinking: false } },
+    sendsReasoning: 'as-told',
+    takesChoices: false,
+    takesTopK: true,
   },
   /**
    * docs.x.ai, "Reasoning": presence_penalty, frequency_penalty and stop are refused by models that reason, which
@@ -612,7 +668,8 @@ const QUIRK_PRESETS = {
       ...NO_MEDIA_MODELS,
       transcriptions: [{ names: ['*whisper*'], ...PLAIN_TRANSCRIPTIONS, streams: true }],
     },
-    effort: 'template',
+    effort: 'switch',
+    thinkingSwitch: TEMPLATE_SWITCH,
     sendsReasoning: 'reasoning',
     takesTopK: true,
   },
@@ -622,7 +679,8 @@ const QUIRK_PRESETS = {
    */
   'llama.cpp': {
     ...LOCAL,
-    effort: 'template',
+    effort: 'switch',
+    thinkingSwitch: TEMPLATE_SWITCH,
     sendsReasoning: 'reasoning_content',
     takesChoices: false,
     takesTopK: true,

@@ -167,6 +167,7 @@ interface SaidEffort {
   readonly word: EffortWord | undefined;
 }
 
+const NO_SWITCH = { on: {}, off: {} };
 const UNSAID: SaidEffort = { fields: {}, word: undefined };
 
 const RISING: readonly EffortWord[] = ['none', ...EFFORTS];
@@ -197,7 +198,7 @@ export function encodeEffort(
   if (!isExact && !isUnasked) {
     target.receipt.add('approximated', path, whyNearest(wanted, word));
   }
-  if (profile.quirks.effort === 'template' && word !== 'none') {
+  if (profile.quirks.effort === 'switch' && word !== 'none') {
     const reason = told`Thinking can only be switched on or off here, without an amount.`;
     target.receipt.add('approximated', path, reason);
   }
@@ -241,7 +242,10 @@ export function effortsAmong(words: readonly JsonValue[]): readonly EffortWord[]
   return RISING.filter((word) => words.includes(word));
 }
 
-export function fieldsOf(word: EffortWord, { effort }: ChatQuirks): JsonObject {
+export function fieldsOf(
+  word: EffortWord,
+  { effort, thinkingSwitch = NO_SWITCH }: ChatQuirks,
+): JsonObject {
   const isOn = word !== 'none';
   switch (effort) {
     case undefined:
@@ -251,11 +255,9 @@ export function fieldsOf(word: EffortWord, { effort }: ChatQuirks): JsonObject {
     case 'object':
       return { reasoning: { effort: word } };
     case 'field-and-switch':
-      return isOn
-        ? { thinking: { type: 'enabled' }, reasoning_effort: word }
-        : { thinking: { type: 'disabled' } };
-    case 'template':
-      return { chat_template_kwargs: { enable_thinking: isOn } };
+      return isOn ? { ...thinkingSwitch.on, reasoning_effort: word } : thinkingSwitch.off;
+    case 'switch':
+      return isOn ? thinkingSwitch.on : thinkingSwitch.off;
     default:
       return effort satisfies never;
   }
@@ -263,13 +265,13 @@ export function fieldsOf(word: EffortWord, { effort }: ChatQuirks): JsonObject {
 
 /** Thinking as much as the model does by itself, where there is a word for that; else it thinks without one, or not. */
 function switchedOn({ profile }: FitContext, thinksIfTold: boolean): SaidEffort {
-  switch (profile.quirks.effort) {
+  const { effort, thinkingSwitch = NO_SWITCH } = profile.quirks;
+  switch (effort) {
     case 'object':
       return { fields: { reasoning: { enabled: true } }, word: undefined };
     case 'field-and-switch':
-      return { fields: { thinking: { type: 'enabled' } }, word: undefined };
-    case 'template':
-      return { fields: { chat_template_kwargs: { enable_thinking: true } }, word: undefined };
+    case 'switch':
+      return { fields: thinkingSwitch.on, word: undefined };
     default:
       return thinksIfTold ? { fields: { reasoning_effort: ADAPTIVE }, word: ADAPTIVE } : UNSAID;
   }
@@ -297,12 +299,13 @@ const EFFORT_FIELDS = [
 ];
 
 /** Those that an upstream of this form reads itself. */
-const OWN_FIELDS: Readonly<Record<NonNullable<ChatQuirks['effort']>, readonly string[]>> = {
-  field: [],
-  object: ['reasoning'],
-  'field-and-switch': ['thinking'],
-  template: ['chat_template_kwargs'],
-};
+function ownFieldsOf({ effort, thinkingSwitch = NO_SWITCH }: ChatQuirks): readonly string[] {
+  if (effort === 'object') return ['reasoning'];
+  return effort === 'switch' || effort === 'field-and-switch' ? Object.keys(thinkingSwitch.on) : [];
+}
+
+/** How much, beside a switch in the client's own words. */
+const AMOUNT_FIELDS = ['reasoning_effort', 'thinking_budget'];
 
 /** As the model does by itself: console.groq.com/docs/reasoning. */
 const DEFAULT = 'default';
@@ -312,19 +315,19 @@ const DEFAULT = 'default';
  * stays as it came, and where it says none. A switch stays as well where unknown fields are passed over: it may be the
  * service's own (docs.z.ai, `thinking`; Alibaba's `enable_thinking`).
  */
-export function takeAmount(body: JsonObject, { effort, ownFields }: ChatQuirks): ReasoningAmount {
+export function takeAmount(body: JsonObject, quirks: ChatQuirks): ReasoningAmount {
+  const { effort, ownFields } = quirks;
   if (!EFFORT_FIELDS.some((field) => body[field] !== undefined)) return { kind: 'unset' };
   const word = textOf(body.reasoning_effort)?.toLowerCase() ?? DEFAULT;
   // A word nobody knows here is the upstream's to judge.
   const isNew = effort === 'field' && word !== DEFAULT && amountOfWord(word) === undefined;
-  const own = effort === undefined ? [] : OWN_FIELDS[effort];
+  const own = ownFieldsOf(quirks);
   const isOwn = own.some((field) => body[field] !== undefined);
   const amount = isOwn ? ({ kind: 'unset' } as const) : saidAmount(body);
   const isKept = (field: string): boolean =>
     (isNew && field === 'reasoning_effort') ||
     (effort === 'field' && ownFields === undefined && isSwitch(body[field])) ||
-    (isOwn &&
-      (own.includes(field) || (effort === 'field-and-switch' && field === 'reasoning_effort')));
+    (isOwn && (own.includes(field) || (effort !== 'object' && AMOUNT_FIELDS.includes(field))));
   for (const field of EFFORT_FIELDS) if (!isKept(field)) delete body[field];
   return amount;
 }

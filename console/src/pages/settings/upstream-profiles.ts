@@ -55,6 +55,8 @@ export const PRESET_ADDRESSES = {
   deepseek: 'https://api.deepseek.com/v1',
   moonshot: 'https://api.moonshot.ai/v1',
   zai: 'https://api.z.ai/api/paas/v4',
+  minimax: 'https://api.minimax.io/v1',
+  qwen: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
   xai: 'https://api.x.ai/v1',
   ollama: 'http://127.0.0.1:11434/v1',
   'lm-studio': 'http://127.0.0.1:1234/v1',

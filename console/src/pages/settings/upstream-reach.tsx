@@ -189,6 +189,8 @@ const PRESET_NAMES: ReadonlyMap<string, string> = new Map([
   ['deepseek', 'DeepSeek'],
   ['moonshot', 'Moonshot AI (Kimi)'],
   ['zai', 'Z.ai (GLM)'],
+  ['minimax', 'MiniMax'],
+  ['qwen', 'Alibaba Cloud Model Studio (Qwen)'],
   ['xai', 'xAI'],
   ['ollama', 'Ollama'],
   ['lm-studio', 'LM Studio'],
