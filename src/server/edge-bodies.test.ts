@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { zstdCompressSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import type { GenerateAnswer } from '../dispatch/dispatcher.ts';
@@ -143,4 +144,43 @@ test('a large answer is written whole, and counts until its bytes are there', as
   expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(text).toBe(JSON.stringify(body));
   expect(added.slice(0, 2)).toEqual([heldBytes, -heldBytes]);
+});
+
+const LINES = Array.from({ length: 20_000 }, (_, at) => `line ${at * 7919}`);
+const compressed = (body: object) => zstdCompressSync(JSON.stringify(body));
+
+async function postZstd(body: Buffer<ArrayBuffer>): Promise<Response> {
+  const edge = await startEdge({ settings: { maxBodyBytes: 8 * MEGABYTE } });
+  running.push(edge);
+  return fetch(`${edge.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'content-encoding': 'zstd' },
+    body,
+  });
+}
+
+test.each([
+  ['small', 'x'],
+  ['large', LINES.join()],
+])('a %s body in zstd is read as its text', async (_size, filler) => {
+  const answer = await postZstd(compressed({ filler, model: 'last' }));
+  expect(await answer.json()).toMatchObject({ model: 'last' });
+});
+
+const text = compressed({ filler: LINES.join(), model: 'm' });
+
+test.each([
+  ['not compressed', 400, 'not valid zstd', Buffer.from('{"model":"m"}')],
+  ['cut off', 400, 'not valid zstd', text.subarray(0, -5)],
+  ['no JSON', 400, 'not valid JSON', zstdCompressSync('{"model":}')],
+  [
+    'larger than the limit',
+    413,
+    'larger than 8388608 bytes',
+    compressed(Array.from({ length: 900_000 }, (_, at) => at * 7919)),
+  ],
+  ['one letter by the million', 400, 'times as large', compressed({ a: 'a'.repeat(6_000_000) })],
+])('a body in zstd that is %s is refused', async (_what, status, words, body) => {
+  const answer = await postZstd(body);
+  expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(words)]);
 });

@@ -54,7 +54,7 @@ const MEANINGS: Readonly<Record<ErrorKind, string>> = {
   'too-large':
     'The body is larger than `ABV_MAX_BODY_SIZE`, or the body or the answer needs more memory than there is for one.',
   'headers-too-large': 'The headers together are larger than 16 kB.',
-  'unsupported-media-type': 'The body is not JSON, or it is compressed.',
+  'unsupported-media-type': 'The body is not JSON, or it is compressed otherwise than with zstd.',
   'upgrade-refused': 'The path or the settings do not allow a WebSocket; clients use HTTP instead.',
   'not-implemented': 'The body has a transfer coding other than `chunked`; send it without.',
   'rate-limited': 'Every account that could serve the request is rate limited.',

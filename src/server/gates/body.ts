@@ -34,6 +34,7 @@ import { isLoopback, MAX_KNOWN_ADDRESSES, readAddress, visitorOf } from '../../l
 import { remember } from '../../lib/once.ts';
 import { parseWithSharedTools } from '../../lib/shared-json.ts';
 import type { ClientResponse } from '../settings.ts';
+import { bodySource, isCompressed } from './body-source.ts';
 
 export interface BodyInput extends ByteLimits {
   readonly request: IncomingMessage;
@@ -61,10 +62,10 @@ export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
   return value;
 }
 
-/** @throws GatewayError unsupported-media-type for a body that is compressed, or said to be something else */
+/** @throws GatewayError unsupported-media-type for a body that is compressed but in zstd, or said to be something else */
 export function checkJson(request: IncomingMessage): void {
   const { headers } = request;
-  if (headers['content-encoding'] !== undefined) checkEncoding(request);
+  if (headers['content-encoding'] !== undefined && !isCompressed(request)) checkEncoding(request);
   const { 'content-length': length = '0', 'content-type': type } = headers;
   const hasBody = length !== '0' || headers['transfer-encoding'] !== undefined;
   if (type === 'application/json' || !hasBody || isJsonType(type)) return;
@@ -200,7 +201,8 @@ export async function readBytes(
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > limits.maxBytes) throw tooLarge(limits);
   // All of it came with the head, and it is so small that nobody counts it.
-  const isHere = request.complete && request.readableLength === declared;
+  const isWhole = request.complete && request.readableLength === declared;
+  const isHere = isWhole && !isCompressed(request);
   if (!isHere || declared > UNCOUNTED_BYTES) return collectBytes(request, limits, survey);
   // Without a size node gives the first of the pieces alone, from version 26 on.
   const whole: unknown = request.read(declared);
@@ -219,9 +221,12 @@ function collectBytes(
   const declared = Number(request.headers['content-length'] ?? 0);
   // What is announced takes no room, but what would be refused half-way is not begun.
   bodies.check(holder, { bytes: declared, isAscii: true, tokens: 0 });
+  const source = bodySource(request);
+  const { stream } = source;
   return new Promise((resolve, reject) => {
     // Memory that nothing is written to costs nothing, so that a size alone takes none.
-    const inPlace = declared < IN_PLACE_FROM_BYTES ? undefined : Buffer.allocUnsafeSlow(declared);
+    const isKnown = declared >= IN_PLACE_FROM_BYTES && !isCompressed(request);
+    const inPlace = isKnown ? Buffer.allocUnsafeSlow(declared) : undefined;
     const pieces: Buffer[] = [];
     let small: Buffer[] = [];
     let [received, count, written, smallBytes] = [0, 0, 0, 0];
@@ -241,12 +246,12 @@ function collectBytes(
     };
     const end = (): void => {
       pace.cancel();
-      request.off('data', onChunk).off('end', onEnd).off('error', onGone).off('close', onGone);
+      stream.off('data', onChunk).off('end', onEnd).off('error', onError).off('close', onGone);
     };
     const fail = (error: unknown): void => {
       end();
       // What still comes is the business of whoever answers.
-      request.pause();
+      source.stop();
       reject(error);
     };
     const orFail = (work: () => void): void => {
@@ -278,9 +283,10 @@ function collectBytes(
         const [only] = pieces.length === 1 ? pieces : [];
         resolve(inPlace?.subarray(0, written) ?? only ?? Buffer.concat(pieces));
       });
+    const onError = (error: Error): void => fail(source.faultOf(error));
     const onGone = (): void => fail(clientGone());
     const pace = watchPace(clock, () => received, fail);
-    request.on('data', onChunk).on('end', onEnd).on('error', onGone).on('close', onGone);
+    stream.on('data', onChunk).on('end', onEnd).on('error', onError).on('close', onGone);
   });
 }
 

@@ -49,6 +49,10 @@ export const faults: SentenceTexts = {
     'リクエスト本文を JSON とし、Content-Type: application/json を付けて送信してください。',
   'Send the request body without Content-Encoding.':
     'リクエスト本文を Content-Encoding なしで送信してください。',
+  'The request body is not valid zstd. Send it without Content-Encoding.':
+    'リクエスト本文が有効な zstd ではありません。Content-Encoding なしで送信してください。',
+  'The request body becomes more than {} times as large when it is decompressed. Send it without Content-Encoding.':
+    'リクエスト本文は展開すると {1} 倍を超える大きさになります。Content-Encoding なしで送信してください。',
   'Set WEB_PASSWORD where the gateway runs to use the admin API from elsewhere.':
     '他の場所から管理 API を使うには、ゲートウェイを実行する場所で WEB_PASSWORD を設定してください。',
   'Strict mode refuses a request that cannot be carried whole: {}':

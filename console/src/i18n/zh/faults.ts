@@ -44,6 +44,10 @@ export const faults: SentenceTexts = {
   'Send the request body as JSON, with Content-Type: application/json.':
     '请以 JSON 发送请求正文，并带上 Content-Type: application/json。',
   'Send the request body without Content-Encoding.': '发送请求正文时请不要使用 Content-Encoding。',
+  'The request body is not valid zstd. Send it without Content-Encoding.':
+    '请求正文不是有效的 zstd 数据。发送时请不要使用 Content-Encoding。',
+  'The request body becomes more than {} times as large when it is decompressed. Send it without Content-Encoding.':
+    '请求正文解压后会变大 {1} 倍以上。发送时请不要使用 Content-Encoding。',
   'Set WEB_PASSWORD where the gateway runs to use the admin API from elsewhere.':
     '要从别处使用管理 API，请在网关运行的地方设置 WEB_PASSWORD。',
   'Strict mode refuses a request that cannot be carried whole: {}':
