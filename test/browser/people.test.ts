@@ -68,6 +68,12 @@ describe.skipIf(isWithoutBrowser)('people of the console', () => {
     await ann.getByText('Changes here require the role Operator.').waitFor();
     expect(await ann.locator('.setting input').first().isDisabled()).toBe(true);
 
+    await fetch(`${console.url}/api/keys`, { headers: { authorization: 'Bearer wrong' } });
+    await ann.goto(`${console.url}/security?tab=log`);
+    const deny = ann.getByRole('button', { name: /^Deny / }).first();
+    await deny.waitFor();
+    expect(await deny.isDisabled()).toBe(true);
+
     const other = await console.openPage();
     await other.goto(link);
     await other.getByRole('heading', { name: 'This link does not work' }).waitFor();
@@ -84,6 +90,8 @@ describe.skipIf(isWithoutBrowser)('people of the console', () => {
 
     await owner.goto(`${console.url}/security?tab=audit`);
     await owner.getByRole('cell', { name: 'Ann' }).first().waitFor();
+    const accepted = owner.getByRole('row', { name: /invitations\/accept/ });
+    await accepted.getByRole('cell', { name: 'Public page' }).waitFor();
     await owner.goto(`${console.url}/security?tab=people`);
     await owner.getByRole('button', { name: 'Remove Ann' }).click();
     const question = owner.getByRole('dialog', { name: 'Remove Ann?' });

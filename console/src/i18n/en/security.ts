@@ -140,7 +140,7 @@ export const security = {
     password: 'Console password',
     machine: 'Command line',
     local: 'This machine, no password',
-    visitor: 'Provider sign-in',
+    visitor: 'Public page',
     file: 'Config file',
   },
   about: 'Path starts with',

@@ -141,7 +141,7 @@ export const security: PartlyTranslated<typeof english> = {
     password: 'コンソールのパスワード',
     machine: 'コマンドライン',
     local: 'このマシン（パスワードなし）',
-    visitor: 'プロバイダーのサインイン',
+    visitor: '公開ページ',
     file: '設定ファイル',
   },
   about: 'パスの先頭',

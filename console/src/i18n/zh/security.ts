@@ -135,7 +135,7 @@ export const security: Translated<typeof english> = {
     password: '控制台密码',
     machine: '命令行',
     local: '本机，无密码',
-    visitor: '提供方登录',
+    visitor: '公开页面',
     file: '配置文件',
   },
   about: '路径开头',

@@ -10,6 +10,7 @@ import { accessLogQuery } from '../../api/queries/address-rules.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import type { Tone } from '../../components/meter.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { StackingTable } from '../../components/stacking-table.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { useCloseGuard } from '../../components/use-unsaved.tsx';
@@ -64,7 +65,11 @@ export function AccessLogPanel() {
           />
         }
       >
-        {(entries) => <AccessTable entries={entries} onDeny={setDenied} />}
+        {(entries) => (
+          <Restricted least="operator" isQuiet>
+            <AccessTable entries={entries} onDeny={setDenied} />
+          </Restricted>
+        )}
       </EntryPages>
       <Modal opened={denied !== undefined} onClose={guarded.close} title={t('security.ruleTitle')}>
         {denied !== undefined &&
