@@ -72,10 +72,13 @@ export function createLiveFeed(
     get readers(): number {
       return readers.size;
     },
-    publish(kind: FeedEventKind, content: object): void {
-      take(kind, content);
-      onPublish?.({ kind, content });
-    },
+    publish:
+      onPublish === undefined
+        ? take
+        : (kind: FeedEventKind, content: object): void => {
+            take(kind, content);
+            onPublish({ kind, content });
+          },
     take,
     /** Events that this process never had were missed by all who read, and by who comes back. */
     skip(): void {
