@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { constants, createZstdDecompress } from 'node:zlib';
-import { clientGone, GatewayError, invalidRequest } from '../../canonical/error.ts';
+import { clientError, clientGone, GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
 
 interface BodySource {
@@ -61,8 +61,8 @@ function noZstd(): GatewayError {
 }
 
 function tooDense(): GatewayError {
-  return invalidRequest(
-    'body',
+  return clientError(
+    'too-large',
     told`The request body becomes more than ${MAX_GROWTH} times as large when it is decompressed. Send it without Content-Encoding.`,
   );
 }

@@ -202,7 +202,7 @@ export async function readBytes(
   if (declared > limits.maxBytes) throw tooLarge(limits);
   // All of it came with the head, and it is so small that nobody counts it.
   const isWhole = request.complete && request.readableLength === declared;
-  const isHere = isWhole && !isCompressed(request);
+  const isHere = isWhole && request.headers['content-encoding'] === undefined;
   if (!isHere || declared > UNCOUNTED_BYTES) return collectBytes(request, limits, survey);
   // Without a size node gives the first of the pieces alone, from version 26 on.
   const whole: unknown = request.read(declared);
