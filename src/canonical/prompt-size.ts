@@ -1,5 +1,6 @@
 // How many tokens a prompt is about, where nobody counted them.
 
+import type { JsonValue } from '../lib/json.ts';
 import { SharedMemo } from '../lib/shared-json.ts';
 import type {
   CanonicalRequest,
@@ -53,7 +54,7 @@ function partTokens(part: Part): number {
       return mediaTokens(part);
     case 'tool-call':
     case 'server-tool-call':
-      return textTokens(part.name) + textTokens(JSON.stringify(part.input));
+      return textTokens(part.name) + jsonTokens(part.input);
     case 'tool-result':
       return part.content.reduce((sum, content) => sum + resultTokens(content), 0);
     case 'code':
@@ -67,13 +68,13 @@ function partTokens(part: Part): number {
 
 function resultTokens(content: ToolResultContent): number {
   if (content.kind === 'media') return mediaTokens(content);
-  return textTokens(content.kind === 'text' ? content.text : JSON.stringify(content.value));
+  return content.kind === 'text' ? textTokens(content.text) : jsonTokens(content.value);
 }
 
 function toolTokens(tool: Tool): number {
   if (tool.kind !== 'function' && tool.kind !== 'freeform') return 0;
   const parameters = tool.kind === 'function' ? (tool.parameters ?? '') : (tool.grammar ?? '');
-  return textTokens(`${tool.name}${tool.description ?? ''}${JSON.stringify(parameters)}`);
+  return textTokens(`${tool.name}${tool.description ?? ''}`) + jsonTokens(parameters);
 }
 
 /** A medium that is only named by its address counts as a picture. */
@@ -81,6 +82,21 @@ function mediaTokens({ modality, source }: MediaPart): number {
   if (source.kind !== 'base64' || modality === 'image') return IMAGE_TOKENS;
   return (source.base64.length * 3) / 4 / MEDIA_BYTES_PER_TOKEN[modality];
 }
+
+/** Of its JSON, which may be too long to be written for that: what is escaped in it counts once. */
+function jsonTokens(value: JsonValue): number {
+  if (typeof value === 'string') return textTokens(value) + QUOTES;
+  if (typeof value !== 'object' || value === null) return textTokens(String(value));
+  let tokens = QUOTES;
+  for (const [key, item] of Object.entries(value)) {
+    if (!Array.isArray(value)) tokens += textTokens(key) + QUOTES;
+    tokens += jsonTokens(item) + QUOTES / 2;
+  }
+  return tokens;
+}
+
+/** Two of them, or brackets; a comma or a colon is half of that. */
+const QUOTES = 2 / BYTES_PER_TOKEN;
 
 /** An estimate, not rounded. */
 export function textTokens(text: string): number {

@@ -1,6 +1,7 @@
 // JSON with long texts and media in it, written to bytes piece by piece: its text is never there as a whole.
 
 import { randomUUID } from 'node:crypto';
+import { isDenseBase64 } from './base64.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from './chunked-json.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 
@@ -48,7 +49,8 @@ export function cutLongTexts(body: JsonObject, mend: (json: string) => string): 
   const json = JSON.stringify(body, (_key, value: JsonValue) => {
     // A half of a character is mended in the JSON.
     const isLong = typeof value === 'string' && value.length > MIN_ESCAPED_LENGTH;
-    return isLong && value.isWellFormed() ? marks.take({ kind: 'text', text: value }) : value;
+    if (!isLong || !value.isWellFormed()) return value;
+    return marks.take({ kind: isDenseBase64(value) ? 'medium' : 'text', text: value });
   });
   return marks.parts(mend(json));
 }

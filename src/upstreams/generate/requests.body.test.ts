@@ -96,6 +96,18 @@ test('many texts of some length take several turns and come out whole', async ()
   expect((await encoded).equals(Buffer.from(JSON.stringify(body)))).toBe(true);
 });
 
+test('arguments, instructions and tools of a large body take several turns and come out whole', async () => {
+  const text = 'Hello "there" é\n'.repeat(400_000);
+  const body = {
+    systemInstruction: { parts: [{ text }] },
+    contents: [{ parts: [{ functionCall: { name: 'f', args: { a: [text, base64(40_000)] } } }] }],
+    tools: [{ functionDeclarations: [{ name: 'f', description: text }] }],
+  };
+  const encoded = encodeBody(body, undefined, true);
+  expect(encoded).toBeInstanceOf(Promise);
+  expect((await encoded).equals(Buffer.from(JSON.stringify(body)))).toBe(true);
+});
+
 test('half a character in a text of many megabytes is mended and told at once', async () => {
   const receipt = createReceipt();
   const text = `${'Hello '.repeat(1_000_000)}${HALF}`;

@@ -15,7 +15,7 @@ import { itemsOf } from '../../lib/read-values.ts';
 import { isShared } from '../../lib/shared-json.ts';
 import type { ClientRequest } from '../transport/client.ts';
 import type { AccountAccess, UpstreamCall } from '../upstream.ts';
-import { postOf } from '../wire-parts.ts';
+import { encodeJson, postOf } from '../wire-parts.ts';
 import type { GenerateProfile, ModelMethod } from './profiles.ts';
 
 /** A POST to one method of one model, with the account's credential and project. */
@@ -65,7 +65,13 @@ const MIN_COPIED_LENGTH = 32_768;
  * What no UTF-8 can say is mended, and noted in the receipt before this returns. Much of media or text
  * takes several turns.
  */
-export function encodeBody(body: JsonObject, receipt?: Receipt): Buffer | Promise<Buffer> {
+export function encodeBody(
+  body: JsonObject,
+  receipt?: Receipt,
+  isLarge = false,
+): Buffer | Promise<Buffer> {
+  // Arguments, instructions and tools may be as long as media and texts.
+  if (isLarge) return encodeJson(body, receipt, isLarge);
   const characters = countMarkable(body);
   if (characters === undefined) return Buffer.from(mendText(JSON.stringify(body), receipt));
   const marks = new BodyMarks(characters > ESCAPED_AT_ONCE ? MIN_ESCAPED_LENGTH : ESCAPED_AT_ONCE);
