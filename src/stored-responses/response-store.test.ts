@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryCluster, Hub } from '../cluster/memory.ts';
 import { createMutex } from '../lib/concurrency.ts';
+import { memoryLimit, shareMemory } from '../lib/memory-limit.ts';
 import {
   createResponseStores,
   type DurableResponseStore,
@@ -166,6 +167,20 @@ test('an answer that is too large is not kept, and said so', async () => {
   responseStores.of('a').put(answer('r1'));
   expect(await responseStores.of('a').find('r1')).toBeUndefined();
   expect(failures).toMatchObject([{ message: expect.stringContaining('too large') }]);
+});
+
+test('a process of little memory keeps no large answers', async () => {
+  const large = { ...answer('r1'), input: [{ text: 'x'.repeat(3_000_000) }] };
+  onTestFinished(() => shareMemory(1));
+  for (const [limit, isKept] of [
+    [64, false],
+    [128, true],
+  ] as const) {
+    shareMemory(1);
+    shareMemory(memoryLimit() / (limit * 1_048_576));
+    const { responseStores } = setUp();
+    expect(responseStores.of('a').put(large)).toBe(isKept);
+  }
 });
 
 test('changes of one answer come one after the other, and reading waits for them', async () => {

@@ -4,6 +4,7 @@ import type { Cluster, Topic } from '../cluster/cluster.ts';
 import { createHearing } from '../cluster/hearing.ts';
 import { type Clock, type Timer, waitAtMost } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import { memoryLimit, relieveMemory } from '../lib/memory-limit.ts';
 
 export interface StoredResponse {
   readonly id: string;
@@ -73,10 +74,15 @@ const MONTH_MS = 30 * 86_400_000;
 /** What could not be stored is tried again after so long, as long as it is in memory. */
 const RETRY_MS = 5000;
 
+/** So many megabytes, less in a small container: it is beside what requests under way need, and a save takes five times an answer. */
+function mostOf(megabytes: number): number {
+  return (megabytes / 1024) * Math.min(1024 ** 3, memoryLimit());
+}
+
 /** Least recently used answers leave the memory first; the store keeps them for `lifetimeMs` (30 days). */
 export function createResponseStores(options: ResponseStoresOptions) {
   const { clock, store, onFailure, sharing } = options;
-  const { lifetimeMs = MONTH_MS, maxAnswer = 32 * 1024 * 1024 } = options;
+  const { lifetimeMs = MONTH_MS, maxAnswer = mostOf(32) } = options;
   const memory = createResponseMemory(options);
   const others = sharing && followOthers(sharing, memory);
   /** @returns whether it was stored */
@@ -137,6 +143,8 @@ export function createResponseStores(options: ResponseStoresOptions) {
   ): StoredResponseRow | undefined => {
     const isRun = sharing !== undefined && answer.response.background === true;
     const runner = isRun ? { runner: sharing.cluster.replica } : {};
+    // A copy of all that was asked and answered.
+    relieveMemory();
     const json = JSON.stringify({ ...answer, ...runner });
     if (json.length > maxAnswer) {
       onFailure(new Error(`The answer ${answer.id} is too large to be kept.`));
@@ -381,7 +389,7 @@ function keyOf({ clientKeyId, id }: StoredResponseRow): string {
 /** Least recently used answers go first; one that is larger than the whole memory is not held. */
 function createResponseMemory({
   maxEntries = 2000,
-  maxMemory = 64 * 1024 * 1024,
+  maxMemory = mostOf(64),
 }: Pick<ResponseStoresOptions, 'maxEntries' | 'maxMemory'>) {
   const rows = new Map<string, StoredResponseRow>();
   /** What the store has as well. */

@@ -100,6 +100,7 @@ interface Body {
 
 const TURN = (role: string) => `{"role":"${role}","content":"${'question '.repeat(33)}"},`;
 const MESSAGES = '{"model":"gemini-3-flash","max_tokens":9,';
+const CALL = String.raw`{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"write","arguments":"{\"text\":\"`;
 const IMAGE = '{"type":"image_url","image_url":{"url":"data:image/png;base64,';
 
 const KINDS = {
@@ -132,6 +133,18 @@ const KINDS = {
     start: `${MESSAGES}"messages":[`,
     unit: TURN('user') + TURN('assistant'),
     end: '{"role":"user","content":"end"}]}',
+  },
+  arguments: {
+    path: '/v1/chat/completions',
+    start: `{"model":"gemini-3-flash","messages":[{"role":"user","content":"Write."},${CALL}`,
+    unit: 'The quick brown fox says no. ',
+    end: `\\"}"}}]},{"role":"tool","tool_call_id":"c","content":"written"}]}`,
+  },
+  stored: {
+    path: '/v1/responses',
+    start: '{"model":"gemini-3-flash","input":"',
+    unit: 'The quick brown fox says no. ',
+    end: '"}',
   },
   streamedText: {
     path: '/v1/messages',
@@ -216,6 +229,10 @@ const SIZES = [
   ['media', 60],
   ['media', 99],
   ['native', 30],
+  ['arguments', 30],
+  ['stored', 30],
+  // Beside what was kept of the one before.
+  ['stored', 30],
   ['native', 99],
   ['turns', 10],
   ['turns', 15],
@@ -230,6 +247,8 @@ export const FITS_256_MEGABYTES = [
   'wideText 20',
   'media 30',
   'native 30',
+  'arguments 30',
+  'stored 30',
   'turns 10',
 ];
 
