@@ -227,6 +227,17 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     await page.getByText('Time to first token').waitFor();
   });
 
+  test('says of a price that it is that of a million tokens', async () => {
+    await console.api('PATCH', '/api/config/prices', {
+      'alpha-3-flash': { input: 0.3, output: 2 },
+    });
+    await console.ask();
+    const page = await open();
+    await page.keyboard.press('Enter');
+    await page.getByText(/ input × \$0\.30 \/ 1M \+ .* output × \$2\.00 \/ 1M/).waitFor();
+    await console.api('PATCH', '/api/config/prices', { 'alpha-3-flash': null });
+  });
+
   test('leads from a request to the account that served it, alone', async () => {
     await console.ask();
     const page = await open();

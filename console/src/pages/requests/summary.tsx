@@ -246,6 +246,8 @@ function Cost({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const format = useFormat();
   const { costNanos, flatRateNanos, cacheSavingsNanos = 0, costBasis, charges = [] } = detail;
+  /** Prices are those of a million tokens, or of one picture. */
+  const million = ` / ${format.compact(1_000_000)}`;
   if (costBasis === undefined) return <span title={t('requests.noPrice')}>–</span>;
   const amounts = [
     ...(costNanos === undefined ? [] : [format.money(costNanos)]),
@@ -265,10 +267,10 @@ function Cost({ detail }: { readonly detail: RequestDetail }) {
           {[charge.price.model, charge.price.date, charge.price.source].filter(Boolean).join(' · ')}
           {': '}
           {charge.parts
-            .map(
-              ({ kind, count, rate }) =>
-                `${format.number(count)} ${t(`requests.chargeKinds.${kind}`)} × ${format.price(rate)}`,
-            )
+            .map(({ kind, count, rate }) => {
+              const price = `${format.price(rate)}${kind === 'image' ? '' : million}`;
+              return `${format.number(count)} ${t(`requests.chargeKinds.${kind}`)} × ${price}`;
+            })
             .join(' + ')}
         </span>
       ))}
