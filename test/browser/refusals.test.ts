@@ -297,6 +297,17 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
     await page.getByText('Enforce IP rules').waitFor();
   });
 
+  test('who can reach the gateway is read again where it could not be read', async () => {
+    const page = await console.open('/keys');
+    const end = await refuse(page, ['GET', /config\/network$/], 400);
+    await page.goto(`${console.url}/security`);
+    const panel = page.getByRole('region', { name: 'Network exposure' });
+    await panel.getByText(REFUSAL).waitFor();
+    await end();
+    await panel.getByRole('button', { name: 'Try again' }).click();
+    await panel.getByText('Listens on this machine only').waitFor();
+  });
+
   /** The ids of accounts, by their names. */
   async function idsOf(...labels: readonly string[]): Promise<string[]> {
     const { accounts } = await console.api('GET', '/api/accounts');

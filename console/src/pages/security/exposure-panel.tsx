@@ -29,7 +29,14 @@ export function ExposurePanel() {
   return (
     <Panel title={t('security.exposureTitle')} hint={t('security.exposureHint')}>
       {!isLoaded && error === null && <Skeleton height={308} />}
-      {!isLoaded && error !== null && <ErrorNote error={error} />}
+      {!isLoaded && error !== null && (
+        <ErrorNote
+          error={error}
+          onRetry={() => {
+            for (const { refetch } of [overview, network]) void refetch();
+          }}
+        />
+      )}
       {isLoaded && (
         <ul className="findings">
           {findExposure({
