@@ -27,7 +27,6 @@ const ISSUER_ONLY = told`Only its issuer can read redacted thinking.`;
 function isWorthSending(part: Part, { receipt }: TransformContext): boolean {
   switch (part.kind) {
     case 'text':
-      return part.text !== '' || part.signature !== undefined;
     case 'thinking':
       // Some models show the signature of a thought alone, and want that back.
       return part.text !== '' || part.signature !== undefined;
