@@ -174,16 +174,9 @@ async function write(
     const said = `${asked.name} is already connected to ${url}, with the model ${look.setUp.model}.`;
     return answer({ ...body, state: 'connected', changed: false }, () => terminal.print(said));
   }
-  const diffs = first
-    .filter(({ current, next }) => current !== next)
-    .map((one) => showFile(one, one.next, [look.setUp.key]));
-  if (flags.dryRun) {
-    return answer({ ...body, changed: false, diff: diffs.join('\n') }, () =>
-      terminal.print(diffs.join('\n')),
-    );
-  }
-  if (!flags.json) terminal.print(diffs.join('\n'));
-  await confirm(terminal, { question: `Write this for ${asked.name}?`, yes: flags.yes });
+  const question = `Write this for ${asked.name}?`;
+  const shown = { files: first, secrets: [look.setUp.key], question, body };
+  if (!(await mayChange(context, shown, flags))) return;
   const { setUp, newKey } = await findSetUp(asked, named, { ...options, mayMakeKey: true });
   const kept = keepKey(dataDir, connections, newKey);
   const planned = files.map((target) => plan(target, known, setUp));
@@ -278,19 +271,41 @@ function copyPath(dataDir: string, id: string, path: string): string {
   return join(clientsFolder(dataDir), `${id}.${basename(path)}.before`);
 }
 
-function showFile(
-  { file, current }: Pick<PlannedFile, 'file' | 'current'>,
-  next: string | undefined,
-  secrets: readonly string[],
-): string {
-  return writeDiff(file.path, { before: current, after: next }, secrets);
+interface Shown {
+  readonly files: readonly Pick<PlannedFile, 'file' | 'current' | 'next'>[];
+  readonly secrets: readonly string[];
+  readonly question: string;
+  /** Of the answer where nothing is changed. */
+  readonly body: JsonObject;
+}
+
+/** Shows what changes, and asks; false where it was only to be shown. @throws Error when the answer is no */
+async function mayChange(
+  { terminal, answer }: ClientContext,
+  { files, secrets, question, body }: Shown,
+  flags: ClientFlags,
+): Promise<boolean> {
+  const diff = files
+    .filter(({ current, next }) => current !== next)
+    .map(({ file, current, next }) =>
+      writeDiff(file.path, { before: current, after: next }, secrets),
+    )
+    .join('\n');
+  if (flags.dryRun) {
+    answer({ ...body, changed: false, diff }, () => terminal.print(diff));
+    return false;
+  }
+  if (!flags.json) terminal.print(diff);
+  await confirm(terminal, { question, yes: flags.yes });
+  return true;
 }
 
 async function disconnect(
-  { terminal, dataDir, answer }: ClientContext,
+  context: ClientContext,
   { id, name }: Asked,
   { place, flags }: { readonly place: string | undefined; readonly flags: ClientFlags },
 ): Promise<void> {
+  const { terminal, dataDir, answer } = context;
   const connections = readConnections(dataDir);
   const known = findConnection(connections, id, place);
   if (known === undefined) {
@@ -305,15 +320,9 @@ async function disconnect(
     }),
   );
   const secrets = connections.keys.map(({ secret }) => secret);
-  const diffs = plans
-    .filter(({ current, next }) => current !== next)
-    .map((one) => showFile(one, one.next, secrets));
-  if (flags.dryRun) {
-    const body = { client: id, changed: false, diff: diffs.join('\n') };
-    return answer(body, () => terminal.print(diffs.join('\n')));
-  }
-  if (!flags.json) terminal.print(diffs.join('\n'));
-  await confirm(terminal, { question: `Take this back for ${name}?`, yes: flags.yes });
+  const question = `Take this back for ${name}?`;
+  const shown = { files: plans, secrets, question, body: { client: id } };
+  if (!(await mayChange(context, shown, flags))) return;
   for (const { file, current, next } of plans) {
     if (next !== current) restoreText(file.path, next);
     rmSync(copyPath(dataDir, id, file.path), { force: true });
