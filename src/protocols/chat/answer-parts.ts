@@ -97,10 +97,14 @@ export function writeCall(
   return { ...call, extra_content: writeExtraContent(signature, extensionKey) };
 }
 
-/** The free text of a call to a custom tool: its one argument `input`, else the arguments as they are, if any. */
+/**
+ * The free text of a call to a custom tool: its argument `input`, or the only one whatever its name (models say
+ * `patch`), else the arguments as they are, if any.
+ */
 export function writeFreeformInput(input: JsonObject): string {
-  if (Object.keys(input).length === 0) return '';
-  return typeof input.input === 'string' ? input.input : JSON.stringify(input);
+  const [only = '', ...others] = Object.values(input);
+  const text = input.input ?? (others.length === 0 ? only : undefined);
+  return typeof text === 'string' ? text : JSON.stringify(input);
 }
 
 /** A block that is neither text nor thought nor call, as markdown. */

@@ -92,6 +92,8 @@ test('P075 several choices each get a role, a content and an end of their own', 
 
 test.each([
   ['its free text', ['{"input":', '"*** Begin"}'], '*** Begin'],
+  ['its only text, whatever the model called it', ['{"patch":"*** Begin"}'], '*** Begin'],
+  ['its arguments where none is the text', ['{"command":["a"]}'], '{"command":["a"]}'],
   ['no text where it has no arguments', [], ''],
   ['no text where its arguments are empty', ['{}'], ''],
 ])('a call to a custom tool is written with %s', async (_what, json, input) => {
