@@ -240,6 +240,7 @@ test('configured origins, and only they, get cross-origin headers, on errors too
       origin: 'https://chat.example',
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'authorization,x-stainless-os',
+      'access-control-request-private-network': 'true',
     },
   });
   expect(Object.fromEntries(preflight.headers)).toMatchObject({
@@ -247,6 +248,7 @@ test('configured origins, and only they, get cross-origin headers, on errors too
     'access-control-allow-origin': 'https://chat.example',
     'access-control-allow-headers': 'authorization,x-stainless-os',
     'access-control-allow-methods': 'POST, OPTIONS',
+    'access-control-allow-private-network': 'true',
   });
   const ask = async (origin: string): Promise<Headers> =>
     (await fetch(`${url}/v1/models`, { headers: { origin } })).headers;

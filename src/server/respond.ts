@@ -358,10 +358,13 @@ export function preflightHeaders(
   if (!base.includes('access-control-allow-origin')) return base;
   const asked = headers['access-control-request-headers'] ?? '';
   const reflected = asked.length <= MAX_REFLECTED_CHARACTERS ? asked : '';
+  // Chromium up to 141 asks this of what runs on the user's own machine or network, in place of the user.
+  const isPrivate = headers['access-control-request-private-network'] === 'true';
   return [
     ...base,
     ...['access-control-allow-methods', methods],
     ...(reflected === '' ? [] : ['access-control-allow-headers', reflected]),
+    ...(isPrivate ? ['access-control-allow-private-network', 'true'] : []),
     ...['access-control-max-age', '600'],
   ];
 }
