@@ -288,8 +288,8 @@ function claimValues(claims: Claims, path: string | undefined): readonly string[
 }
 
 function inside(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return Object.entries(value).find(([key]) => key === name)?.[1];
+  const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+  return isThere ? Reflect.get(value, name) : undefined;
 }
 
 function nameOf({ email, preferred_username: user, name, sub }: Claims): string {
