@@ -63,6 +63,9 @@ import {
   traceOf,
 } from './reasoning.ts';
 
+/** Samples of 16 bits, 24,000 a second (`openai` resources/audio/speech). */
+export const PCM_TYPE = 'audio/L16;codec=pcm;rate=24000';
+
 interface DecoderOptions {
   /** Milliseconds since the epoch, for errors that name a time. */
   readonly now: () => number;
@@ -98,7 +101,7 @@ export class ChatDecoder implements Decoder {
       context,
       tracesThoughts: options.tracesThoughts,
       mostCited: context.placesCitations === false ? 0 : MAX_CITED_LENGTH,
-      audioType: format === 'pcm16' ? 'audio/L16;codec=pcm;rate=24000' : `audio/${format}`,
+      audioType: format === 'pcm16' ? PCM_TYPE : `audio/${format}`,
       nextIndex: 0,
     };
   }

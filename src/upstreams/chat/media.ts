@@ -2,7 +2,7 @@
 // answer becomes.
 
 import { createHash } from 'node:crypto';
-import { invalidRequest } from '../../canonical/error.ts';
+import { type GatewayError, invalidRequest } from '../../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent, DrawnAs, Heard } from '../../canonical/event.ts';
 import { formBetween, SAME_FORM, type Sides, sidesOf } from '../../canonical/image-options.ts';
 import { sniffMediaType } from '../../canonical/media.ts';
@@ -33,7 +33,7 @@ import { answerFault, pathFault, secretsIn } from '../errors.ts';
 import type { ClientRequest } from '../transport/client.ts';
 import type { DecodeContext, Decoder, EncodeTarget, UpstreamCall } from '../upstream.ts';
 import { unreadableCache } from '../wire-parts.ts';
-import { readUsage } from './decode.ts';
+import { PCM_TYPE, readUsage } from './decode.ts';
 import { addressOf } from './encode.ts';
 import { classifyErrorFrame } from './errors.ts';
 import type {
@@ -337,12 +337,7 @@ function encodeTranscription(
 function hintsOf(
   transcription: CanonicalRequest['transcription'],
   { takesLists }: TranscriptionModels,
-): {
-  readonly prompt?: string;
-  readonly language?: string;
-  readonly languages?: readonly string[];
-  readonly keywords?: readonly string[];
-} {
+) {
   const { languages = [], keywords = [], prompt = '' } = transcription ?? {};
   const [language] = languages;
   const words = takesLists ? '' : keywords.join(', ');
@@ -509,9 +504,6 @@ function fileNameOf(mediaType: string): string {
 
 // What these endpoints answer, whole or as a stream, becomes canonical events.
 
-/** Samples of 16 bits, 24,000 a second (`openai` resources/audio/speech). */
-const PCM_TYPE = 'audio/L16;codec=pcm;rate=24000';
-
 /** The last event of a stream is recognized by its type; a whole answer is one frame. */
 export class MediaDecoder implements Decoder {
   readonly #context: DecodeContext;
@@ -572,22 +564,19 @@ export class MediaDecoder implements Decoder {
     this.#giveSound(events);
     this.#closeText(events);
     if (this.#usage !== undefined) events.push({ kind: 'usage', usage: this.#usage });
-    if (!this.#hasArrived) {
-      const error = pathFault(told`The upstream closed without an answer.`);
-      return [...events, { kind: 'error', error }];
-    }
-    if (!this.#isWhole) {
-      const error = pathFault(told`The upstream cut its answer off.`);
-      return [...events, { kind: 'error', error }];
-    }
-    if (!this.#hasAnswer) {
-      const said = { secrets: secretsIn(this.#context) };
-      const error = answerFault(told`The model gave an empty answer.`, said);
-      return [...events, { kind: 'error', error }];
-    }
+    const error = this.#faultOfEnd();
+    if (error !== undefined) return [...events, { kind: 'error', error }];
     const heard = this.#heard;
     const end = { choice: 0, reason: 'stop', rawReason: 'stop', heard } as const;
     return [...events, { kind: 'finish', choices: [end] }];
+  }
+
+  #faultOfEnd(): GatewayError | undefined {
+    if (!this.#hasArrived) return pathFault(told`The upstream closed without an answer.`);
+    if (!this.#isWhole) return pathFault(told`The upstream cut its answer off.`);
+    if (this.#hasAnswer) return undefined;
+    const said = { secrets: secretsIn(this.#context) };
+    return answerFault(told`The model gave an empty answer.`, said);
   }
 
   /** `{data: [{b64_json}]}`, or events that end in `partial_image` and `completed`. */
