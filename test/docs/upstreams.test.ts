@@ -32,6 +32,7 @@ beforeAll(async () => {
     anthropic: { profile: 'anthropic', base_url: messages.url },
     openai: { profile: 'openai', base_url: chat.url },
     openrouter: { profile: 'openai-compatible', base_url: chat.url },
+    azure: { ...upstreamOf('azure'), base_url: `${address}/openai/v1` },
     'azure-east': { ...upstreamOf('azure-east'), base_url: address },
   };
   const targets = configWith('"targets"');
@@ -50,10 +51,18 @@ test.each(asking)('$place', async ({ code }) => {
   expect(parseJson(output)).not.toHaveProperty('error');
 });
 
+test('a deployment of Azure is the model of a request to its v1 API', async () => {
+  chat.answer(() => ({ kind: 'message', message: { content: 'Good answer.' } }));
+  expect((await ask('azure/my-deployment')).status).toBe(200);
+  const call = chat.calls.find(({ path }) => path === '/openai/v1/chat/completions');
+  expect(call?.body).toMatchObject({ model: 'my-deployment' });
+  expect(call?.headers.authorization).toBe('Bearer its-own-key');
+});
+
 test('a deployment of Azure is asked for at its own path, with the version and the key in its header', async () => {
   chat.answer(() => ({ kind: 'message', message: { content: 'Good answer.' } }));
   expect((await ask('azure-east/gpt-4o')).status).toBe(200);
-  const [call] = chat.calls.filter(({ path }) => path.includes('/chat/completions'));
+  const call = chat.calls.find(({ path }) => path.includes('/deployments/'));
   expect(call?.path).toBe('/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21');
   expect(call?.headers['api-key']).toBe('its-own-key');
   expect(call?.headers.authorization).toBeUndefined();
