@@ -87,6 +87,7 @@ test.each([
   ['The quota is available again in 90s', 90_000],
   ['Quota resets at 2026-11-20T13:00:00Z.', 3_600_000],
   ['Usage limit reached for 5 hour. Your limit will reset at 2026-11-20 21:00:00', 3_600_000],
+  ['Your limit will reset at 2026-11-20 13:00:00 UTC', 3_600_000],
   ['retry in a while', undefined],
   ['try again later', undefined],
 ])('the message %j asks for %s ms', (message, expected) => {

@@ -219,7 +219,7 @@ export function readTimestamp(text: string, now: number): number | undefined {
 const INTRODUCTION =
   /(?:\b(?:retry|try again|resets?|available)(?: [a-z]+){0,2}? (?:in|after)|\bwait(?: for)?(?: at least)?) /i;
 const MOMENT =
-  /\b(?:retry|try again|resets?|available)(?: [a-z]+){0,2}? at (\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}[\d:.]*)(Z|[+-]\d{2}:?\d{2})?/i;
+  /\b(?:retry|try again|resets?|available)(?: [a-z]+){0,2}? at (\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}[\d:.]*)(Z| ?(?:UTC|GMT)\b|[+-]\d{2}:?\d{2})?/i;
 /** "Your limit will reset at 2026-09-12 00:35:41" (Z.ai): only services in China were seen to leave the zone out. */
 const USUAL_ZONE = '+08:00';
 /** "You will regain access on 2026-12-01 at 00:00 UTC." (Messages API, spend limits) */
@@ -231,7 +231,8 @@ const AMOUNT = new RegExp(`[\\s,]{0,2}(?:and )?(\\d+(?:\\.\\d+)?) ?(${UNITS})(?!
 export function readDelayFromMessage(message: string, now: number): number | undefined {
   const [, date, clock = '', zone = USUAL_ZONE] = MOMENT.exec(message) ?? [];
   if (date !== undefined) {
-    return readTimestamp(`${date}T${clock.replace(/[.]+$/, '')}${zone}`, now);
+    const offset = zone.replace(/ ?(?:UTC|GMT)/i, 'Z');
+    return readTimestamp(`${date}T${clock.replace(/[.]+$/, '')}${offset}`, now);
   }
   const [, day, time] = DAY.exec(message) ?? [];
   if (day !== undefined) return readTimestamp(`${day}T${time}:00Z`, now);
