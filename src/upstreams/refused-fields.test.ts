@@ -335,6 +335,11 @@ test.each([
     },
   ],
   [
+    extra('thinking.disabled.display'),
+    { thinking: { type: 'disabled', display: 'omitted' } },
+    { thinking: { type: 'disabled' } },
+  ],
+  [
     extra('tools.0.custom.defer_loading'),
     { tools: [{ name: 'a', input_schema: {}, defer_loading: true }] },
     { tools: [{ name: 'a', input_schema: {} }] },

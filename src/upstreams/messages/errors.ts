@@ -277,7 +277,7 @@ const NEEDED: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'system', 'max_tokens', 'stream', 'tools', 'tool_choice', 'thread'],
   ...['output_format', 'mcp_servers', 'container', 'inference_geo', 'role', 'content', 'type'],
   ...['id', 'name', 'input', 'input_schema', 'tool_use_id', 'is_error', 'source', 'signature'],
-  ...['data', 'title', 'context', 'url', 'description', 'citations'],
+  ...['data', 'title', 'context', 'url', 'description', 'citations', 'budget_tokens'],
   // Where a tool of the service may look, and how often.
   ...['allowed_domains', 'blocked_domains', 'max_uses'],
 ]);
@@ -309,7 +309,7 @@ export const MESSAGES_FIELDS: FieldRules = {
   refusals: REFUSALS,
   otherNames: new Map(),
   places:
-    /^(?:(?:messages\[\](?:\.content\[\]){0,2}|system\[\]|tools\[\])(?:\.cache_control)?\.|(?:context_management|output_config|metadata|cache_control)\.)?\w+$/,
+    /^(?:(?:messages\[\](?:\.content\[\]){0,2}|system\[\]|tools\[\])(?:\.cache_control)?\.|(?:context_management|output_config|metadata|cache_control|thinking)\.)?\w+$/,
   // A text and a thought are in the field that is called like their type.
   isNeeded: (field: string, holder: JsonObject) =>
     NEEDED.has(field) ||
