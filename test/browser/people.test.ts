@@ -102,6 +102,24 @@ describe.skipIf(isWithoutBrowser)('people of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('of many people those on the screen are drawn, and a search finds the others', async () => {
+    const page = await console.open('/');
+    const names = Array.from({ length: 300 }, (_, index) => `Person ${index}`);
+    const people = names.map((name) => ({
+      ...{ id: name, name, role: 'viewer', roleFrom: 'console', signsInBy: 'password' },
+      ...{ sessions: [], revision: 1, createdAt: 1 },
+    }));
+    await page.route('**/api/people', (route) => route.fulfill({ json: { people } }));
+    await page.goto(`${console.url}/security?tab=people`);
+    await page.getByText('Person 0', { exact: true }).waitFor();
+    expect(await page.getByRole('row').count()).toBeLessThan(100);
+    await page.getByRole('searchbox', { name: 'Search people' }).fill('person 299');
+    await page.getByText('Person 299', { exact: true }).waitFor();
+    await page.getByRole('searchbox', { name: 'Search people' }).fill('nobody');
+    await page.getByText('No people match').waitFor();
+    await page.close();
+  });
+
   test('people sign in by name, and a wrong name or password is told as one', async () => {
     const { people, hasher } = console.app.access;
     const passwordHash = await hasher.hash(OWN);

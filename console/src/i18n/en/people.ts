@@ -26,6 +26,9 @@ export const people = {
   removeHint:
     'They are signed out at once and cannot sign in again. What they did stays in the audit log.',
   removed: '{{name}} removed',
+  search: 'Search people',
+  noneFound: 'No people match',
+  noneFoundHint: 'Search by name.',
   invite: 'Invite',
   inviteTitle: 'Invite someone to the console',
   may: {

@@ -28,6 +28,9 @@ export const people: PartlyTranslated<typeof english> = {
   removeHint:
     '直ちにサインアウトし、再びサインインできなくなります。行った操作は監査ログに残ります。',
   removed: '{{name}} を削除しました',
+  search: 'ユーザーを検索',
+  noneFound: '一致するユーザーはいません',
+  noneFoundHint: '名前で検索してください。',
   invite: '招待',
   inviteTitle: 'コンソールに招待',
   may: {

@@ -26,6 +26,9 @@ export const people: Translated<typeof english> = {
   removeTitle: '移除 {{name}}？',
   removeHint: '此人立即退出登录，且无法再次登录。其操作仍保留在审计日志中。',
   removed: '已移除 {{name}}',
+  search: '搜索人员',
+  noneFound: '没有匹配的人员',
+  noneFoundHint: '请按名称搜索。',
   invite: '邀请',
   inviteTitle: '邀请他人使用控制台',
   may: {

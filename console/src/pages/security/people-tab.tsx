@@ -3,7 +3,7 @@
 import { Button, Modal, Select, TextInput } from '@mantine/core';
 import { IconUserPlus, IconUsersGroup } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, memo, useDeferredValue, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type {
   CreatedInvitation,
@@ -25,6 +25,7 @@ import { sessionQuery, useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { InvitationLink } from '../../components/invitation-link.tsx';
+import { MoreRows } from '../../components/more-rows.tsx';
 import { NotLoaded } from '../../components/not-loaded.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Restricted } from '../../components/restricted.tsx';
@@ -38,6 +39,8 @@ import '../../components/form.css';
 
 const ROLES: readonly Role[] = ['viewer', 'operator', 'owner'];
 const MAX_NAME = 128;
+/** A list that fits on a screen needs no search. */
+const FEW = 8;
 const MIN_PASSWORD = 8;
 
 export function PeopleTab() {
@@ -63,6 +66,10 @@ function PeoplePanel() {
   const [link, setLink] = useState<CreatedInvitation>();
   const leave = (): void => setInviting(false);
   const { close, guard } = useCloseGuard(leave);
+  const [search, setSearch] = useState('');
+  const sought = useDeferredValue(search.trim().toLowerCase());
+  const found = data?.people.filter(({ name }) => name.toLowerCase().includes(sought)) ?? [];
+  const count = data?.people.length ?? 0;
   const invite = (
     <Restricted least="owner" isQuiet>
       <Button size="xs" leftSection={<IconUserPlus size={14} />} onClick={() => setInviting(true)}>
@@ -71,7 +78,26 @@ function PeoplePanel() {
     </Restricted>
   );
   return (
-    <Panel isFlush title={t('people.title')} hint={t('people.hint')} actions={invite}>
+    <Panel
+      isFlush
+      title={t('people.title')}
+      hint={t('people.hint')}
+      actions={
+        <>
+          {(count > FEW || search !== '') && (
+            <TextInput
+              type="search"
+              size="xs"
+              aria-label={t('people.search')}
+              placeholder={t('people.search')}
+              value={search}
+              onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+            />
+          )}
+          {invite}
+        </>
+      }
+    >
       {data === undefined && (
         <NotLoaded error={error} onRetry={() => void refetch()} height={140} />
       )}
@@ -82,20 +108,27 @@ function PeoplePanel() {
           hint={t('people.emptyHint')}
         />
       )}
-      {data !== undefined && data.people.length > 0 && (
-        <StackingTable
-          headings={[
-            t('people.name'),
-            t('people.role'),
-            t('people.signsIn'),
-            t('people.lastSignIn'),
-            t('people.sessions'),
-          ]}
-        >
-          {data.people.map((person) => (
-            <PersonRow key={person.id} person={person} />
-          ))}
-        </StackingTable>
+      {count > 0 && found.length === 0 && (
+        <EmptyNote title={t('people.noneFound')} hint={t('people.noneFoundHint')} />
+      )}
+      {found.length > 0 && (
+        <MoreRows rows={found} resetKey={sought}>
+          {(people) => (
+            <StackingTable
+              headings={[
+                t('people.name'),
+                t('people.role'),
+                t('people.signsIn'),
+                t('people.lastSignIn'),
+                t('people.sessions'),
+              ]}
+            >
+              {people.map((person) => (
+                <PersonRow key={person.id} person={person} />
+              ))}
+            </StackingTable>
+          )}
+        </MoreRows>
       )}
       <Modal opened={isInviting} onClose={close} title={t('people.inviteTitle')}>
         {guard(
@@ -113,7 +146,11 @@ function PeoplePanel() {
   );
 }
 
-function PersonRow({ person }: { readonly person: Person }) {
+interface PersonRowProps {
+  readonly person: Person;
+}
+
+const PersonRow = memo(function PersonRow({ person }: PersonRowProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
   const confirm = useConfirm();
@@ -197,7 +234,7 @@ function PersonRow({ person }: { readonly person: Person }) {
       </td>
     </tr>
   );
-}
+});
 
 interface InviteFormProps {
   readonly onCancel: () => void;
