@@ -74,6 +74,9 @@ const MONTH_MS = 30 * 86_400_000;
 /** What could not be stored is tried again after so long, as long as it is in memory. */
 const RETRY_MS = 5000;
 
+/** For their ids, and what an answer says besides, in UTF-16 units of its JSON text. */
+const ROOM_BESIDE_ITEMS = 4096;
+
 /** So many megabytes, less in a small container: it is beside what requests under way need, and a save takes five times an answer. */
 function mostOf(megabytes: number): number {
   return (megabytes / 1024) * Math.min(1024 ** 3, memoryLimit());
@@ -245,6 +248,11 @@ export function createResponseStores(options: ResponseStoresOptions) {
     of: (clientKeyId: string) => ({
       /** Never waits or throws: what cannot be stored stays in memory. False for what is too large to keep. */
       put: (answer: StoredResponse) => put(clientKeyId, answer),
+      /** False for items that are too large to keep in one answer. */
+      canKeep(items: readonly JsonObject[]): boolean {
+        relieveMemory();
+        return JSON.stringify(items).length + ROOM_BESIDE_ITEMS <= maxAnswer;
+      },
       /**
        * Puts how one ended that was put as `queued`, unless it has ended otherwise by now. Resolves with whether it
        * stands so; undefined for what is too large to keep.

@@ -25,7 +25,7 @@ import type {
   ProtocolRoute,
   StoredResponseInput,
 } from '../protocols/protocol.ts';
-import type { StoredResponse } from '../stored-responses/response-store.ts';
+import type { ResponseStore, StoredResponse } from '../stored-responses/response-store.ts';
 
 const COLLECTION = '/v1/conversations';
 /** `{id}` also stands for an item of one: `<conversation>/items/<item>`. */
@@ -85,7 +85,7 @@ async function create({
 }: StoredResponseInput): Promise<JsonObject> {
   const id = createId('conv_');
   const shown = { id, object: 'conversation', created_at: now, metadata: metadataOf(body) };
-  const input = readNewItems(body);
+  const input = readNewItems(body, responses);
   responses.put({ id, input: [], response: { ...shown, removed: [] } });
   await responses.stored([id]);
   if (input.length > 0) await addTurn(responses, id, { input, createId });
@@ -153,7 +153,7 @@ async function addItems({
   body,
   createId,
 }: StoredResponseInput): Promise<JsonObject> {
-  const input = readNewItems(body);
+  const input = readNewItems(body, responses);
   if (input.length === 0) throw missingField('items');
   await findConversation(responses, id);
   const added = await addTurn(responses, id, { input, createId });
@@ -163,14 +163,17 @@ async function addItems({
 const NEW_ITEMS = openObjectOf({ items: listOf(FREE) });
 const METADATA = openObjectOf({ metadata: FREE });
 
-/** Items that could not be read later are refused now. @throws GatewayError 400 */
-function readNewItems(body: JsonObject): readonly JsonObject[] {
+/** Items that could not be kept or read later are refused now. @throws GatewayError 400, 413 */
+function readNewItems(body: JsonObject, responses: ResponseStore): readonly JsonObject[] {
   const items = check(body, NEW_ITEMS, '').value.items ?? [];
   if (items.length > MAX_ITEMS) {
     throw invalidRequest('items', `items may hold at most ${MAX_ITEMS} items at once.`);
   }
   checkItems(items, 'items', createReceipt());
-  return items.map(writeOut);
+  const written = items.map(writeOut);
+  if (responses.canKeep(written)) return written;
+  const message = 'items are more than the gateway keeps of one turn. Add fewer or smaller ones.';
+  throw clientError('too-large', message, { field: 'items' });
 }
 
 function metadataOf(body: JsonObject): JsonObject {

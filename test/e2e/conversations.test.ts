@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI, { NotFoundError } from 'openai';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { memoryLimit, shareMemory } from '../../src/lib/memory-limit.ts';
 import { KEY, STRICT, startApp, startGateway, type TestApp } from '../support/app.ts';
 import { CALL_ONCE, GREETING, RESULT_SEEN, WEATHER, weatherIn } from '../support/prompts.ts';
 
@@ -157,4 +158,21 @@ test('answers and conversations are there after a restart', async () => {
   });
   expect(next.output_text).toContain(GREETING);
   await again.close();
+});
+
+test('items that are too large to keep are refused, and the conversation goes on without them', async () => {
+  onTestFinished(() => shareMemory(1));
+  shareMemory(memoryLimit() / (256 * 1_048_576));
+  const small = await startApp({ environment: STRICT });
+  onTestFinished(() => small.close());
+  const { conversations } = clientOf(small.url);
+  const item = (content: string) => ({ role: 'user' as const, content });
+  const { id } = await conversations.create({ items: [item('Hello')] });
+  const items = [item('x'.repeat(9_000_000))];
+  for (const refused of [
+    conversations.create({ items }),
+    conversations.items.create(id, { items }),
+  ])
+    await expect(refused).rejects.toMatchObject({ status: 413, param: 'items' });
+  expect((await conversations.items.list(id)).data).toHaveLength(1);
 });
