@@ -4,7 +4,7 @@ import { GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { CHAT_FIELDS } from './chat/errors.ts';
-import { thinkingConflicts } from './chat/fit.ts';
+import { conflictsOf } from './chat/fit.ts';
 import { createCompatibleProfile, type QuirkPreset } from './chat/profiles.ts';
 import { MESSAGES_FIELDS } from './messages/errors.ts';
 import { type FieldRules, RefusedFields } from './refused-fields.ts';
@@ -53,7 +53,7 @@ function service(
 /** As an upstream of this service has them. */
 function chatRules(quirks: QuirkPreset | undefined): FieldRules {
   const profile = createCompatibleProfile({ baseUrl: 'http://a.example', quirks });
-  return { ...CHAT_FIELDS, conflicts: thinkingConflicts(profile.quirks) };
+  return { ...CHAT_FIELDS, conflicts: conflictsOf(profile.quirks) };
 }
 
 function callOf(body: JsonObject, receipt?: UpstreamCall['receipt']): UpstreamCall {
@@ -462,6 +462,32 @@ test.each<[QuirkPreset | undefined, string, JsonObject, JsonObject]>([
   expect(await ask({ ...said, ...FORCED })).toEqual(called);
   expect(sent).toHaveLength(3);
   expect(await ask({ ...said, n: 1 })).toEqual({ body: { ...said, n: 1 }, notes: [] });
+});
+
+test.each([
+  'Failed to deserialize the JSON body into the target type: messages[1]: unknown variant `image_url`, expected `text` at line 1 column 80',
+  "Model only supports text input; received unsupported content type 'image_url'.",
+  'Model do not support image input. Request id: 1',
+  'm is not a multimodal model',
+])('a model that reads text alone is told of the pictures that are missing: %s', async (words) => {
+  const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+  const turns = (content: JsonValue) => ({
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content },
+    ],
+  });
+  const { ask, sent } = service(
+    (body) => (JSON.stringify(body).includes('image_url') ? words : undefined),
+    chatRules('deepseek'),
+  );
+  const missing = turns('What?\n\n[image left out: it cannot be shown to this model]');
+  const shown = turns([{ type: 'text', text: 'What?' }, picture]);
+  expect(await ask(shown)).toEqual({ body: missing, notes: ['dropped messages'] });
+  expect(await ask(shown, {})).toEqual({ body: missing, notes: ['dropped messages'] });
+  expect(sent).toHaveLength(3);
+  const plain = turns('Hello');
+  expect(await ask(plain)).toEqual({ body: plain, notes: [] });
 });
 
 test('a Messages service makes a forced call without thinking where it thinks unasked', async () => {

@@ -32,10 +32,7 @@ export interface FieldRules {
   /** The word that goes in place of a refused one; `refused` where none is near, undefined where the client has to know. */
   nearest?(value: JsonValue, words: readonly string[]): Nearest | undefined;
   /** What is told of a field that a request goes without; the usual where it is undefined. */
-  tellDropped?(
-    place: string,
-    isRelayed: boolean,
-  ): { readonly action: ReceiptAction; readonly reason: Sentence } | undefined;
+  tellDropped?(place: string, isRelayed: boolean): Lost | undefined;
   /** The rules' word for it, in receipts of translated requests; the first name of the place where it is undefined. */
   ruleWord?(place: string): string | undefined;
   /** What is refused together though each is taken alone, or as a whole: no field that could be left out. */
@@ -56,6 +53,8 @@ interface Resolved {
   /** The field that is another one now, of a client's own body. */
   readonly place: string;
   readonly reason: Sentence;
+  /** `approximated` where it is undefined. */
+  readonly action?: ReceiptAction | undefined;
 }
 
 type Nearest = 'refused' | { readonly word: string; readonly reason: Sentence };
@@ -113,6 +112,11 @@ export class RefusedFields {
         fitted = next;
       }
     }
+  }
+
+  hasMet(modelId: string, conflict: Conflict): boolean {
+    const known = this.#known.find(modelId)?.values();
+    return known?.some((met) => met.conflict === conflict) === true;
   }
 
   #learn(modelId: string, met: readonly Refusal[]): void {
@@ -196,7 +200,8 @@ function fit<Call extends Omit<UpstreamCall, 'stream'>>(
   if (conflict !== undefined) {
     const resolved = conflict.resolve(body, words);
     if (resolved === undefined) return call;
-    note(call, resolved.place, { approximated: resolved.reason, rules });
+    const { place: changed, reason, action = 'approximated' } = resolved;
+    note(call, changed, { lost: { action, reason }, rules });
     return { ...call, body: resolved.body };
   }
   if (!rules.places.test(place)) return call;
@@ -207,7 +212,7 @@ function fit<Call extends Omit<UpstreamCall, 'stream'>>(
   }
   const steps = place.replaceAll('[]', '.[]').split('.');
   const field = steps.pop() ?? '';
-  let approximated: Sentence | undefined;
+  let lost: Lost | undefined;
   const fitted = mapHolders(body, steps, (holder) => {
     const { [field]: value, ...rest } = holder;
     const isMeant = value !== undefined && textOf(holder.type) === type;
@@ -218,11 +223,11 @@ function fit<Call extends Omit<UpstreamCall, 'stream'>>(
     const nearest = rules.nearest(value, words);
     if (nearest === undefined) return holder;
     if (nearest === 'refused') return rest;
-    approximated = nearest.reason;
+    lost = { action: 'approximated', reason: nearest.reason };
     return { ...holder, [field]: nearest.word };
   });
   if (fitted === body || !isJsonObject(fitted)) return call;
-  note(call, place, { approximated, rules });
+  note(call, place, { lost, rules });
   const alone = rules.besides?.get(place) ?? [];
   const left = Object.entries(fitted).filter(([name]) => !alone.includes(name));
   return { ...call, body: alone.length === 0 ? fitted : Object.fromEntries(left) };
@@ -245,22 +250,27 @@ function mapHolders(
   return changed === inner ? value : { ...value, [step]: changed };
 }
 
+interface Lost {
+  readonly action: ReceiptAction;
+  readonly reason: Sentence;
+}
+
 interface Noting {
-  readonly approximated: Sentence | undefined;
+  /** As the rules tell of what is dropped where it is undefined. */
+  readonly lost: Lost | undefined;
   readonly rules: FieldRules;
 }
 
-const DROPPED = { action: 'dropped', reason: told`The upstream has no such field.` } as const;
+const DROPPED: Lost = { action: 'dropped', reason: told`The upstream has no such field.` };
 
 /** A translated request is told of in the words of the rules. */
 function note(
   { receipt, clientHeaders }: Omit<UpstreamCall, 'stream'>,
   place: string,
-  { approximated, rules }: Noting,
+  { lost, rules }: Noting,
 ): void {
   const isRelayed = clientHeaders !== undefined;
   const path = isRelayed ? place : (rules.ruleWord?.(place) ?? place.split(/\W/)[0] ?? place);
-  const lost = rules.tellDropped?.(place, isRelayed) ?? DROPPED;
-  if (approximated === undefined) receipt?.add(lost.action, path, lost.reason);
-  else receipt?.add('approximated', path, approximated);
+  const { action, reason } = lost ?? rules.tellDropped?.(place, isRelayed) ?? DROPPED;
+  receipt?.add(action, path, reason);
 }

@@ -353,8 +353,15 @@ const ALWAYS_THINKS =
 /** "parameter.enable_thinking must be set to false for non-streaming calls" (Qwen) */
 const THINKS_IN_STREAMS = /\benable_thinking must be set to false for non-streaming calls\b/;
 
-/** What a model refuses of thinking, as nothing but its refusal tells. */
-export function thinkingConflicts(quirks: ChatQuirks): readonly Conflict[] {
+/**
+ * "unknown variant `image_url`, expected `text`", "Model only supports text input" (DeepSeek), "Model do not support image
+ * input" (Volcengine), "No endpoints found that support image input" (OpenRouter), "x is not a multimodal model" (vLLM)
+ */
+const SEES_NOTHING =
+  /\bunknown variant [`'"]?image_url\b|\bmodel only supports text input\b|\bsupport image inputs?\b|\bis not a multimodal model\b/i;
+
+/** What a model refuses as a whole or beside other things, as nothing but its refusal tells. */
+export function conflictsOf(quirks: ChatQuirks): readonly Conflict[] {
   const off = quirks.thinkingSwitch?.off ?? fieldsOf('none', quirks);
   return [
     {
@@ -390,7 +397,37 @@ export function thinkingConflicts(quirks: ChatQuirks): readonly Conflict[] {
       },
       isOfRequest: true,
     },
+    PICTURES_REFUSED,
   ];
+}
+
+export const NO_PICTURES = told`The upstream takes no ${'image'} of this kind: the model is told that it is missing.`;
+const MISSING_PICTURE = '[image left out: it cannot be shown to this model]';
+
+export const PICTURES_REFUSED: Conflict = {
+  words: SEES_NOTHING,
+  resolve(body) {
+    const blind = { ...body };
+    mapMessages(blind, withoutPictures);
+    if (blind.messages === body.messages) return undefined;
+    return { body: blind, place: 'messages', reason: NO_PICTURES, action: 'dropped' };
+  },
+};
+
+/** Servers without pictures refuse them, and many take texts alone: what is left is one. */
+export function withoutPictures(message: JsonObject): JsonObject {
+  const parts = objectsOf(message.content);
+  if (!parts.some(isPicture)) return message;
+  const content = parts.map((part) =>
+    isPicture(part) ? { type: 'text', text: MISSING_PICTURE } : part,
+  );
+  const isText = content.every(({ type }) => type === 'text');
+  const texts = content.map(({ text }) => textOf(text) ?? '');
+  return { ...message, content: isText ? texts.join('\n\n') : content };
+}
+
+function isPicture({ type }: JsonObject): boolean {
+  return type === 'image_url';
 }
 
 const AMOUNT = 'reasoning_effort';

@@ -1,5 +1,6 @@
 // The Chat Completions upstream: profile, encoder, decoder and transport put together.
 
+import type { ModelCapabilities } from '../../canonical/model.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { objectOf, textOf } from '../../lib/read-values.ts';
 import { CHAT_WIRE, DONE, isUsageAlone } from '../../wire/chat.ts';
@@ -20,7 +21,7 @@ import { ChatDecoder, findTextChunk } from './decode.ts';
 import { encode } from './encode.ts';
 import { typedValues } from './encode-tools.ts';
 import { CHAT_FIELDS, classifyErrorFrame, classifyFailure, readRateLimit } from './errors.ts';
-import { limitOutput, outputLimit, thinkingConflicts } from './fit.ts';
+import { conflictsOf, limitOutput, outputLimit, PICTURES_REFUSED } from './fit.ts';
 import { encodeMedia, isForEndpoint, MediaDecoder, mediaRequest } from './media.ts';
 import { capabilitiesOf, traitsOf } from './models.ts';
 import { patch } from './native-body.ts';
@@ -43,10 +44,18 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
       isForEndpoint(body) ? body : limitOutput(body, most, traitsOf(quirks, modelId).limitField),
   };
   const outputLimits = new OutputLimits(limiting, clock);
-  const rules = { ...CHAT_FIELDS, conflicts: thinkingConflicts(quirks) };
+  const rules = { ...CHAT_FIELDS, conflicts: conflictsOf(quirks) };
   const refusedFields = new RefusedFields(rules, clock);
+  const blind = new WeakMap<ModelCapabilities, ModelCapabilities>();
   return {
     ...common,
+    capabilities(modelId, listed) {
+      const found = common.capabilities(modelId, listed);
+      if (!refusedFields.hasMet(modelId, PICTURES_REFUSED)) return found;
+      const known = blind.get(found) ?? withoutSight(found);
+      blind.set(found, known);
+      return known;
+    },
     wire: CHAT_WIRE,
     hasOwnNames: true,
     readsUri: (uri) => quirks.images === 'any' && isPictureAddress(uri),
@@ -85,6 +94,11 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
     listModels: (access, signal) => listModels({ client, profile }, access, signal),
     readQuota: async () => undefined,
   };
+}
+
+function withoutSight(capabilities: ModelCapabilities): ModelCapabilities {
+  const { refusesMedia = [] } = capabilities;
+  return { ...capabilities, refusesMedia: [...new Set([...refusesMedia, 'image' as const])] };
 }
 
 /** Other files than pictures are sent along, and what an address without an ending leads to is mostly a picture. */

@@ -17,7 +17,7 @@ import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import type { EncodeTarget, PatchTarget } from '../upstream.ts';
 import { OpenResults } from '../wire-parts.ts';
 import { toParameters } from './encode-tools.ts';
-import { fitBody, mapMessages } from './fit.ts';
+import { fitBody, mapMessages, NO_PICTURES, withoutPictures } from './fit.ts';
 import type { FitContext } from './models.ts';
 import {
   type ChatProfile,
@@ -409,28 +409,11 @@ function patchMessages(
   const plain = objectsOf(messages).map((message, at) =>
     liftAnswer(withKnownParts(withoutNothing(message)), `messages[${at}]`, receipt),
   );
-  const shown = isBlind ? plain.map((message) => withoutPictures(message, receipt)) : plain;
+  const shown = isBlind ? plain.map(withoutPictures) : plain;
+  for (const [at, message] of shown.entries()) {
+    if (message !== plain[at]) receipt.add('dropped', 'messages', NO_PICTURES);
+  }
   return moveMedia(pairResults(shown, receipt), receipt);
-}
-
-/** Servers without pictures refuse them, and many take texts alone: what is left is one. */
-function withoutPictures(message: JsonObject, receipt: Receipt): JsonObject {
-  const parts = objectsOf(message.content);
-  if (!parts.some(isPicture)) return message;
-  const reason = told`The upstream takes no ${'image'} of this kind: the model is told that it is missing.`;
-  receipt.add('dropped', 'messages', reason);
-  const content = parts.map((part) =>
-    isPicture(part) ? { type: 'text', text: MISSING_PICTURE } : part,
-  );
-  const isText = content.every(({ type }) => type === 'text');
-  const texts = content.map(({ text }) => textOf(text) ?? '');
-  return { ...message, content: isText ? texts.join('\n\n') : content };
-}
-
-const MISSING_PICTURE = '[image left out: it cannot be shown to this model]';
-
-function isPicture({ type }: JsonObject): boolean {
-  return type === 'image_url';
 }
 
 /** What a message may hold in place of a content. */
