@@ -25,23 +25,14 @@ let generate: ScriptedUpstream;
 let gateway: UpstreamGateway;
 
 beforeAll(async () => {
-  chat = await startChatUpstream([MODEL]);
+  chat = await startChatUpstream([MODEL], { capabilities: { vision: false } });
   generate = await startScriptedUpstream([MODEL]);
 });
 
 beforeEach(async () => {
   chat.answer(() => ({ kind: 'message', message: { content: 'Of the text.' } }));
   generate.script({});
-  const clock = createMiddayClock();
-  const blind = createCompatibleProfile({
-    baseUrl: chat.url,
-    quirks: { preset: 'deepseek', limitField: 'max_completion_tokens', effort: 'field' },
-  });
-  const seeing = createGeminiApiProfile({ id: 'seeing', baseUrl: generate.url });
-  await gateway?.close();
-  gateway = await startGatewayOver(createChatUpstream({ profile: blind, clock }), clock, [
-    createGenerateUpstream({ profile: seeing, clock }),
-  ]);
+  await startOver(chat.url);
 });
 
 afterAll(async () => {
@@ -49,6 +40,19 @@ afterAll(async () => {
   await chat.close();
   await generate.close();
 });
+
+async function startOver(chatUrl: string): Promise<void> {
+  const clock = createMiddayClock();
+  const first = createCompatibleProfile({
+    baseUrl: chatUrl,
+    quirks: { preset: 'deepseek', limitField: 'max_completion_tokens', effort: 'field' },
+  });
+  const seeing = createGeminiApiProfile({ id: 'seeing', baseUrl: generate.url });
+  await gateway?.close();
+  gateway = await startGatewayOver(createChatUpstream({ profile: first, clock }), clock, [
+    createGenerateUpstream({ profile: seeing, clock }),
+  ]);
+}
 
 const ask = (content: OpenAI.ChatCompletionContentPart[], headers = {}) =>
   new OpenAI({ apiKey: GATEWAY_KEY, baseURL: `${gateway.url}/v1`, maxRetries: 0 }).chat.completions
@@ -132,4 +136,24 @@ test('strict mode refuses to have a picture left out, and names the field', asyn
     message: expect.stringContaining('messages (dropped): The upstream takes no image'),
   });
   expect(chat.calls).toHaveLength(0);
+});
+
+const TEXT_ALONE = "Model only supports text input; received unsupported content type 'image_url'.";
+
+test('an upstream that refused a picture is shown no other where one that sees is at hand', async () => {
+  const unlisted = await startChatUpstream([MODEL]);
+  unlisted.answer((body) =>
+    JSON.stringify(body).includes('image_url')
+      ? { kind: 'status', status: 400, body: { error: { message: TEXT_ALONE } } }
+      : { kind: 'message', message: { content: 'Of the text.' } },
+  );
+  await startOver(unlisted.url);
+  const first = await ask([WORDS, PICTURE]);
+  expect(first.data.choices[0]?.message.content).toBe('Of the text.');
+  expect(first.response.headers.get('x-isthmus-receipt')).toContain('dropped=1');
+  expect(generate.calls).toHaveLength(0);
+  await ask([WORDS, PICTURE, { type: 'text', text: 'And that?' }]);
+  expect(generate.calls).toHaveLength(1);
+  expect(unlisted.calls).toHaveLength(2);
+  await unlisted.close();
 });

@@ -48,7 +48,11 @@ const ROLES: Readonly<Record<string, readonly string[]>> = {
   tool: ['role', 'content', 'tool_call_id'],
 };
 
-export async function startChatUpstream(models: readonly string[]): Promise<FakeChatUpstream> {
+/** `listed` is what its list says of each model, beside the context. */
+export async function startChatUpstream(
+  models: readonly string[],
+  listed: JsonObject = {},
+): Promise<FakeChatUpstream> {
   const calls: ChatUpstreamCall[] = [];
   const faults: string[] = [];
   let decide: (body: JsonObject, nth: number) => ChatUpstreamReply = () => ({
@@ -60,7 +64,10 @@ export async function startChatUpstream(models: readonly string[]): Promise<Fake
     void readText(request).then((text) => {
       const path = request.url ?? '';
       if (path === '/v1/models') {
-        const data = models.map((id) => ({ id, object: 'model', context_length: 128_000 }));
+        const data = models.map((id) => ({
+          ...{ id, object: 'model', context_length: 128_000 },
+          ...listed,
+        }));
         return sendJson(response, 200, { object: 'list', data });
       }
       if (request.method === 'GET')

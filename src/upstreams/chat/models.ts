@@ -87,9 +87,8 @@ export function capabilitiesOf(
 }
 
 /** The wire has no part for videos. */
-function mediaRefusedBy({ images, takesAudio, takesFiles }: ChatQuirks): readonly Modality[] {
+function mediaRefusedBy({ takesAudio, takesFiles }: ChatQuirks): readonly Modality[] {
   const refused: Modality[] = ['video'];
-  if (images === 'none') refused.push('image');
   if (!takesAudio) refused.push('audio');
   if (!takesFiles) refused.push('document');
   return refused;

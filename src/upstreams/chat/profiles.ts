@@ -135,8 +135,8 @@ export interface ChatQuirks {
   readonly seedField?: 'seed' | 'random_seed' | undefined;
   /** How many stop sequences are taken. */
   readonly maxStops: number;
-  /** Pictures by any address, as data alone, or not at all. */
-  readonly images: 'any' | 'base64' | 'none';
+  /** Pictures by any address, or as data alone. */
+  readonly images: 'any' | 'base64';
   readonly takesAudio: boolean;
   /** Whether documents may be sent as `file` parts. */
   readonly takesFiles: boolean;
@@ -541,7 +541,7 @@ const QUIRK_PRESETS = {
    * api-docs.deepseek.com/guides/thinking_mode: the switch `thinking: {type}`, efforts low, high and max, and
    * `reasoning_content`, which has to come back, as an empty text too, of every turn of a request with tools
    * (openclaw/openclaw#73417); /api/create-chat-completion: `max_tokens`, up to 16 stop sequences, `json_object`
-   * alone, text alone, roles system, user, assistant and tool.
+   * alone, roles system, user, assistant and tool; /guides/vision: pictures by data or address, of some models.
    */
   deepseek: {
     ...COMPATIBLE,
@@ -557,7 +557,6 @@ const QUIRK_PRESETS = {
     takesChoices: false,
     seedField: undefined,
     maxStops: 16,
-    images: 'none',
     takesAudio: false,
   },
   /**
