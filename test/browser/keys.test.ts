@@ -352,6 +352,9 @@ describe.skipIf(isWithoutBrowser)('a text that is too long', () => {
       expect(await name.inputValue()).toHaveLength(300);
       await page.getByRole('combobox', { name: 'Maps to model' }).fill('alpha-3-flash');
       await page.getByRole('button', { name: 'Add', exact: true }).click();
+      // Else the browser asks before it is left.
+      await name.fill('');
+      await page.getByRole('combobox', { name: 'Maps to model' }).fill('');
       await page.goto(`${console.url}/security?tab=addresses`);
       await page.getByRole('button', { name: 'Add rule' }).first().click();
       await form.getByLabel('IP address or range').fill('203.0.113.0/24');

@@ -413,6 +413,8 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
       expect(await page.evaluate('formatsMade'), name).toBeLessThan(20);
       await page.getByRole('searchbox').fill('m');
       await page.waitForURL(/q=m/);
+      // What the first letter changed is drawn bit by bit.
+      await page.evaluate('new Promise(requestIdleCallback)');
       await page.evaluate('timesWritten = 0');
       await page.getByRole('searchbox').pressSequentially('any');
       await page.waitForURL(/q=many/);
