@@ -86,12 +86,13 @@ function mediaTokens({ modality, source }: MediaPart): number {
 /** Of its JSON, which may be too long to be written for that: what is escaped in it counts once. */
 function jsonTokens(value: JsonValue): number {
   if (typeof value === 'string') return textTokens(value) + QUOTES;
-  if (typeof value !== 'object' || value === null) return textTokens(String(value));
+  if (typeof value !== 'object' || value === null) return String(value).length / BYTES_PER_TOKEN;
+  const [names, items] = Array.isArray(value)
+    ? [[], value]
+    : [Object.keys(value), Object.values(value)];
   let tokens = QUOTES;
-  for (const [key, item] of Object.entries(value)) {
-    if (!Array.isArray(value)) tokens += textTokens(key) + QUOTES;
-    tokens += jsonTokens(item) + QUOTES / 2;
-  }
+  for (const name of names) tokens += textTokens(name) + QUOTES;
+  for (const item of items) tokens += jsonTokens(item) + QUOTES / 2;
   return tokens;
 }
 

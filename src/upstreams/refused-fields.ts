@@ -66,6 +66,7 @@ interface Refusal {
   readonly type: string | undefined;
   /** The words that are taken there; empty where it says none. */
   readonly words: readonly string[];
+  /** What else it is but a field; `place` is its number then. */
   readonly conflict?: Conflict | undefined;
 }
 
