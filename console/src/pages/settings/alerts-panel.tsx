@@ -33,7 +33,7 @@ export function AlertsPanel() {
           <ErrorNote error={error} onRetry={() => void refetch()} />
         )}
         {data !== undefined && data.channels.length > 0 && (
-          <ul className="upstreams">
+          <ul className="upstreams is-inset">
             {data.channels.map((channel) => (
               <ChannelRow key={channel.name} channel={channel} />
             ))}
