@@ -691,7 +691,7 @@ const NANOS = 1_000_000_000;
 function sayDollars(nanos: number): string {
   const dollars = nanos / NANOS;
   const isSmall = dollars !== 0 && Math.abs(dollars) < 0.1;
-  return isSmall ? dollars.toFixed(9).replace(/0+$/, '') : dollars.toFixed(2);
+  return isSmall ? dollars.toFixed(9).replace(/(?<!0)0+$/, '') : dollars.toFixed(2);
 }
 
 function refuseHeld(budget: Budget) {

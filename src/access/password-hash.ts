@@ -89,7 +89,7 @@ function derive(password: string, { memory, passes, salt, tag }: StoredHash): Pr
 
 /** PHC strings have base64 without padding. */
 function write(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/=+$/, '');
+  return bytes.toString('base64').replaceAll('=', '');
 }
 
 type Fields = Readonly<Record<string, unknown>>;

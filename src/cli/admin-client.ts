@@ -11,7 +11,7 @@ import { loadConfig } from '../config/file.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '../lib/json.ts';
 import { messageOf, readSentence } from '../lib/localized-message.ts';
-import { ownAddress } from '../lib/net.ts';
+import { ownAddress, withoutSlashes } from '../lib/net.ts';
 import { keyPath, loadSecretKey } from '../sealing/secret-key.ts';
 import { makeDataDir } from './data-folder.ts';
 import { CommandError, whyUnreached } from './exit-codes.ts';
@@ -226,7 +226,7 @@ function readUrl(text: string): string {
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '') {
     throw new CommandError('usage', '--url must be an address such as http://127.0.0.1:8045.');
   }
-  return url.href.replace(/\/+$/, '');
+  return withoutSlashes(url.href);
 }
 
 /** Serves the admin API of a data folder in this process, on a free loopback port. @throws ConfigError */

@@ -221,6 +221,11 @@ export function isHeardAt(host: string, at: string | undefined): boolean {
   return listening.family === reached.family && listening.value === reached.value;
 }
 
+/** An address or a path without the slashes at its end. */
+export function withoutSlashes(address: string): string {
+  return address.replace(/(?<!\/)\/+$/, '');
+}
+
 export type UrlFault = 'malformed' | 'credentials' | 'private';
 
 /** Names that never leave a machine or a site (RFC 6761, RFC 6762, RFC 8375, RFC 9476). */

@@ -409,9 +409,9 @@ function plainWords(sentence: Sentence): string {
 /** A text from elsewhere has no known template: what looks like a value counts as one. */
 const VALUES = [
   /"[^"]*"|'[^']*'|`[^`]*`/g,
-  /\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/g,
+  /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/g,
   /https?:\/\/\S+/g,
-  /\b(?=[\w-]*\d)[\w-]{6,}\b/g,
+  /(?<![\w-])(?=[\w-]*\d)[\w-]{6,}\b/g,
   /\d+(?:[.,:]\d+)*/g,
 ] as const;
 

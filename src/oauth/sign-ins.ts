@@ -48,7 +48,7 @@ const CODE = /^[\x21-\x7e]{1,4096}$/;
 /** Reads an address, a query or a code, with blanks or quotes copied along. @throws GatewayError */
 function readPasted(text: string): PastedResponse {
   if (text.length > MAX_PASTED) throw badPaste(told`This is too long for an address or a code.`);
-  const dense = text.replace(/\s+/g, '').replace(/^["'`<]+|["'`>]+$/g, '');
+  const dense = text.replace(/\s+/g, '').replace(/^["'`<]+|(?<!["'`>])["'`>]+$/g, '');
   if (dense === '') throw badPaste(told`Paste the address the browser ended on, or the code.`);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(dense)) {
     const url = URL.parse(dense);

@@ -360,7 +360,7 @@ function rowOf(socket: Socket | null): string | undefined {
 }
 
 function endOf(address: string | undefined, port: number): string {
-  const bytes = ipaddr.parse(address?.replace(/%.*$/, '') ?? '').toByteArray();
+  const bytes = ipaddr.parse(address?.split('%')[0] ?? '').toByteArray();
   const words: string[] = [];
   for (let at = 0; at < bytes.length; at += WORD_BYTES) {
     const word = bytes.slice(at, at + WORD_BYTES);

@@ -62,7 +62,7 @@ const NONCE_MARK = '__STYLE_NONCE__';
 const MAX_CONSOLE_BYTES = 64 * 1024 * 1024;
 const MIN_WORTH_COMPRESSING = 1_024;
 /** `name-DnU3x_8q.js`, as the bundler writes it. */
-const HASHED_NAME = /[.-][\w-]{8,}\.[a-z\d]+$/i;
+const HASHED_NAME = /[.-][\w-]{8}\.[a-z\d]+$/i;
 
 const TYPES = new Map([
   ['.html', 'text/html; charset=utf-8'],

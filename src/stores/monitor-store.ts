@@ -231,7 +231,7 @@ export function waysOf(search: Search): readonly Search[] {
   );
 }
 
-const ONE_NAME = /^[^*,]*[^*,\s][^*,]*$/;
+const ONE_NAME = /^(?!\s*$)[^*,]+$/;
 
 /** @param way of the conditions, without what those before it take; any of them when absent */
 function anyOf({ and, or }: Place, all: readonly Expression<SqlBool>[], way: number | undefined) {

@@ -38,6 +38,7 @@ import { type Clock, waitAtMost } from '../lib/clock.ts';
 import { createPseudonyms } from '../lib/ids.ts';
 import { codeOf } from '../lib/localized-message.ts';
 import type { WarnLog } from '../lib/log.ts';
+import { withoutSlashes } from '../lib/net.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
 import {
   type AskedFor,
@@ -135,7 +136,7 @@ function exporterOptions(
   signal: 'traces' | 'metrics',
 ) {
   const url = new URL(endpoint);
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/${signal}`;
+  url.pathname = `${withoutSlashes(url.pathname)}/v1/${signal}`;
   const proxyEnv = { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl };
   return {
     url: url.href,

@@ -305,7 +305,7 @@ const FIGURE = /(?<![\w<-]|\bcode: )\d[\d,]*(?!\w)/g;
 /** "invalid params, context window exceeds limit (2013)" (MiniMax) */
 const CODE_BEHIND = /(?<=^invalid params\b.*)\(\d{4}\)$/;
 /** "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000" */
-const SUM = /(\d+) \+ (\d+) > (\d+)/;
+const SUM = /(?<!\d)(\d+) \+ (\d+) > (\d+)/;
 
 /**
  * The figures of "The input token count (1200000) exceeds the maximum number of tokens allowed

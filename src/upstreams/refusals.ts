@@ -232,7 +232,7 @@ export function readDelayFromMessage(message: string, now: number): number | und
   const [, date, clock = '', zone = USUAL_ZONE] = MOMENT.exec(message) ?? [];
   if (date !== undefined) {
     const offset = zone.replace(/ ?(?:UTC|GMT)/i, 'Z');
-    return readTimestamp(`${date}T${clock.replace(/[.]+$/, '')}${offset}`, now);
+    return readTimestamp(`${date}T${clock.replace(/(?<![.])[.]+$/, '')}${offset}`, now);
   }
   const [, day, time] = DAY.exec(message) ?? [];
   if (day !== undefined) return readTimestamp(`${day}T${time}:00Z`, now);

@@ -10,6 +10,7 @@ import { mendText, writeCodeText } from '../canonical/text-forms.ts';
 import { type JsonObject, readNumber } from '../lib/json.ts';
 import { cutLongTexts, writeParts } from '../lib/json-parts.ts';
 import { told } from '../lib/localized-message.ts';
+import { withoutSlashes } from '../lib/net.ts';
 import { remember } from '../lib/once.ts';
 import { type ClientOptions, UpstreamClient, type WireRules } from './transport/client.ts';
 import type { DecodeContext, Upstream, UpstreamCall, UpstreamModel } from './upstream.ts';
@@ -38,7 +39,7 @@ export function userAgentOf(version: string | undefined): string {
 
 /** A configured address without what callers add themselves: trailing slashes and the version. */
 export function trimBaseUrl(baseUrl: string, versionPath = '/'): string {
-  const url = baseUrl.replace(/\/+$/, '');
+  const url = withoutSlashes(baseUrl);
   return url.endsWith(versionPath) ? url.slice(0, -versionPath.length) : url;
 }
 

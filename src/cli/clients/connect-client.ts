@@ -443,7 +443,7 @@ function listHunks(lines: readonly Line[]): readonly (readonly [number, number])
 
 /** A field whose name says that its value is nobody else's; not the name of a variable that holds one. */
 const SECRET_FIELD =
-  /((?:[\w.-]*(?:key|token|secret|password)[\w.-]*)["']?\s*[:=]\s*["']?)([^"'\s,{}[\]]{4,})/gi;
+  /(?<![\w.-])((?=[\w.-]*?(?:key|token|secret|password))[\w.-]+["']?\s*[:=]\s*["']?)([^"'\s,{}[\]]{4,})/gi;
 const NAME_OF_SECRET = /^(?:env_?key|tokenSource|.*tokens)["']?\s*[:=]/i;
 
 function hideSecrets(line: string, secrets: readonly string[]): string {

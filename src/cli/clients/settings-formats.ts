@@ -402,7 +402,7 @@ function writeDocument(text: string, document: Document.Parsed): string {
 
 // Files of one variable a line: `.env` files, and the start files of shells.
 
-const DOTENV_LINE = /^\s*(?:export\s+)?([\w.-]+)\s*=\s*(.*?)\s*$/;
+const DOTENV_LINE = /^\s*(?:export\s+)?([\w.-]+)\s*=\s*(.*)/;
 
 /** Every variable; of several lines of one name the last one counts. */
 function readDotenv(text: string): Tree {
@@ -418,7 +418,7 @@ function readLines(text: string, form: RegExp, unquote: (word: string) => string
 
 function unquoteDotenv(text: string): string {
   const quoted = /^(["'`])(.*)\1/.exec(text);
-  if (quoted === null) return text.replace(/\s#.*$/, '');
+  if (quoted === null) return text.replace(/\s#.*/, '').trimEnd();
   const [, quote, inner = ''] = quoted;
   return quote === '"'
     ? inner.replace(/\\(.)/g, (_, letter) => (letter === 'n' ? '\n' : letter))

@@ -9,7 +9,7 @@ import { configPath, type Settings } from '../../config/effective.ts';
 import type { Environment } from '../../config/env.ts';
 import { type JsonObject, parseObject } from '../../lib/json.ts';
 import { codeOf, messageOf } from '../../lib/localized-message.ts';
-import { isLoopbackHost } from '../../lib/net.ts';
+import { isLoopbackHost, withoutSlashes } from '../../lib/net.ts';
 import { createProxyChoice, shownProxy } from '../../lib/outbound-proxy.ts';
 import { isExposed } from '../../lib/private-file.ts';
 import { DATABASE_FILE, KEY_FILE } from '../../sealing/secret-key.ts';
@@ -461,7 +461,7 @@ async function checkClient(
   }
   // Loopback has several names: the host cannot be wrong here.
   const isProtocol = given.protocol !== own.protocol;
-  if (isProtocol || given.pathname.replace(/\/+$/, '') !== basePath) {
+  if (isProtocol || withoutSlashes(given.pathname) !== basePath) {
     const what = isProtocol ? 'protocol' : 'base path';
     return error(
       `${name} has the wrong ${what}: ${address} in ${place.name}; it must be ${expected}.`,
@@ -568,7 +568,7 @@ function readValues(entries: readonly SettingEntry[], tree: Tree): Partial<Value
       const given = valueAt(valueAt(tree, path), below);
       const current = typeof given === 'string' && given !== '' ? given : undefined;
       if (text.startsWith(PROBE.address)) {
-        values.basePath = text.slice(PROBE.address.length).replace(/\/+$/, '');
+        values.basePath = withoutSlashes(text.slice(PROBE.address.length));
         values.address = current;
       } else if (text === PROBE.key) {
         values.key = current;

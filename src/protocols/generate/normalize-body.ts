@@ -410,7 +410,7 @@ function spellMimeType(value: string): string {
 
 /** `ASPECT_RATIO_SIXTEEN_BY_NINE` → `16:9`; plain ratios stay. */
 function spellAspectRatio(value: string | undefined): string | undefined {
-  const words = /^ASPECT_RATIO_(\w+)_BY_(\w+)$/.exec(value ?? '');
+  const words = /^ASPECT_RATIO_(\w{1,20})_BY_(\w{1,20})$/.exec(value ?? '');
   if (words === null) return value?.endsWith('_UNSPECIFIED') ? undefined : value;
   const [width, height] = [words[1], words[2]].map((word) => NUMBER_WORDS.get(word ?? '') ?? word);
   return `${width}:${height}`;

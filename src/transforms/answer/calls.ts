@@ -209,10 +209,10 @@ export function createNameMatcher(
   };
 }
 
-const MCP_NAME = /^mcp_+(.+)$/i;
-const MCP_TOOL = /^mcp__(.+?)__(.+)$/i;
+const MCP_NAME = /^mcp_+(.+)$/is;
+const MCP_TOOL = /^mcp__(.+?)__(.+)$/is;
 /** `server__tool`, `server.tool`, `server/tool`. */
-const SERVER_TOOL = /^(.+?)(?:__|[.:/])(.+)$/;
+const SERVER_TOOL = /^(.+?)(?:__|[.:/])(.+)$/s;
 const LAST_NAME = /^[\w-]+[.:]([\w-]+)$/;
 /** What models take for the place that tools are in. */
 const NO_SERVER = /^(?:default_api|functions?|tools?)[.:](.+)$/i;

@@ -268,8 +268,8 @@ function readError(value: JsonValue | undefined): ErrorBody {
 const REFUSALS = [
   /^(?<path>thinking) may not be enabled when tool_choice\b/i,
   /[`'"](?<path>thinking)\.type\.\w+[`'"]? is not supported\b/,
-  /\b(?<path>[\w.]+): Extra inputs are not permitted/,
-  /(?<path>\w+)[`'"]? is (?:deprecated|not supported) (?:for|by|with) this model\b/,
+  /(?<![\w.])(?<path>[\w.]+): Extra inputs are not permitted/,
+  /\b(?<path>\w+)[`'"]? is (?:deprecated|not supported) (?:for|by|with) this model\b/,
   /[`'"](?<path>top_p)[`'"]? cannot both be specified\b/,
 ];
 

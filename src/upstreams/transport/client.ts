@@ -5,6 +5,7 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { withoutSlashes } from '../../lib/net.ts';
 import { NO_PROXY, type ProxyChoice } from '../../lib/outbound-proxy.ts';
 import { ProxyDispatchers, ProxyError, soundConnections } from '../../lib/proxy-agent.ts';
 import type { AnswerRoom } from '../../stream/held-memory.ts';
@@ -128,7 +129,7 @@ export class UpstreamClient {
     };
     const { origin, pathname } = new URL(baseUrl);
     this.#origin = origin;
-    this.#basePath = pathname.replace(/\/+$/, '');
+    this.#basePath = withoutSlashes(pathname);
     this.#proxyFor = proxyFor;
     const waysOf = (options: Pool.Options): Ways => ({
       direct: new Pool(origin, options),
