@@ -22,13 +22,12 @@ import {
   readSignInCookie,
 } from './admin-route.ts';
 import { answerInTime, bodyInput } from './call-context.ts';
+import { isSamePage } from './cors.ts';
 import type { Exchange } from './edge.ts';
 import { readCredentials } from './gates/authenticate.ts';
 import { readJsonBody } from './gates/body.ts';
 import {
   classifyPeer,
-  isOwnNumericPage,
-  isOwnPage,
   type PeerInput,
   readClientAddress,
   readTrustedProxies,
@@ -228,15 +227,6 @@ function checkBrowserCall(method: string | undefined, peer: PeerInput): void {
 }
 
 const CONSOLE_HEADER = 'x-isthmus-console';
-
-/** Also an allowed name on any port, as a proxy may have it, and a page from the numeric address it calls. */
-function isSamePage(peer: PeerInput): boolean {
-  const { origin, 'sec-fetch-site': site } = peer.headers;
-  if (site === 'cross-site' || site === 'same-site') return false;
-  if (origin === undefined || isOwnPage(peer)) return true;
-  if (URL.canParse(origin) && peer.allowedHosts.includes(new URL(origin).hostname)) return true;
-  return isOwnNumericPage(peer);
-}
 
 function foreignPage(): GatewayError {
   return clientError(

@@ -1,7 +1,6 @@
-// Writes whole answers: JSON, errors in the client's own protocol, limits and CORS in headers.
+// Writes whole answers: JSON, errors in the client's own protocol, and the headers that all answers have.
 
 import type { IncomingMessage } from 'node:http';
-import type { LimitState } from '../access/usage-window.ts';
 import { ATTEMPTS_HEADER } from '../canonical/call-record.ts';
 import {
   asGatewayError,
@@ -17,8 +16,10 @@ import { relieveMemory } from '../lib/memory-limit.ts';
 import type { ClientProtocol, ErrorReply } from '../protocols/protocol.ts';
 import { FOREIGN_API } from '../wire/vocabulary.ts';
 import { closeStalled, type StallClock } from './connections.ts';
+import { corsHeaders } from './cors.ts';
 import type { Exchange } from './edge.ts';
-import type { ClientResponse, HeaderMap } from './settings.ts';
+import { writeLimits } from './limit-headers.ts';
+import type { ClientResponse } from './settings.ts';
 
 interface JsonAnswer {
   readonly status: number;
@@ -271,100 +272,4 @@ function sendInPieces(response: ClientResponse, body: Buffer, clock: StallClock)
   };
   response.once('close', () => stall?.cancel());
   sendNext();
-}
-
-type Limits = Readonly<Record<'requests' | 'tokens', LimitState | undefined>>;
-
-interface HeaderOptions {
-  readonly family: 'chat' | 'messages';
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-}
-
-/**
- * Names and values alternating. Sources: OpenAI API, "Rate limits in headers"; Messages API, "Rate limits, response
- * headers", which also tell input and output apart: a limit of all tokens is one of both.
- */
-function writeLimits(limits: Limits, { family, now }: HeaderOptions): string[] {
-  const list: string[] = [];
-  for (const what of ['requests', 'tokens'] as const) {
-    const state = limits[what];
-    if (state === undefined) continue;
-    if (family === 'chat') {
-      list.push(`x-ratelimit-limit-${what}`, String(state.limit));
-      list.push(`x-ratelimit-remaining-${what}`, String(state.remaining));
-      list.push(`x-ratelimit-reset-${what}`, writeSpan(state.resetMs));
-      continue;
-    }
-    const names = what === 'tokens' ? ['tokens', 'input-tokens', 'output-tokens'] : [what];
-    for (const name of names) {
-      list.push(`anthropic-ratelimit-${name}-limit`, String(state.limit));
-      list.push(`anthropic-ratelimit-${name}-remaining`, String(state.remaining));
-      list.push(`anthropic-ratelimit-${name}-reset`, writeTime(now + state.resetMs));
-    }
-  }
-  return list;
-}
-
-/** `6m0s`, `1h2m3s`, `0s`: as the vendor writes spans, whole seconds. */
-function writeSpan(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
-  const hours = Math.floor(seconds / 3600);
-  const minutes = Math.floor((seconds % 3600) / 60);
-  const rest = `${seconds % 60}s`;
-  if (hours > 0) return `${hours}h${minutes}m${rest}`;
-  return minutes > 0 ? `${minutes}m${rest}` : rest;
-}
-
-/** RFC 3339, whole seconds. */
-function writeTime(at: number): string {
-  return new Date(Math.ceil(at / 1000) * 1000).toISOString().replace('.000Z', 'Z');
-}
-
-const NO_LIMIT = { limit: 0, remaining: 0, resetMs: 0 };
-const LIMIT_NAMES = (['chat', 'messages'] as const).flatMap((family) =>
-  writeLimits({ requests: NO_LIMIT, tokens: NO_LIMIT }, { family, now: 0 }).filter(
-    (_, index) => index % 2 === 0,
-  ),
-);
-/** What SDKs in pages go by, and what the gateway says of its answers. */
-const EXPOSED = [
-  'request-id, x-request-id, retry-after, retry-after-ms, x-should-retry, server-timing, mcp-session-id, mcp-protocol-version',
-  'x-isthmus-receipt, x-isthmus-estimate, x-isthmus-sandbox, x-isthmus-model, x-isthmus-attempts',
-  ...LIMIT_NAMES,
-].join(', ');
-const MAX_REFLECTED_CHARACTERS = 4096;
-
-/** Name and value pairs for an answer to this request, flat; empty for all but named origins. */
-function corsHeaders(headers: HeaderMap, corsOrigins: readonly string[]): readonly string[] {
-  const { origin } = headers;
-  if (origin === undefined || corsOrigins.length === 0) return [];
-  // Caches must not hand one origin's answer to another.
-  if (origin === '*' || !corsOrigins.includes(origin)) return ['vary', 'origin'];
-  return [
-    ...['vary', 'origin'],
-    ...['access-control-allow-origin', origin],
-    ...['access-control-expose-headers', EXPOSED],
-  ];
-}
-
-/** What a preflight adds, with the methods that the path takes; the asked-for headers are allowed as they are, SDKs send dozens of them. */
-export function preflightHeaders(
-  headers: HeaderMap,
-  corsOrigins: readonly string[],
-  methods: string,
-): readonly string[] {
-  const base = corsHeaders(headers, corsOrigins);
-  if (!base.includes('access-control-allow-origin')) return base;
-  const asked = headers['access-control-request-headers'] ?? '';
-  const reflected = asked.length <= MAX_REFLECTED_CHARACTERS ? asked : '';
-  // Chromium up to 141 asks this of what runs on the user's own machine or network, in place of the user.
-  const isPrivate = headers['access-control-request-private-network'] === 'true';
-  return [
-    ...base,
-    ...['access-control-allow-methods', methods],
-    ...(reflected === '' ? [] : ['access-control-allow-headers', reflected]),
-    ...(isPrivate ? ['access-control-allow-private-network', 'true'] : []),
-    ...['access-control-max-age', '600'],
-  ];
 }

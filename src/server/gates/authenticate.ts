@@ -7,14 +7,9 @@ import { clientError, type GatewayError } from '../../canonical/error.ts';
 import type { AuthMode } from '../../config/values.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { HEADER_SPELLINGS } from '../../wire/vocabulary.ts';
+import { isForeignPage } from '../cors.ts';
 import type { ClientKey, HeaderMap } from '../settings.ts';
-import {
-  classifyPeer,
-  isKnownHost,
-  isOwnNumericPage,
-  isOwnPage,
-  type PeerInput,
-} from './locality.ts';
+import { classifyPeer, isKnownHost, type PeerInput } from './locality.ts';
 
 interface AuthenticateInput {
   readonly mode: AuthMode;
@@ -69,13 +64,6 @@ function findKey(input: AuthenticateInput): string | undefined {
     if (mode !== 'off') throw error;
     return undefined;
   }
-}
-
-/** A page may call keyless only from an origin that is ours or that the operator named. */
-function isForeignPage({ peer, corsOrigins }: AuthenticateInput): boolean {
-  const { origin } = peer.headers;
-  if (origin !== undefined && corsOrigins.includes(origin)) return false;
-  return !isOwnNumericPage(peer) && !isOwnPage(peer);
 }
 
 const MISSING_KEY = told`This request needs an API key. Send it as "Authorization: Bearer <key>" (or x-api-key, x-goog-api-key, ?key=).`;
