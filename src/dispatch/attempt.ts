@@ -19,6 +19,7 @@ import { type AnswerRules, createAnswerRules, noteFewer } from '../transforms/an
 import type { AccountAccess, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
 import type { CallContext, GenerateAnswer, WholeAnswer } from './dispatcher.ts';
+import { createPatience, type Patience } from './first-byte.ts';
 import {
   type LaneInput,
   RelayedText,
@@ -26,7 +27,6 @@ import {
   TranslatedText,
   translateReply,
 } from './lanes.ts';
-import { createPatience, type Patience } from './patience.ts';
 import type { PreparedBody } from './prepare.ts';
 import { isRefusal } from './retry.ts';
 import { StreamObserver, type TokenEstimator } from './stream-observer.ts';

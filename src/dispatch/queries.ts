@@ -19,7 +19,7 @@ import {
 } from './attempts.ts';
 import { noteLease, type RoutedCall, requireTask } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
-import { createPatience } from './patience.ts';
+import { createPatience } from './first-byte.ts';
 import { type CallBodies, refuseLosses } from './prepare.ts';
 import type { TokenEstimator } from './stream-observer.ts';
 
