@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { me } from '../../console/src/i18n/en/me.ts';
 import { rest } from '../../console/src/i18n/en/rest.ts';
 import { en } from '../../console/src/i18n/en.ts';
-import { createFormatter } from '../../console/src/i18n/formatter.ts';
+import { createFormatter } from '../../console/src/i18n/text-values.ts';
 import { zh } from '../../console/src/i18n/zh.ts';
 import { LANGUAGES, loadPart, WHOLE } from './languages.ts';
 

@@ -3,7 +3,7 @@
 import { createInstance } from 'i18next';
 import { expect, test } from 'vitest';
 import { overview } from '../../console/src/i18n/en/overview.ts';
-import { createFormatter } from '../../console/src/i18n/formatter.ts';
+import { createFormatter } from '../../console/src/i18n/text-values.ts';
 import { sayHeadline, sayHint } from '../../console/src/pages/overview/say-status.ts';
 
 const texts = createInstance();

@@ -3,7 +3,6 @@
 import { createInstance, type i18n } from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import type { en } from './en.ts';
-import { createFormatter } from './formatter.ts';
 import {
   FALLBACK,
   isLanguage,
@@ -13,6 +12,7 @@ import {
   loadOthers,
 } from './languages.ts';
 import { speak } from './load-sentences.ts';
+import { createFormatter } from './text-values.ts';
 
 declare module 'i18next' {
   interface CustomTypeOptions {

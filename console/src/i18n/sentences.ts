@@ -1,7 +1,7 @@
 // Says messages of the gateway in another language: by their code, with their params put in.
 
 import type { Message } from '../../../src/admin/contract.ts';
-import { isolate } from './formatter.ts';
+import { isolate } from './text-values.ts';
 
 /** By the code, the English text with `{}` for each param; in the other language `{1}` is the first of them. */
 export type SentenceTexts = Readonly<Record<string, string>>;
