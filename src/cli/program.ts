@@ -29,7 +29,7 @@ import type { RunningServer } from './serve.ts';
 import { addStatusCommand } from './status.ts';
 import { createTerminal, type Said } from './terminal.ts';
 import { addUsageCommand } from './usage.ts';
-import { channelToParent, countWorkers } from './worker.ts';
+import { channelToParent } from './worker.ts';
 
 /**
  * @param onServer given the server as soon as it can be stopped, before it listens
@@ -49,7 +49,7 @@ export function createProgram(onServer: (server: RunningServer) => void, onReady
     .option('--log-level <level>', LOG_LEVELS.join(' | '), oneOf(LOG_LEVELS))
     .option('--data-dir <folder>', 'folder of all data that the gateway stores')
     .action(async (flags) => {
-      const count = countWorkers(readEnvironment().workers ?? 1);
+      const { workers: count = 1 } = readEnvironment();
       const isParent = count > 1 && channelToParent() === undefined;
       // Loaded here: no other command needs the gateway.
       const server = isParent

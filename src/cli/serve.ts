@@ -24,7 +24,7 @@ import {
   sayUpdate,
   type UpdateCheck,
 } from './update-check.ts';
-import { channelToParent, countWorkers, isSpokesman, reportListening } from './worker.ts';
+import { channelToParent, isSpokesman, reportListening } from './worker.ts';
 
 export type RunningServer = Awaited<ReturnType<typeof serve>>;
 
@@ -35,7 +35,7 @@ export async function serve(flags: Flags) {
   const channel = channelToParent();
   // It means the parent, which replaces its workers; one process has nothing to reload. A terminal that closes means the end.
   if (channel !== undefined || process.stdout.isTTY !== true) process.on('SIGHUP', () => undefined);
-  shareMemory(countWorkers(environment.workers ?? 1));
+  shareMemory(environment.workers ?? 1);
   let updates: UpdateCheck | undefined;
   const { app, config, log, newKeyFile, close } = await openGateway({
     ...{ environment, flags, onLogFault, newerVersion: () => updates?.newer() },

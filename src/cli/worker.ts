@@ -2,18 +2,12 @@
 // in `handover.ts`, shared state in `src/cluster/parent.ts`).
 
 import type { Worker } from 'node:cluster';
-import { availableParallelism } from 'node:os';
 import { type Channel, isMarked } from '../cluster/parent.ts';
-import type { WorkerCount } from '../config/values.ts';
 
 const MARK = 'isthmus-worker';
 
 /** Not loaded where nobody started this process to talk to it, which is nearly everywhere. */
 const cluster = process.send === undefined ? undefined : process.getBuiltinModule('node:cluster');
-
-export function countWorkers(workers: WorkerCount): number {
-  return workers === 'auto' ? availableParallelism() : workers;
-}
 
 /** The channel to the parent; undefined in a process that is no worker. */
 export function channelToParent(): Channel | undefined {

@@ -1,5 +1,6 @@
 // Readers of single configuration values. Each throws ValueError, which never holds a secret.
 
+import { availableParallelism } from 'node:os';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import {
@@ -75,12 +76,11 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
 
 export const readPort = wholeNumber(0, 65_535);
 
-export type WorkerCount = number | 'auto';
-
 const readWorkerNumber = wholeNumber(1, 64);
 
-export function readWorkers(text: string): WorkerCount {
-  return text.trim() === 'auto' ? 'auto' : readWorkerNumber(text);
+/** `auto` is one for each core that this process may use. */
+export function readWorkers(text: string): number {
+  return text.trim() === 'auto' ? availableParallelism() : readWorkerNumber(text);
 }
 
 export function readRatio(text: string): number {
