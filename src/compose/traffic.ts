@@ -2,11 +2,11 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { gatewayError } from '../canonical/error.ts';
-import type { ListedModel, ModelTask } from '../canonical/model.ts';
 import type { Settings } from '../config/effective.ts';
 import { gatewaySecrets } from '../config/live.ts';
 import { PROVIDER_ID } from '../config/upstreams.ts';
 import { createDispatcher } from '../dispatch/dispatch.ts';
+import { createModelDirectory } from '../dispatch/model-directory.ts';
 import { createId } from '../lib/ids.ts';
 import { told } from '../lib/localized-message.ts';
 import { derived } from '../lib/once.ts';
@@ -14,10 +14,7 @@ import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import { createRedactors } from '../lib/redact.ts';
 import { createMcpServices } from '../mcp/services.ts';
 import { createMediaFetcher, type MediaFetcher } from '../media/fetch-media.ts';
-import type { Pool } from '../pool/create-pool.ts';
 import { createProtocols } from '../protocols/index.ts';
-import { CATALOG_CREATED_AT, findCatalogModel } from '../routing/catalog.ts';
-import { familyOf } from '../routing/families.ts';
 import { createRouter, type Router } from '../routing/router.ts';
 import { createBodyBudget } from '../server/gates/body.ts';
 import { SignatureCache } from '../signatures/cache.ts';
@@ -195,56 +192,5 @@ function createModelCleaner(redactorFor: ReturnType<typeof createRedactors>) {
     const redactor = redactorFor([]);
     if (model.length <= MAX_MODEL_CHARACTERS) return redactor.text(model);
     return redactor.beginning(model, MAX_MODEL_CHARACTERS);
-  };
-}
-
-interface ModelDirectoryOptions {
-  readonly router: Pick<Router, 'list' | 'explain' | 'meant'>;
-  readonly pool: Pick<Pool, 'describe' | 'ensureModels'>;
-}
-
-/** Shown for models without known limits. */
-const UNKNOWN_LIMITS = { inputTokenLimit: 1_048_576, outputTokenLimit: 65_536 };
-
-/** Lists that say nothing about methods are lists of models that answer. */
-const UNKNOWN_TASKS: readonly ModelTask[] = ['generate'];
-
-/** The models a client may request, with limits from the upstream or, without those, built-in ones. */
-export function createModelDirectory({ router, pool }: ModelDirectoryOptions) {
-  const describe = (id: string): ListedModel | undefined => {
-    const target = router.explain(id).served?.target;
-    if (target === undefined) return undefined;
-    const offered = pool.describe(target);
-    const known = findCatalogModel(target);
-    if (offered === undefined && known === undefined) return undefined;
-    return {
-      id,
-      displayName: id === target ? (known?.displayName ?? offered?.displayName ?? id) : id,
-      description: known?.description ?? offered?.description ?? '',
-      createdAt: known?.createdAt ?? CATALOG_CREATED_AT,
-      inputTokenLimit:
-        offered?.inputTokenLimit ?? known?.inputTokenLimit ?? UNKNOWN_LIMITS.inputTokenLimit,
-      outputTokenLimit:
-        offered?.outputTokenLimit ?? known?.outputTokenLimit ?? UNKNOWN_LIMITS.outputTokenLimit,
-      supportsThinking: offered?.supportsThinking ?? known?.supportsThinking ?? false,
-      drawsImages: known?.drawsImages ?? familyOf(target) === 'image',
-      tasks: offered?.tasks ?? known?.tasks ?? UNKNOWN_TASKS,
-    };
-  };
-  return {
-    async list(): Promise<readonly ListedModel[]> {
-      await pool.ensureModels();
-      return router
-        .list()
-        .map(describe)
-        .filter((model) => model !== undefined);
-    },
-    /** Undefined for a name that no enabled account serves. */
-    async get(name: string): Promise<ListedModel | undefined> {
-      await pool.ensureModels();
-      return describe(name);
-    },
-    /** The name that a misspelt one was meant to be, of those that are allowed. */
-    meant: router.meant,
   };
 }

@@ -1,7 +1,7 @@
 // The edge, the dispatcher and a pool over upstreams that a test has built itself.
 
-import { createModelDirectory } from '../../src/compose/traffic.ts';
 import { createDispatcher } from '../../src/dispatch/dispatch.ts';
+import { createModelDirectory } from '../../src/dispatch/model-directory.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createId } from '../../src/lib/ids.ts';
 import { createProtocols } from '../../src/protocols/index.ts';

@@ -9,7 +9,7 @@ import { PRESETS } from '../routing/mapping.ts';
 import { EXACT_ALIASES } from '../routing/model-names.ts';
 import { createRouter } from '../routing/router.ts';
 import { createGeminiApiProfile } from '../upstreams/generate/profiles.ts';
-import { createModelDirectory } from './traffic.ts';
+import { createModelDirectory } from './model-directory.ts';
 
 type Options = Parameters<typeof createRouter>[0];
 
