@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { QuotaLedger } from './quota-reservations.ts';
+import { QuotaLedger } from './quota-ledger.ts';
 
 /** An upstream with so many calls left, which counts each call at some moment while it runs. */
 interface Call {
