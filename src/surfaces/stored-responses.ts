@@ -18,7 +18,7 @@ import {
 import { checkItems, writeOut } from '../protocols/chat/responses/read-input.ts';
 import { failedError, showItem } from '../protocols/chat/responses/response-object.ts';
 import { readMetadata } from '../protocols/chat/responses/schema.ts';
-import { check, missingField, unknownWord, unsupported } from '../protocols/chat/schema.ts';
+import { check, missingField, unsupported } from '../protocols/chat/schema.ts';
 import type {
   FollowedEvents,
   KeptRoute,
@@ -26,6 +26,7 @@ import type {
   StoredResponseInput,
 } from '../protocols/protocol.ts';
 import type { ResponseStore, StoredResponse } from '../stored-responses/response-store.ts';
+import { writeItemPage } from './item-page.ts';
 
 const COLLECTION = '/v1/conversations';
 /** `{id}` also stands for an item of one: `<conversation>/items/<item>`. */
@@ -268,34 +269,4 @@ async function find({ id, responses, runs }: StoredResponseInput): Promise<Store
 function cutOff(response: JsonObject): JsonObject {
   const { message } = cutOffError();
   return { ...response, status: 'failed', error: failedError('server_error', message) };
-}
-
-const MAX_LISTED = 100;
-
-/** Newest first unless asked otherwise, as the real service lists them. @throws GatewayError 400 */
-export function writeItemPage(inOrder: readonly JsonObject[], query: URLSearchParams): JsonObject {
-  const order = query.get('order') ?? 'desc';
-  if (order !== 'asc' && order !== 'desc') throw unknownWord('order', ['asc', 'desc']);
-  const items = order === 'asc' ? inOrder : inOrder.toReversed();
-  const after = query.get('after');
-  const start = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1;
-  if (after !== null && start === 0) {
-    throw invalidRequest('after', 'after must be the id of an item of this list.');
-  }
-  const page = items.slice(start, start + readLimit(query)).map(showItem);
-  return {
-    object: 'list',
-    data: page,
-    first_id: page[0]?.id ?? null,
-    last_id: page.at(-1)?.id ?? null,
-    has_more: start + page.length < items.length,
-  };
-}
-
-/** @throws GatewayError 400 */
-function readLimit(query: URLSearchParams): number {
-  const text = query.get('limit') ?? '20';
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= MAX_LISTED) return limit;
-  throw invalidRequest('limit', `limit must be a whole number from 1 to ${MAX_LISTED}.`);
 }

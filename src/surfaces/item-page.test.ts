@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { writeItemPage } from './stored-responses.ts';
+import { writeItemPage } from './item-page.ts';
 
 const ITEMS = ['a', 'b', 'c'].map((id) => ({ id, type: 'message' }));
 
