@@ -1,14 +1,13 @@
-// Connections: their limit, their events, and closing those whose peer has read nothing for 120 s.
+// Connections: their limit, their events, large answers by the piece, and closing those whose peer has read nothing for
+// 120 s.
 
-import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { endianness } from 'node:os';
-import ipaddr from 'ipaddr.js';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { IndexedList, type IndexedListItem } from '../lib/collections.ts';
 import { type IpRange, isInRange, isLoopback, readAddress, visitorOf } from '../lib/net.ts';
 import { derived, remember } from '../lib/once.ts';
+import { readUnsentBytes } from '../lib/unsent-bytes.ts';
 import { MAX_PEERS } from './gates/locality.ts';
 import type { ClientResponse, Log } from './settings.ts';
 
@@ -19,7 +18,7 @@ const FIRST_LOOK_MS = 2_000;
 /** All look at the same moments: one reading of what the system holds serves all, and takes longer the more there are. */
 const STEP_MS = 1_000;
 
-export type StallClock = Pick<Clock, 'monotonic' | 'startTimer'>;
+type StallClock = Pick<Clock, 'monotonic' | 'startTimer'>;
 
 /** Until `cancel`. A pipelined response has no socket before its turn: the client is not slow until then. */
 export function closeStalled(response: ClientResponse, clock: StallClock): Timer {
@@ -52,6 +51,40 @@ export function closeStalled(response: ClientResponse, clock: StallClock): Timer
       response.off('socket', begin);
     },
   };
+}
+
+/** What the kernel takes of any answer at once. */
+const SMALL_LENGTH = 8_192;
+/** Of a large answer progress is seen by the piece. */
+const PIECE_BYTES = 262_144;
+
+/** Ends once the kernel has it all: a stopping server cuts ended answers. Clients that stall are cut off. */
+export function endAnswer(
+  response: ClientResponse,
+  body: string | Buffer | undefined,
+  clock: StallClock,
+): void {
+  if (body === undefined || body.length <= SMALL_LENGTH) response.end(body);
+  else sendInPieces(response, typeof body === 'string' ? Buffer.from(body) : body, clock);
+}
+
+function sendInPieces(response: ClientResponse, body: Buffer, clock: StallClock): void {
+  let offset = 0;
+  let stall: Timer | undefined;
+  const sendNext = (): void => {
+    stall?.cancel();
+    if (response.destroyed) return;
+    if (offset >= body.length) {
+      response.end();
+      return;
+    }
+    const piece = body.subarray(offset, offset + PIECE_BYTES);
+    offset += piece.length;
+    stall = closeStalled(response, clock);
+    response.write(piece, sendNext);
+  };
+  response.once('close', () => stall?.cancel());
+  sendNext();
 }
 
 type SocketEvent = 'close' | 'drain' | 'end';
@@ -333,48 +366,4 @@ function visitorAt(
   if (address === undefined) return { name: '', isProxy: false, isMany: true };
   const isProxy = trustedProxies.some((range) => isInRange(address, range));
   return { name: visitorOf(peer), isProxy, isMany: isProxy || isLoopback(address) };
-}
-
-/** Linux alone has them. https://docs.kernel.org/networking/proc_net_tcp.html */
-const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
-const WORD_BYTES = 4;
-
-/** Bytes in the system's queue, by "local remote"; undefined while nobody asks. */
-let reading: Promise<ReadonlyMap<string, number>> | undefined;
-
-/** Bytes the system holds unsent: they alone tell whether a client reads. Undefined where it does not say. */
-export async function readUnsentBytes(socket: Socket | null): Promise<number | undefined> {
-  const row = rowOf(socket);
-  if (row === undefined) return undefined;
-  reading ??= readTables().finally(() => {
-    reading = undefined;
-  });
-  return (await reading).get(row);
-}
-
-/** The two ends of a connection as the tables write them. */
-function rowOf(socket: Socket | null): string | undefined {
-  const { localAddress, localPort, remoteAddress, remotePort } = socket ?? {};
-  if (localPort === undefined || remotePort === undefined) return undefined;
-  return `${endOf(localAddress, localPort)} ${endOf(remoteAddress, remotePort)}`;
-}
-
-function endOf(address: string | undefined, port: number): string {
-  const bytes = ipaddr.parse(address?.split('%')[0] ?? '').toByteArray();
-  const words: string[] = [];
-  for (let at = 0; at < bytes.length; at += WORD_BYTES) {
-    const word = bytes.slice(at, at + WORD_BYTES);
-    words.push(Buffer.from(endianness() === 'LE' ? word.reverse() : word).toString('hex'));
-  }
-  return `${words.join('')}:${port.toString(16).padStart(4, '0')}`.toUpperCase();
-}
-
-async function readTables(): Promise<ReadonlyMap<string, number>> {
-  const texts = await Promise.all(TABLES.map((path) => readFile(path, 'latin1').catch(() => '')));
-  const unsent = new Map<string, number>();
-  for (const line of texts.join('\n').split('\n')) {
-    const [, local, remote, , queues = ''] = line.trim().split(/\s+/, 5);
-    unsent.set(`${local} ${remote}`, Number.parseInt(queues, 16));
-  }
-  return unsent;
 }

@@ -9,17 +9,16 @@ import {
   type GatewayError,
 } from '../canonical/error.ts';
 import { RECEIPT_HEADER, summarizeReceipt } from '../canonical/receipt.ts';
-import type { Clock, Timer } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { writeSentence } from '../lib/localized-message.ts';
 import { relieveMemory } from '../lib/memory-limit.ts';
 import type { ClientProtocol, ErrorReply } from '../protocols/protocol.ts';
 import { FOREIGN_API } from '../wire/vocabulary.ts';
-import { closeStalled, type StallClock } from './connections.ts';
+import { endAnswer } from './connections.ts';
 import { corsHeaders } from './cors.ts';
 import type { Exchange } from './edge.ts';
 import { writeLimits } from './limit-headers.ts';
-import type { ClientResponse } from './settings.ts';
 
 interface JsonAnswer {
   readonly status: number;
@@ -238,38 +237,4 @@ function writeAdminError(error: GatewayError): {
   const message = writeSentence(sentence);
   const content = { code: reason ?? kind, message, ...(field === undefined ? {} : { field }) };
   return { status: errorStatus(error), body: { error: content } };
-}
-
-/** What the kernel takes of any answer at once. */
-const SMALL_LENGTH = 8_192;
-/** Of a large answer progress is seen by the piece. */
-const PIECE_BYTES = 262_144;
-
-/** Ends once the kernel has it all: a stopping server cuts ended answers. Clients that stall are cut off. */
-export function endAnswer(
-  response: ClientResponse,
-  body: string | Buffer | undefined,
-  clock: StallClock,
-): void {
-  if (body === undefined || body.length <= SMALL_LENGTH) response.end(body);
-  else sendInPieces(response, typeof body === 'string' ? Buffer.from(body) : body, clock);
-}
-
-function sendInPieces(response: ClientResponse, body: Buffer, clock: StallClock): void {
-  let offset = 0;
-  let stall: Timer | undefined;
-  const sendNext = (): void => {
-    stall?.cancel();
-    if (response.destroyed) return;
-    if (offset >= body.length) {
-      response.end();
-      return;
-    }
-    const piece = body.subarray(offset, offset + PIECE_BYTES);
-    offset += piece.length;
-    stall = closeStalled(response, clock);
-    response.write(piece, sendNext);
-  };
-  response.once('close', () => stall?.cancel());
-  sendNext();
 }

@@ -3,8 +3,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { readUnsentBytes } from './connections.ts';
-import { endAnswer } from './respond.ts';
+import { readUnsentBytes } from '../lib/unsent-bytes.ts';
+import { endAnswer } from './connections.ts';
 
 const LENGTH = 20_000_000;
 let server: Server | undefined;
