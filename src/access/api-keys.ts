@@ -110,7 +110,8 @@ type KeyNotice =
 const TOPIC: Topic<KeyNotice> = { name: 'keys 1' };
 
 /** How the ids of client keys begin. */
-export const CLIENT_KEY_PREFIX = 'key_';
+const CLIENT_KEY_PREFIX = 'key_';
+const GONE_KEY = { recording: 'counts' } as const;
 
 interface KeyRotation {
   readonly overlapMs: number;
@@ -167,6 +168,10 @@ export class ApiKeys {
     const kept = this.#byId.get(id);
     return kept === undefined ? undefined : this.#show(kept);
   }
+
+  /** What records say of it. What a removed key allowed is unknown: only counts are recorded. */
+  readonly forRecord = (id: string): ClientKey | typeof GONE_KEY | undefined =>
+    this.#byId.get(id)?.key ?? (id.startsWith(CLIENT_KEY_PREFIX) ? GONE_KEY : undefined);
 
   /** @throws StoreError `missing` */
   async find(id: string): Promise<ListedKey> {

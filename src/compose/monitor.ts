@@ -2,7 +2,6 @@
 
 import { statfsSync } from 'node:fs';
 import type { AccessControl } from '../access/access.ts';
-import { CLIENT_KEY_PREFIX } from '../access/api-keys.ts';
 import { type BudgetState, levelOf } from '../access/budgets.ts';
 import type { Account } from '../accounts/account.ts';
 import { writeStatus } from '../admin/account-view.ts';
@@ -22,7 +21,7 @@ import { derived } from '../lib/once.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import type { BudgetFigures } from '../monitor/metrics.ts';
 import { shareMetrics } from '../monitor/metrics-text.ts';
-import { createMonitor, type Monitor, type MonitorOptions } from '../monitor/monitor.ts';
+import { createMonitor, type Monitor } from '../monitor/monitor.ts';
 import { findTarget } from '../routing/router.ts';
 import type { CertificateState } from '../server/certificate.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
@@ -69,11 +68,8 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   const { priceOf, usualBilling } = accounts.pricing;
   const facts = { book, pool, isProtected, trials, upstreams, clock, usualBilling };
   const keyName = (id: string): string | undefined => access.keys.get(id)?.key.name;
-  // What a removed key allowed is unknown: only counts are recorded.
-  const keyOf: MonitorOptions['keyOf'] = (id) =>
-    access.keys.get(id)?.key ?? (id.startsWith(CLIENT_KEY_PREFIX) ? GONE_KEY : undefined);
   const monitor = createMonitor({
-    ...{ clock, log, createId, keyOf, store: stores.requests },
+    ...{ clock, log, createId, keyOf: access.keys.forRecord, store: stores.requests },
     settings: derived(current, (settings) => settings.monitor),
     replica: parts.replicaName,
     sharing: parts.replicaName === undefined ? undefined : context,
@@ -138,8 +134,6 @@ export function readWholeUsage(
     return store.usage(...asked);
   };
 }
-
-const GONE_KEY = { recording: 'counts' } as const;
 
 /** Asked anew each time: it takes microseconds. */
 function readDisk(folder: string): GatewayFacts['disk'] {
