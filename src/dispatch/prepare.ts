@@ -5,13 +5,11 @@ import type { ThinkingMode } from '../canonical/effort.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { ModelCapabilities } from '../canonical/model.ts';
 import {
-  clientField,
   createReceipt,
   memberPath,
   type Receipt,
   type ReceiptEntry,
   type RequestReceipt,
-  receiptInClientNames,
   receiptWithin,
   renameField,
 } from '../canonical/receipt.ts';
@@ -25,10 +23,10 @@ import type { Lease } from '../pool/pool.ts';
 import type { RelayBody } from '../protocols/protocol.ts';
 import type { RoutedModel } from '../routing/router.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
-import { applyTransforms, rulesFor } from '../transforms/index.ts';
 import type { PatchTarget, SignaturePlan, Upstream } from '../upstreams/upstream.ts';
 import { fingerprintOf } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
+import { translateInSteps, translateRequest } from './translate.ts';
 
 export interface PreparedBody {
   readonly lane: 'relay' | 'translate';
@@ -255,41 +253,4 @@ export function refuseLosses(receipt: Receipt, bodies: readonly JsonObject[]): v
     field: first.path,
     message: told`Strict mode refuses a request that cannot be carried whole: ${inRow(losses)}`,
   });
-}
-
-/** The rules, then the wire body; what they note and what they refuse names the client's own fields. */
-export function translateRequest(
-  asked: CanonicalRequest,
-  upstream: Pick<Upstream, 'encode'>,
-  target: PatchTarget,
-): JsonObject {
-  const named = { ...target, receipt: receiptInClientNames(asked.clientNames, target.receipt) };
-  try {
-    return upstream.encode(applyTransforms(asked, named), named);
-  } catch (error) {
-    throw inNamesOf(asked, error);
-  }
-}
-
-/** The same with a turn for others behind each rule. */
-async function translateInSteps(
-  asked: CanonicalRequest,
-  upstream: Pick<Upstream, 'encode'>,
-  target: PatchTarget,
-): Promise<JsonObject> {
-  const named = { ...target, receipt: receiptInClientNames(asked.clientNames, target.receipt) };
-  try {
-    let done = asked;
-    for (const transform of rulesFor(asked, named)) {
-      done = transform(done, named);
-      await nextTurn();
-    }
-    return upstream.encode(done, named);
-  } catch (error) {
-    throw inNamesOf(asked, error);
-  }
-}
-
-function inNamesOf({ clientNames }: CanonicalRequest, error: unknown): unknown {
-  return renameField(error, (field) => clientField(field, clientNames));
 }

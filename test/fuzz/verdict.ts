@@ -7,7 +7,7 @@ import { checkRequest } from '../../packages/sandbox/src/rules.ts';
 import { createSignatures } from '../../packages/sandbox/src/state.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
 import { createReceipt, type Receipt } from '../../src/canonical/receipt.ts';
-import { translateRequest } from '../../src/dispatch/prepare.ts';
+import { translateRequest } from '../../src/dispatch/translate.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/lib/json.ts';
 import type {
   ClientProtocol,

@@ -5,7 +5,7 @@ import { asGatewayError, type GatewayError } from '../../src/canonical/error.ts'
 import { createReceipt, type Receipt } from '../../src/canonical/receipt.ts';
 import type { Signature } from '../../src/canonical/request.ts';
 import type { SignatureKey } from '../../src/canonical/signatures.ts';
-import { translateRequest } from '../../src/dispatch/prepare.ts';
+import { translateRequest } from '../../src/dispatch/translate.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { createProtocols } from '../../src/protocols/index.ts';
 import type {

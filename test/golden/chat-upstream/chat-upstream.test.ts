@@ -7,7 +7,7 @@ import { asGatewayError } from '../../../src/canonical/error.ts';
 import type { CanonicalEvent } from '../../../src/canonical/event.ts';
 import { fold } from '../../../src/canonical/fold.ts';
 import { createReceipt } from '../../../src/canonical/receipt.ts';
-import { translateRequest } from '../../../src/dispatch/prepare.ts';
+import { translateRequest } from '../../../src/dispatch/translate.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
 import type { GenerateCall, ReplyContext } from '../../../src/protocols/protocol.ts';
 import { FrameReader } from '../../../src/stream/sse.ts';

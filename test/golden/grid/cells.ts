@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { asGatewayError } from '../../../src/canonical/error.ts';
 import { createReceipt, type ReceiptEntry } from '../../../src/canonical/receipt.ts';
 import { choicesOf } from '../../../src/dispatch/call-setup.ts';
-import { translateRequest } from '../../../src/dispatch/prepare.ts';
+import { translateRequest } from '../../../src/dispatch/translate.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
 import { createChatUpstream } from '../../../src/upstreams/chat/index.ts';
 import {
