@@ -33,6 +33,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'stored-responses/',
     'protocols/protocol.ts',
     'protocols/relayed-request.ts',
+    'protocols/writers.ts',
     'protocols/body-schema.ts',
   ],
   protocols: [
@@ -117,6 +118,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'routing/',
     'protocols/protocol.ts',
     'protocols/relayed-request.ts',
+    'protocols/writers.ts',
     'upstreams/upstream.ts',
   ],
   server: [
@@ -131,6 +133,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'wire/vocabulary.ts',
     'protocols/protocol.ts',
     'protocols/relayed-request.ts',
+    'protocols/writers.ts',
     'protocols/index.ts',
     'dispatch/dispatcher.ts',
   ],

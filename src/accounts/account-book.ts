@@ -1,13 +1,13 @@
 // The accounts of this process: stored ones with those of the environment and the sandbox, always current.
 
 import { clientError, type GatewayError } from '../canonical/error.ts';
+import type { UpstreamModel } from '../canonical/model.ts';
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { createHearing } from '../cluster/hearing.ts';
 import { StoredCopy } from '../cluster/stored-copy.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
-import type { UpstreamModel } from '../upstreams/upstream.ts';
 import {
   type Account,
   type AccountOrigin,

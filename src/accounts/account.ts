@@ -1,7 +1,8 @@
 // An upstream account: its record, its condition, and what is known of its quota.
 
+import type { UpstreamModel } from '../canonical/model.ts';
 import type { Billing } from '../pricing/charges.ts';
-import type { AccountAccess, UpstreamModel } from '../upstreams/upstream.ts';
+import type { AccountAccess } from '../upstreams/upstream.ts';
 import type { AccountHealth } from './health.ts';
 
 export const TIERS = ['ultra', 'pro', 'free'] as const;

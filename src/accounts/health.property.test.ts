@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { UpstreamFailureKind } from '../canonical/error.ts';
+import type { UpstreamFailureKind } from '../canonical/failure.ts';
 import { parseJson } from '../lib/json.ts';
 import { textOf } from '../lib/localized-message.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UpstreamFailure } from '../canonical/error.ts';
+import type { UpstreamFailure } from '../canonical/failure.ts';
 import { textOf } from '../lib/localized-message.ts';
 import { type AccountHealth, HEALTHY, type HealthEvent, nextHealth } from './health.ts';
 

@@ -1,6 +1,6 @@
 // The health of one account: a pure state machine, and the JSON it is stored as.
 
-import type { UpstreamFailure } from '../canonical/error.ts';
+import type { UpstreamFailure } from '../canonical/failure.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import {
   changeTexts,

@@ -2,12 +2,8 @@
 
 import type { Account } from '../accounts/account.ts';
 import type { Trial } from '../accounts/health.ts';
-import {
-  asGatewayError,
-  gatewayError,
-  type UpstreamFailureKind,
-  upstreamError,
-} from '../canonical/error.ts';
+import { asGatewayError, gatewayError, upstreamError } from '../canonical/error.ts';
+import type { UpstreamFailureKind } from '../canonical/failure.ts';
 import { withinLimit } from '../lib/clock.ts';
 import { MESSAGE_SCHEMA, type Sentence, textOf, told } from '../lib/localized-message.ts';
 import { list, named, object, partial, type ValueOf } from '../lib/object-schema.ts';

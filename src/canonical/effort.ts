@@ -1,10 +1,50 @@
-// How much thinking a word or a number asks for, the tokens it stands for, and the operator's say in it.
+// How much thinking: what a client may ask for, the tokens a word stands for, what a model takes, and the operator's say in it.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type Sentence, told } from '../lib/localized-message.ts';
-import type { ThinkingCapability } from './model.ts';
 import type { Receipt } from './receipt.ts';
-import type { Effort, ReasoningAmount } from './request.ts';
+
+export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+
+export interface Reasoning {
+  readonly amount: ReasoningAmount;
+  /** Whether the client wants to see the thoughts; absent when it did not say. */
+  readonly showThoughts?: boolean | undefined;
+}
+
+export type ReasoningAmount =
+  | { readonly kind: 'unset' }
+  /** Unasked where the client's own form knows no thoughts: what is left of them is no news to it. */
+  | { readonly kind: 'off'; readonly isUnasked?: true | undefined }
+  /** The model decides; upstreams without that mode get a fixed budget. */
+  | { readonly kind: 'adaptive' }
+  | { readonly kind: 'effort'; readonly effort: Effort }
+  /** A verbatim budget is sent as it is, whatever the model's range. */
+  | { readonly kind: 'budget'; readonly tokens: number; readonly isVerbatim?: true | undefined };
+
+export type ThinkingCapability =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'budget';
+      readonly minTokens: number;
+      readonly maxTokens: number;
+      /** False when a budget of 0 is refused. */
+      readonly canDisable: boolean;
+      readonly isOptIn?: OptIn;
+    }
+  | {
+      readonly kind: 'level';
+      /** Accepted levels by rising amount, in the upstream's own words. */
+      readonly levels: readonly ThinkingLevel[];
+      /** True when the upstream has a mode of its own in which the model decides; else silence stands for it. */
+      readonly isAdaptive?: true | undefined;
+      readonly isOptIn?: OptIn;
+    };
+
+/** True for a model that does not think where nothing is said of it. */
+type OptIn = true | undefined;
+
+export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
 
 /** By rising amount. */
 export const EFFORTS: readonly Effort[] = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'];

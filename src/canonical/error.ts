@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../lib/json.ts';
 import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
+import type { UpstreamFailure } from './failure.ts';
 
 /** Each kind, and its HTTP status. Trouble with our own accounts is never 401 or 403: command-line clients would log their user out. */
 const ERROR_STATUS = {
@@ -49,69 +50,6 @@ export type ErrorReason =
   | 'stopped'
   /** The address it came from has to stay out. */
   | 'address-blocked';
-
-/**
- * What went wrong with one upstream attempt; the retry table (`dispatch/retry.ts`) has one row a kind.
- * `connection-lost` means the connection ended before any response byte; `path` is every other
- * fault between here and the upstream's answer (5xx, network, garbage, truncation before content).
- * `unusable-answer` is the model's own doing: it said nothing, or made a call nobody can carry out.
- * `forbidden` is the account's own: suspended, without billing, its key revoked; `model-forbidden` is every
- * other 403, which may be the account's, the model's or the request's.
- * `credential-unavailable`: no credential could be had just now, so that the upstream was not asked.
- * `gateway-proxy`: the proxy that all calls of the gateway go through failed or refused; no account is to blame.
- */
-export type UpstreamFailureKind =
-  | 'rate-limited'
-  | 'quota-exhausted'
-  | 'unauthenticated'
-  | 'credential-revoked'
-  | 'credential-unavailable'
-  | 'verification-required'
-  | 'forbidden'
-  | 'model-forbidden'
-  | 'model-not-found'
-  | 'bad-signature'
-  | 'missing-signature'
-  | 'rejected'
-  | 'overloaded'
-  | 'connection-lost'
-  | 'unusable-answer'
-  | 'gateway-proxy'
-  | 'path';
-
-/** Failures that count against an account. Others are of one request, of the gateway, or limits. */
-export const ACCOUNT_FAILURES: ReadonlySet<string> = new Set<UpstreamFailureKind>([
-  ...(['unauthenticated', 'credential-revoked', 'credential-unavailable'] as const),
-  ...(['verification-required', 'forbidden', 'model-forbidden'] as const),
-  ...(['overloaded', 'connection-lost', 'unusable-answer', 'path'] as const),
-]);
-
-export interface UpstreamFailure {
-  readonly kind: UpstreamFailureKind;
-  /** HTTP status of the upstream's answer; absent when there was none. */
-  readonly status?: number | undefined;
-  /** The upstream's machine-readable reason. */
-  readonly reason?: string | undefined;
-  /** The wait the upstream itself asked for, in milliseconds. */
-  readonly retryAfterMs?: number | undefined;
-  /** What the upstream said, without secrets: for the operator, never for clients. */
-  readonly detail?: string | Sentence | undefined;
-  /** The upstream's own word for how an answer ended that cannot be used; absent for words of a natural end. */
-  readonly finishReason?: string | undefined;
-  /** True where a gateway like this one says it, which has asked its own upstreams and gave up: another try is vain there. */
-  readonly isTriedOut?: true | undefined;
-  /** What a refusal taught of the quota behind it. */
-  readonly quota?: QuotaLesson | undefined;
-}
-
-/** Only what the upstream said itself; absent is unknown. */
-export interface QuotaLesson {
-  /** Calls that one window allows; 0 when the account has no such quota at all. */
-  readonly limit?: number | undefined;
-  readonly windowMs?: number | undefined;
-  /** Milliseconds since the epoch. */
-  readonly resetsAt?: number | undefined;
-}
 
 /** What a refusal says beside its words, as its wire has it: for clients of the same wire, who act on it. */
 export interface WireDetails {

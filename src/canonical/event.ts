@@ -3,6 +3,8 @@
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { TextDigest } from '../lib/long-text.ts';
 import type { GatewayError } from './error.ts';
+import type { GroundingEvent } from './grounding.ts';
+import type { Logprobs } from './logprobs.ts';
 import type { CodePart, CodeResultPart, Signature, ToolCallPart } from './request.ts';
 import type { Usage } from './usage.ts';
 
@@ -79,45 +81,6 @@ export interface BlockEndEvent {
   readonly issuedArguments?: string | undefined;
 }
 
-/** A later one of the same choice replaces it. */
-export interface GroundingEvent {
-  readonly kind: 'grounding';
-  readonly choice: number;
-  readonly queries: readonly string[];
-  readonly sources: readonly GroundingSource[];
-  readonly citations: readonly Citation[];
-  /** Pages that were opened for the answer, whether a source came of them or not; absent for none. */
-  readonly pages?: readonly FetchedPage[] | undefined;
-  /** True before the end of the answer, which tells all: the queries so far, and what is known by then of what was found. */
-  readonly isEarly?: true | undefined;
-}
-
-/** So much of a text is kept to place citations in it, in UTF-16 units: the longest answers models give are shorter. */
-export const MAX_CITED_LENGTH = 524_288;
-
-/** Each early one tells all queries again: so many are told early. */
-export const MAX_EARLY_SEARCHES = 100;
-
-export interface FetchedPage {
-  readonly url: string;
-  /** `refused` is a page that may not be read, `unknown` one of which nothing else is told. */
-  readonly outcome: 'read' | 'unreachable' | 'refused' | 'unknown';
-}
-
-export interface GroundingSource {
-  readonly url: string;
-  readonly title: string;
-}
-
-/** A passage of the choice's whole text, in UTF-16 units, and the sources that support it. */
-export interface Citation {
-  readonly startIndex: number;
-  readonly endIndex: number;
-  readonly text: string;
-  /** Indices into the event's `sources`. */
-  readonly sources: readonly number[];
-}
-
 interface UsageEvent {
   readonly kind: 'usage';
   /** The whole usage so far: a later event replaces an earlier one. */
@@ -160,26 +123,6 @@ export interface Heard {
   readonly languages?: readonly string[] | undefined;
 }
 
-/** Log-probabilities (natural logarithms, at most 0) of a choice. */
-export interface Logprobs {
-  /** The chosen tokens in order; empty when only the average is known. */
-  readonly tokens: readonly TokenLogprob[];
-  /** Of all tokens of the choice. */
-  readonly average?: number | undefined;
-}
-
-export interface TokenLogprob extends RatedToken {
-  /** The likeliest tokens at its place, likeliest first; may hold the chosen one. */
-  readonly alternatives: readonly RatedToken[];
-}
-
-export interface RatedToken {
-  readonly token: string;
-  /** The upstream's own number for it. */
-  readonly id?: number | undefined;
-  readonly logprob: number;
-}
-
 export interface FinishEvent {
   readonly kind: 'finish';
   /** One end a choice, by rising choice; never empty. */
@@ -197,11 +140,4 @@ export function readCallInput(json: string): JsonObject {
   const value = parseJson(json);
   if (!isJsonObject(value)) throw new Error('Tool call arguments are not a JSON object.');
   return value;
-}
-
-/** Sources without a query were searched for once, unless they are pages that were opened. */
-export function searchCount(grounding: GroundingEvent): number {
-  const { queries, sources, pages } = grounding;
-  if (queries.length > 0) return queries.length;
-  return sources.length > 0 && pages === undefined ? 1 : 0;
 }

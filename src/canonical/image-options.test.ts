@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { ImageOptions } from './image-options.ts';
 import { readImageOptions } from './image-options.ts';
 import { createReceipt } from './receipt.ts';
-import type { ImageOptions } from './request.ts';
 
 type ImageFields = Parameters<typeof readImageOptions>[0];
 

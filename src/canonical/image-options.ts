@@ -3,12 +3,31 @@
 import type { JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Receipt } from './receipt.ts';
-import {
-  IMAGE_DETAILS,
-  type ImageDetail,
-  type ImageDetails,
-  type ImageOptions,
-} from './request.ts';
+
+export interface ImageOptions {
+  readonly aspectRatio?: string | undefined;
+  readonly size?: '1K' | '2K' | '4K' | undefined;
+  /** `<width>x<height>`, where the client said it so; the ratio is the nearest one to it. */
+  readonly pixels?: string | undefined;
+  /** The client's own word for what stands as `size`. */
+  readonly quality?: string | undefined;
+}
+
+/** What else may be asked of a drawing, in the words of the OpenAI-style protocol (`openai` resources/images). */
+export const IMAGE_WORDS = [
+  ...(['background', 'complexity', 'input_fidelity'] as const),
+  ...(['moderation', 'output_format', 'style'] as const),
+] as const;
+export const IMAGE_NUMBERS = ['frame_count', 'frame_duration_ms', 'output_compression'] as const;
+
+export const IMAGE_DETAILS = [...IMAGE_WORDS, ...IMAGE_NUMBERS] as const;
+export type ImageDetail = (typeof IMAGE_DETAILS)[number];
+
+export interface ImageDetails {
+  /** Where the client says them; empty for the body itself. */
+  readonly path: string;
+  readonly fields: Readonly<Partial<Record<ImageDetail, string | number>>>;
+}
 
 type ImageSize = NonNullable<ImageOptions['size']>;
 

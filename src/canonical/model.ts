@@ -1,6 +1,8 @@
 // What a model can do, as far as a translation has to know. Rules ask for capabilities, never for names.
 
-import type { Effort, ImageDetail, ImageOptions, Modality, ServerToolKind } from './request.ts';
+import type { Effort, ThinkingCapability } from './effort.ts';
+import type { ImageDetail, ImageOptions } from './image-options.ts';
+import type { Modality, ServerToolKind } from './request.ts';
 
 /** What a model can be asked for: answers, or vectors of what it is given. */
 export type ModelTask = 'generate' | 'embed';
@@ -66,36 +68,25 @@ export interface ModelCapabilities {
   readonly refusesSpeech?: true | undefined;
 }
 
-export type ThinkingCapability =
-  | { readonly kind: 'none' }
-  | {
-      readonly kind: 'budget';
-      readonly minTokens: number;
-      readonly maxTokens: number;
-      /** False when a budget of 0 is refused. */
-      readonly canDisable: boolean;
-      readonly isOptIn?: OptIn;
-    }
-  | {
-      readonly kind: 'level';
-      /** Accepted levels by rising amount, in the upstream's own words. */
-      readonly levels: readonly ThinkingLevel[];
-      /** True when the upstream has a mode of its own in which the model decides; else silence stands for it. */
-      readonly isAdaptive?: true | undefined;
-      readonly isOptIn?: OptIn;
-    };
-
-/** True for a model that does not think where nothing is said of it. */
-type OptIn = true | undefined;
-
-export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
-
 /** What the requested model name asks for beside the model itself; the request's own fields win. */
 export interface ModelVariant {
   readonly effort?: Effort | undefined;
   readonly thinking?: 'on' | undefined;
   readonly webSearch: boolean;
   readonly image?: ImageOptions | undefined;
+}
+
+/** A model as the upstream's own list describes it; absent figures are unknown. */
+export interface UpstreamModel {
+  readonly id: string;
+  readonly displayName?: string | undefined;
+  readonly description?: string | undefined;
+  readonly inputTokenLimit?: number | undefined;
+  readonly outputTokenLimit?: number | undefined;
+  readonly supportsThinking?: boolean | undefined;
+  readonly refusesMedia?: readonly Modality[] | undefined;
+  readonly callsFunctions?: boolean | undefined;
+  readonly tasks?: readonly ModelTask[] | undefined;
 }
 
 /** A model as the listing endpoints show it. */

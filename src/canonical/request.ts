@@ -1,7 +1,11 @@
 // The request every client protocol is read into and every upstream is encoded from.
 
-import type { JsonObject, JsonValue } from '../lib/json.ts';
+import type { JsonObject } from '../lib/json.ts';
+import type { Reasoning } from './effort.ts';
+import type { ImageDetails, ImageOptions } from './image-options.ts';
 import type { ClientNames } from './receipt.ts';
+import type { SpokenText, Transcription } from './sound.ts';
+import type { UserLocation } from './user-location.ts';
 
 /** Invariants after the transforms ran: turns alternate user/assistant, start with user, hold no empty part. */
 export interface CanonicalRequest {
@@ -252,24 +256,6 @@ export interface Sampling {
   readonly logprobs?: { readonly alternatives: number } | undefined;
 }
 
-export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
-
-export interface Reasoning {
-  readonly amount: ReasoningAmount;
-  /** Whether the client wants to see the thoughts; absent when it did not say. */
-  readonly showThoughts?: boolean | undefined;
-}
-
-export type ReasoningAmount =
-  | { readonly kind: 'unset' }
-  /** Unasked where the client's own form knows no thoughts: what is left of them is no news to it. */
-  | { readonly kind: 'off'; readonly isUnasked?: true | undefined }
-  /** The model decides; upstreams without that mode get a fixed budget. */
-  | { readonly kind: 'adaptive' }
-  | { readonly kind: 'effort'; readonly effort: Effort }
-  /** A verbatim budget is sent as it is, whatever the model's range. */
-  | { readonly kind: 'budget'; readonly tokens: number; readonly isVerbatim?: true | undefined };
-
 export type OutputFormat =
   | { readonly kind: 'text' }
   | { readonly kind: 'json' }
@@ -285,94 +271,9 @@ export type OutputFormat =
 
 export type OutputModality = 'text' | 'image' | 'audio';
 
-export interface ImageOptions {
-  readonly aspectRatio?: string | undefined;
-  readonly size?: '1K' | '2K' | '4K' | undefined;
-  /** `<width>x<height>`, where the client said it so; the ratio is the nearest one to it. */
-  readonly pixels?: string | undefined;
-  /** The client's own word for what stands as `size`. */
-  readonly quality?: string | undefined;
-}
-
-/** What else may be asked of a drawing, in the words of the OpenAI-style protocol (`openai` resources/images). */
-export const IMAGE_WORDS = [
-  ...(['background', 'complexity', 'input_fidelity'] as const),
-  ...(['moderation', 'output_format', 'style'] as const),
-] as const;
-export const IMAGE_NUMBERS = ['frame_count', 'frame_duration_ms', 'output_compression'] as const;
-
-export const IMAGE_DETAILS = [...IMAGE_WORDS, ...IMAGE_NUMBERS] as const;
-export type ImageDetail = (typeof IMAGE_DETAILS)[number];
-
-export interface ImageDetails {
-  /** Where the client says them; empty for the body itself. */
-  readonly path: string;
-  readonly fields: Readonly<Partial<Record<ImageDetail, string | number>>>;
-}
-
-export const SOUND_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
-
-/** How a text is to be spoken, in the words of the OpenAI-style protocol. */
-export interface SpokenText {
-  /** A name, or the id of a voice of one's own. */
-  readonly voice: string | { readonly id: string };
-  readonly format: (typeof SOUND_FORMATS)[number];
-  /** From 0.25 to 4; absent for the usual one. */
-  readonly speed?: number | undefined;
-  /** How to speak, in words. */
-  readonly instructions?: string | undefined;
-}
-
-/** What is to become of the recording of a turn. */
-export interface Transcription {
-  readonly task: 'transcribe' | 'translate';
-  /** What may be spoken; empty where nobody knows. */
-  readonly languages: readonly string[];
-  /** Words that may occur, spelt as they are to be written. */
-  readonly keywords: readonly string[];
-  /** What goes before the recording, or helps with names and spelling. */
-  readonly prompt?: string | undefined;
-  /** How the recording is cut, in the words of the public API. */
-  readonly chunking?: JsonValue | undefined;
-  /** Of what the times are told. */
-  readonly times: 'nothing' | 'segments' | 'words';
-}
-
 export type MediaResolution = 'low' | 'medium' | 'high';
 
 interface SafetySetting {
   readonly category: string;
   readonly threshold: string;
 }
-
-/** What is said of a place, from the nearest word to the widest. */
-export const PLACE_KEYS = ['city', 'region', 'country', 'timezone'] as const;
-
-/** Where the user is, for searches that depend on it: at least one word. */
-export type UserLocation = Placed & {
-  readonly [Key in (typeof PLACE_KEYS)[number]]?: string | undefined;
-};
-
-type SaidPlace = { readonly [Key in (typeof PLACE_KEYS)[number]]?: string | null };
-
-/** Undefined where nothing is said of it. */
-export function locationOf(said: SaidPlace, path: string): UserLocation | undefined {
-  const words = PLACE_KEYS.flatMap((key): [string, string][] => {
-    const word = said[key]?.trim() ?? '';
-    return word === '' ? [] : [[key, word]];
-  });
-  return words.length === 0 ? undefined : { path, ...Object.fromEntries(words) };
-}
-
-/** Which outputs were requested by JSON Schema; the other values come as texts. */
-export interface TypedValues {
-  /** The structured answer. */
-  readonly answer: boolean;
-  /** Names, as they were sent, of functions whose arguments do. */
-  readonly functions: ReadonlySet<string>;
-}
-
-export const NOTHING_TYPED: TypedValues = Object.freeze({
-  answer: false,
-  functions: new Set<string>(),
-});

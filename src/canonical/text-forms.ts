@@ -1,7 +1,8 @@
 // Texts in other forms: whole characters, Markdown, summaries, and the opening a conversation is known by.
 
 import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
-import type { BlockOpening, ChoiceEnd, GroundingSource } from './event.ts';
+import type { BlockOpening, ChoiceEnd } from './event.ts';
+import type { GroundingSource } from './grounding.ts';
 import type { ModelCapabilities } from './model.ts';
 import type { Receipt } from './receipt.ts';
 import type { CanonicalRequest, OutputFormat } from './request.ts';

@@ -8,9 +8,11 @@ import {
   type SeedPoolOptions,
 } from '../../test/support/seed-pool.ts';
 import type { CallRecord } from '../canonical/call-record.ts';
-import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
+import { GatewayError } from '../canonical/error.ts';
+import type { UpstreamFailure } from '../canonical/failure.ts';
 import type { Lease, LeaseOutcome, LeaseRequest, LeaseResult } from '../pool/pool.ts';
-import { type AttemptDependencies, type AttemptPlan, AttemptRun } from './attempts.ts';
+import type { AttemptPlan } from './attempt-plan.ts';
+import { type AttemptDependencies, AttemptRun } from './attempts.ts';
 import { createRetryBudgets } from './retry-budget.ts';
 
 /** What an attempt on that account meets; undefined answers well. */

@@ -7,12 +7,11 @@ import {
   clientGone,
   explainFailure,
   GatewayError,
-  type UpstreamFailure,
 } from '../canonical/error.ts';
+import type { UpstreamFailure } from '../canonical/failure.ts';
 import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
 import type { Lease } from '../pool/pool.ts';
 import { type RoutedModel, targetName } from '../routing/router.ts';
-import type { SignaturePlan } from '../upstreams/upstream.ts';
 import {
   type AccountSearch,
   exhaustedError,
@@ -25,6 +24,7 @@ import {
   type SearchTools,
   sleepBetween,
 } from './account-search.ts';
+import { type AttemptPlan, FIRST_PLAN, planOf } from './attempt-plan.ts';
 import type { RouteChoice, RoutedCall } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
 import type { CallBodies } from './prepare.ts';
@@ -411,31 +411,6 @@ function describeFault({ failure, sentence, cause }: GatewayError): Sentence {
   if (failure?.detail !== undefined) return asSentence(failure.detail);
   const behind = cause instanceof Error ? cause.message : '';
   return behind === '' ? sentence : told`${sentence} (${behind})`;
-}
-
-export interface AttemptPlan extends SignaturePlan {
-  readonly refreshCredential: boolean;
-  readonly freshConnection: boolean;
-}
-
-export const FIRST_PLAN: AttemptPlan = {
-  signatures: 'carried',
-  usesPlaceholders: false,
-  refreshCredential: false,
-  freshConnection: false,
-};
-
-/** How an attempt differs from the first one on its account. */
-function planOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan {
-  const isReissued = changes.has('reissue-calls');
-  const replaced = changes.has('replace-signatures') ? 'remembered' : 'carried';
-  const kept = changes.has('strip-signatures') ? 'stripped' : replaced;
-  return {
-    signatures: isReissued ? 'reissued' : kept,
-    usesPlaceholders: changes.has('add-stand-ins') && !isReissued,
-    refreshCredential: changes.has('refresh-credential'),
-    freshConnection: changes.has('fresh-connection'),
-  };
 }
 
 /** The edge may abort with an error of its own (a time limit); otherwise the client left. */

@@ -2,7 +2,7 @@
 
 import { createHash, hash as digest } from 'node:crypto';
 import { bodyName, headerName, textName } from '../canonical/call-record.ts';
-import { clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
+import { changed, clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { ModelTask } from '../canonical/model.ts';
 import {
   areAlike,
@@ -19,9 +19,15 @@ import { isJsonObject, type JsonObject, type JsonValue, writtenValue } from '../
 import { told } from '../lib/localized-message.ts';
 import type { Pool } from '../pool/create-pool.ts';
 import type { Lease, LeaseRequest, LeaseResult } from '../pool/pool.ts';
-import type { GenerateCall, ProtocolName, RelayBody } from '../protocols/protocol.ts';
+import type { GenerateCall, ProtocolName } from '../protocols/protocol.ts';
+import type { RelayBody } from '../protocols/relayed-request.ts';
 import { findCatalogModel } from '../routing/catalog.ts';
-import { type RoutedModel, targetName, type WeightedRoute } from '../routing/router.ts';
+import {
+  type RoutedModel,
+  targetName,
+  type WeightedRoute,
+  withSuggestion,
+} from '../routing/router.ts';
 import type { CallContext, ModelRouter } from './dispatcher.ts';
 
 export interface Routing {
@@ -400,4 +406,34 @@ function textOf(value: JsonValue | undefined): string {
   const text = writtenValue(value);
   if (text.length <= 2 * MAX_TEXT) return `${text.length}:${text}`;
   return `${text.length}:${text.slice(0, MAX_TEXT)}${text.slice(-MAX_TEXT)}`;
+}
+
+/** Who set up nothing but the external provider learns why clients of other protocols find no model. */
+export function withAdvice(
+  error: unknown,
+  { model, protocol }: Pick<GenerateCall, 'model' | 'protocol'>,
+  context: CallContext,
+  options: Routing,
+): unknown {
+  const advised = withMeantModel(error, model, context, options);
+  const provider = options.provider?.();
+  const isBarred = provider !== undefined && provider.mode !== 'off' && protocol !== 'messages';
+  const isUnfound = error instanceof GatewayError && error.reason === 'model-not-found';
+  if (!isBarred || !isUnfound || error.source === 'upstream' || advised !== error) return advised;
+  return changed(error, {
+    message: told`${error.sentence} The external provider answers Messages requests (POST /v1/messages); others reach it by the name "${provider.upstreamId}/${model}".`,
+  });
+}
+
+/** A model that is not found is told with the name that may have been meant, of those that the client may use. */
+export function withMeantModel(
+  error: unknown,
+  model: string,
+  { mayUse, onlyUpstream }: CallContext,
+  { router }: Pick<Routing, 'router'>,
+): unknown {
+  if (!(error instanceof GatewayError) || error.reason !== 'model-not-found') return error;
+  const meant = onlyUpstream === undefined ? router.meant?.(model, mayUse) : undefined;
+  if (meant === undefined) return error;
+  return changed(error, { message: withSuggestion(error.sentence, meant) });
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { requestOf, user } from '../../test/support/canonical.ts';
 import type { Script } from '../../test/support/fake-upstream.ts';
-import { GatewayError, invalidRequest, type UpstreamFailure } from '../canonical/error.ts';
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import type { UpstreamFailure } from '../canonical/failure.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import { told } from '../lib/localized-message.ts';
 import type { GenerateCall } from '../protocols/protocol.ts';

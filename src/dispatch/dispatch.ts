@@ -2,33 +2,29 @@
 
 import { recordedSession } from '../canonical/call-record.ts';
 import type { ThinkingMode } from '../canonical/effort.ts';
-import { changed, GatewayError } from '../canonical/error.ts';
+import { GatewayError } from '../canonical/error.ts';
 import { needSet } from '../canonical/needs.ts';
-import type { Receipt } from '../canonical/receipt.ts';
-import { mendText } from '../canonical/text-forms.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
-import { told } from '../lib/localized-message.ts';
+import type { JsonObject } from '../lib/json.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
-import { understood } from '../protocols/relayed-request.ts';
-import { withSuggestion } from '../routing/router.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import { type AnswerRoom, HeldMemory } from '../stream/held-memory.ts';
-import { exhaustedError } from './account-search.ts';
 import { GenerateAttempt, type GenerateAttemptOptions } from './attempt.ts';
-import { type AttemptDependencies, AttemptRun, FIRST_PLAN } from './attempts.ts';
+import { type AttemptDependencies, AttemptRun } from './attempts.ts';
 import {
   choicesOf,
   headerSession,
-  lookForLease,
   nameSession,
   noteLease,
   type Routing,
   requireTask,
   routeCall,
+  withAdvice,
+  withMeantModel,
 } from './call-setup.ts';
 import type { CallContext, CallExplanation, Dispatcher, GenerateAnswer } from './dispatcher.ts';
+import { explainCall } from './explain.ts';
 import { askApart, generateSeveral } from './fan-out.ts';
 import { isNativeErrorReply } from './lanes.ts';
 import { CallBodies } from './prepare.ts';
@@ -77,7 +73,7 @@ class Dispatch implements Dispatcher {
         memory: new HeldMemory(answerRoom),
       });
     } catch (error) {
-      throw this.#withAdvice(error, asked, context);
+      throw withAdvice(error, asked, context, this.#options);
     }
   }
 
@@ -115,34 +111,8 @@ class Dispatch implements Dispatcher {
     }
   }
 
-  /** Leases, prepares and gives back: nothing is sent and nothing held against the account. */
-  async explain(asked: GenerateCall, context: CallContext): Promise<CallExplanation> {
-    const call = choicesOf(asked) > 1 ? await askApart(asked, context, this.#options) : asked;
-    const { model } = call;
-    const routes = await routeCall(call, context, this.#options);
-    const bodies = new CallBodies(call, context, this.#options);
-    const { leased, choice } = lookForLease(routes, this.#options.pool);
-    if (leased.kind === 'none') throw exhaustedError(leased, choice, undefined);
-    const { route } = choice;
-    const { lease } = leased;
-    try {
-      noteLease(lease, context);
-      requireTask('generate', { model, target: route.target }, lease);
-      const { lane, body } = await bodies.prepare(lease, FIRST_PLAN, route);
-      return {
-        route,
-        accountId: lease.account.id,
-        considered: lease.selectionLog,
-        upstreamId: lease.upstream.id,
-        upstreamModel: lease.modelId,
-        lane,
-        canonical: understood(call),
-        upstreamBody: asSent(body, context.receipt),
-        receipt: context.receipt.entries,
-      };
-    } finally {
-      lease.release({ kind: 'neutral' });
-    }
+  explain(asked: GenerateCall, context: CallContext): Promise<CallExplanation> {
+    return explainCall(asked, context, this.#options);
   }
 
   async countTokens(call: CountTokensCall, context: CallContext): Promise<JsonObject> {
@@ -155,7 +125,7 @@ class Dispatch implements Dispatcher {
       const setup = { routes, bodies, estimator, dependencies: this.#dependencies };
       return await countTokens(call, context, setup);
     } catch (error) {
-      throw this.#withAdvice(error, call, context);
+      throw withAdvice(error, call, context, this.#options);
     }
   }
 
@@ -165,42 +135,9 @@ class Dispatch implements Dispatcher {
       const routes = await routeCall(call, context, this.#options);
       return await embed(call, context, { routes, estimator, dependencies: this.#dependencies });
     } catch (error) {
-      throw this.#withMeantModel(error, call.model, context);
+      throw withMeantModel(error, call.model, context, this.#options);
     }
-  }
-
-  /** Who set up nothing but the external provider learns why clients of other protocols find no model. */
-  #withAdvice(
-    error: unknown,
-    { model, protocol }: Pick<GenerateCall, 'model' | 'protocol'>,
-    context: CallContext,
-  ): unknown {
-    const advised = this.#withMeantModel(error, model, context);
-    const provider = this.#options.provider?.();
-    const isBarred = provider !== undefined && provider.mode !== 'off' && protocol !== 'messages';
-    const isUnfound = error instanceof GatewayError && error.reason === 'model-not-found';
-    if (!isBarred || !isUnfound || error.source === 'upstream' || advised !== error) return advised;
-    return changed(error, {
-      message: told`${error.sentence} The external provider answers Messages requests (POST /v1/messages); others reach it by the name "${provider.upstreamId}/${model}".`,
-    });
-  }
-
-  /** A model that is not found is told with the name that may have been meant, of those that the client may use. */
-  #withMeantModel(error: unknown, model: string, { mayUse, onlyUpstream }: CallContext): unknown {
-    if (!(error instanceof GatewayError) || error.reason !== 'model-not-found') return error;
-    const { router } = this.#options;
-    const meant = onlyUpstream === undefined ? router.meant?.(model, mayUse) : undefined;
-    if (meant === undefined) return error;
-    return changed(error, { message: withSuggestion(error.sentence, meant) });
   }
 }
 
 const TOKEN_COUNT = needSet('token-count');
-
-/** The body with what is mended in its text when it is sent. */
-function asSent(body: JsonObject, receipt: Receipt): JsonObject {
-  const text = JSON.stringify(body);
-  const mended = mendText(text, receipt);
-  const value = mended === text ? body : parseJson(mended);
-  return isJsonObject(value) ? value : body;
-}

@@ -1,12 +1,14 @@
 // Calls that are several requests at once: all are asked at the same time and answered as one.
 
 import { asGatewayError, GatewayError, invalidRequest } from '../canonical/error.ts';
-import { type Reply, type ReplyChoice, unfold } from '../canonical/fold.ts';
+import type { Reply, ReplyChoice } from '../canonical/fold.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
+import { unfold } from '../canonical/unfold.ts';
 import { addUsage } from '../canonical/usage.ts';
 import { sizeOf } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import type { FanOut, GenerateCall, ReplyContext } from '../protocols/protocol.ts';
+import type { FanOut, GenerateCall } from '../protocols/protocol.ts';
+import type { ReplyContext } from '../protocols/writers.ts';
 import type { HeldMemory } from '../stream/held-memory.ts';
 import { AsyncBatchQueue } from '../stream/queue.ts';
 import { abortError } from './attempts.ts';

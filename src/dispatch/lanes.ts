@@ -5,7 +5,7 @@ import type { CanonicalEvent } from '../canonical/event.ts';
 import { fold, type Reply } from '../canonical/fold.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { RelayWriter, StreamWriter } from '../protocols/protocol.ts';
+import type { RelayWriter, StreamWriter } from '../protocols/writers.ts';
 import type { HeldMemory } from '../stream/held-memory.ts';
 import type { Frame } from '../stream/sse.ts';
 import type { AnswerTransform } from '../transforms/answer/index.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Script } from '../../test/support/fake-upstream.ts';
-import type { RelayCall } from '../protocols/protocol.ts';
+import type { RelayCall } from '../protocols/relayed-request.ts';
 import { benchOf, collect, type DispatchBench } from './dispatch.test-support.ts';
 
 const useless: Script = { frames: ['Some', 'malformed'] };

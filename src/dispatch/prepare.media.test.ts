@@ -5,9 +5,9 @@ import { createFakeUpstream } from '../../test/support/fake-upstream.ts';
 import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { FetchedMedia } from '../media/fetch-media.ts';
 import type { Lease } from '../pool/pool.ts';
-import type { RelayBody } from '../protocols/protocol.ts';
+import type { RelayBody } from '../protocols/relayed-request.ts';
 import { SignatureCache } from '../signatures/cache.ts';
-import { FIRST_PLAN } from './attempts.ts';
+import { FIRST_PLAN } from './attempt-plan.ts';
 import { contextOf } from './dispatch.test-support.ts';
 import { CallBodies } from './prepare.ts';
 

@@ -5,7 +5,7 @@ import { createFakeUpstream } from '../../test/support/fake-upstream.ts';
 import { createSeedPool } from '../../test/support/seed-pool.ts';
 import { countTurns } from '../../test/support/turns.ts';
 import { SignatureCache } from '../signatures/cache.ts';
-import { FIRST_PLAN } from './attempts.ts';
+import { FIRST_PLAN } from './attempt-plan.ts';
 import { contextOf } from './dispatch.test-support.ts';
 import { CallBodies } from './prepare.ts';
 

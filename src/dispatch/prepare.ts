@@ -20,7 +20,7 @@ import type { JsonObject } from '../lib/json.ts';
 import { inRow, told } from '../lib/localized-message.ts';
 import { type FetchedMedia, loadMedia, type MediaFetcher } from '../media/fetch-media.ts';
 import type { Lease } from '../pool/pool.ts';
-import type { RelayBody } from '../protocols/protocol.ts';
+import type { RelayBody } from '../protocols/relayed-request.ts';
 import type { RoutedModel } from '../routing/router.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import type { PatchTarget, SignaturePlan, Upstream } from '../upstreams/upstream.ts';
@@ -52,7 +52,7 @@ interface Draft {
   readonly relay: RelayBody | undefined;
 }
 
-interface BodiesOptions {
+export interface BodiesOptions {
   readonly keeper: SignatureCache;
   /** For media that requests name by address; absent where nothing is ever fetched. */
   readonly media?: MediaFetcher | undefined;

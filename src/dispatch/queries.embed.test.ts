@@ -3,7 +3,7 @@ import { requestOf, user } from '../../test/support/canonical.ts';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createFakeUpstream, type Script } from '../../test/support/fake-upstream.ts';
 import { createSeedPool } from '../../test/support/seed-pool.ts';
-import type { UpstreamFailureKind } from '../canonical/error.ts';
+import type { UpstreamFailureKind } from '../canonical/failure.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { EmbedCall, GenerateCall } from '../protocols/protocol.ts';
 import type { RoutedModel } from '../routing/router.ts';

@@ -9,14 +9,11 @@ import { NO_USAGE } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Lease } from '../pool/pool.ts';
-import type { CountTokensCall, EmbedCall, EmbedRelay } from '../protocols/protocol.ts';
+import type { CountTokensCall, EmbedCall } from '../protocols/protocol.ts';
+import type { EmbedRelay } from '../protocols/relayed-request.ts';
 import type { RoutedModel } from '../routing/router.ts';
-import {
-  type AttemptDependencies,
-  type AttemptFacts,
-  type AttemptPlan,
-  AttemptRun,
-} from './attempts.ts';
+import type { AttemptPlan } from './attempt-plan.ts';
+import { type AttemptDependencies, type AttemptFacts, AttemptRun } from './attempts.ts';
 import { noteLease, type RoutedCall, requireTask } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
 import { createPatience } from './first-byte.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { clientError, type UpstreamFailureKind } from '../canonical/error.ts';
+import { clientError } from '../canonical/error.ts';
+import type { UpstreamFailureKind } from '../canonical/failure.ts';
 import { decideRetry, whyFallBack } from './retry.ts';
 
 type RetryState = Parameters<typeof decideRetry>[1];

@@ -2,11 +2,8 @@
 // attempt loop carries it out.
 
 import type { FallbackReason } from '../canonical/call-record.ts';
-import {
-  GatewayError,
-  type UpstreamFailure,
-  type UpstreamFailureKind,
-} from '../canonical/error.ts';
+import { GatewayError } from '../canonical/error.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../canonical/failure.ts';
 
 /** What one request has tried so far. */
 interface RetryState {

@@ -1,6 +1,6 @@
 // Whose fault a refusal is: that of the account, unless a second account refuses the same request alike.
 
-import type { UpstreamFailure } from '../canonical/error.ts';
+import type { UpstreamFailure } from '../canonical/failure.ts';
 import type { Lease } from '../pool/pool.ts';
 import { isAccountDoubt, mayBeOfRequest } from './retry.ts';
 

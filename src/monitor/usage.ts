@@ -1,6 +1,7 @@
 // Cuts a time into hours, days, weeks or months as a person's calendar has them, and sums usage by quarter hour.
 
-import { ACCOUNT_FAILURES, invalidRequest } from '../canonical/error.ts';
+import { invalidRequest } from '../canonical/error.ts';
+import { ACCOUNT_FAILURES } from '../canonical/failure.ts';
 import { type CalendarStep, createCalendar, QUARTER_MS } from '../lib/calendar.ts';
 import { parseJson } from '../lib/json.ts';
 import { addTimings, NO_TIMINGS, type Timings, timingsOf } from './latency.ts';

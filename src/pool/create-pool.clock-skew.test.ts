@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UpstreamFailure } from '../canonical/error.ts';
+import type { UpstreamFailure } from '../canonical/failure.ts';
 import { createPoolBench } from './pool.test-support.ts';
 
 const DAY_MS = 86_400_000;

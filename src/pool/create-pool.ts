@@ -2,8 +2,8 @@
 
 import type { Account } from '../accounts/account.ts';
 import type { AccountBook, BookChange } from '../accounts/account-book.ts';
+import type { UpstreamModel } from '../canonical/model.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
-import type { UpstreamModel } from '../upstreams/upstream.ts';
 import { AccountLabels } from './account-labels.ts';
 import { createOwnIds } from './eligibility.ts';
 import { Leasing, type LeasingParts } from './lease.ts';

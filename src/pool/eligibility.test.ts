@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createAccount } from '../accounts/account.test-support.ts';
 import type { Account, QuotaReading } from '../accounts/account.ts';
 import { type AccountHealth, HEALTHY, type HealthEvent, nextHealth } from '../accounts/health.ts';
-import type { UpstreamFailure } from '../canonical/error.ts';
+import type { UpstreamFailure } from '../canonical/failure.ts';
 import { checkEligibility, type Eligibility } from './eligibility.ts';
 
 const NOW = 1_000_000_000;

@@ -3,7 +3,7 @@ import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createFakeUpstream } from '../../test/support/fake-upstream.ts';
 import { createSeedPool, type SeedPool } from '../../test/support/seed-pool.ts';
 import { GatewayError } from '../canonical/error.ts';
-import type { UpstreamModel } from '../upstreams/upstream.ts';
+import type { UpstreamModel } from '../canonical/model.ts';
 
 interface Bench extends SeedPool {
   readonly clock: ReturnType<typeof createFakeClock>;

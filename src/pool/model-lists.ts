@@ -3,9 +3,10 @@
 import type { Account } from '../accounts/account.ts';
 import { isStandingBy } from '../accounts/health.ts';
 import { GatewayError, upstreamError } from '../canonical/error.ts';
+import type { UpstreamModel } from '../canonical/model.ts';
 import { tally } from '../lib/collections.ts';
 import { told } from '../lib/localized-message.ts';
-import type { Upstream, UpstreamModel } from '../upstreams/upstream.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
 import type { OwnId } from './eligibility.ts';
 import { type LeaseRequest, type PoolOptions, placeOf } from './pool.ts';
 

@@ -7,7 +7,7 @@ import {
   type SeedPool,
   type SeedPoolOptions,
 } from '../../test/support/seed-pool.ts';
-import type { UpstreamFailure } from '../canonical/error.ts';
+import type { UpstreamFailure } from '../canonical/failure.ts';
 import type { Lease, LeaseRequest, LeaseResult } from './pool.ts';
 
 export interface PoolBench extends SeedPool {

@@ -3,14 +3,16 @@
 import type { Account, Tier, TokenSource } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { NoAccountReason, SelectionLogEntry } from '../canonical/call-record.ts';
-import type { UpstreamFailure } from '../canonical/error.ts';
+import type { UpstreamFailure } from '../canonical/failure.ts';
+import type { UpstreamModel } from '../canonical/model.ts';
 import type { CallNeeds } from '../canonical/needs.ts';
+import type { RateLimit } from '../canonical/quota.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ExpiringStore } from '../lib/expiring-store.ts';
 import type { WarnLog } from '../lib/log.ts';
-import type { AccountAccess, RateLimit, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
+import type { AccountAccess, Upstream } from '../upstreams/upstream.ts';
 import type { Eligibility, FamilyModels } from './eligibility.ts';
 import type { ConcurrencyLimits, Place } from './slots.ts';
 import type { HealthBand } from './success-shares.ts';

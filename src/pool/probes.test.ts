@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeUpstream } from '../../test/support/fake-upstream.ts';
-import type { UpstreamFailure } from '../canonical/error.ts';
+import type { UpstreamFailure } from '../canonical/failure.ts';
 import { createPoolBench } from './pool.test-support.ts';
 
 const MINUTE = 60_000;

@@ -2,12 +2,14 @@
 
 import type { Account, TokenSource } from '../accounts/account.ts';
 import type { BookChange } from '../accounts/account-book.ts';
-import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
+import { GatewayError } from '../canonical/error.ts';
+import type { UpstreamFailure } from '../canonical/failure.ts';
+import type { UpstreamModel } from '../canonical/model.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { Timer } from '../lib/clock.ts';
 import { touchLru } from '../lib/collections.ts';
 import { createId } from '../lib/ids.ts';
-import type { AccountAccess, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
+import type { AccountAccess, Upstream } from '../upstreams/upstream.ts';
 import type { PoolOptions } from './pool.ts';
 import type { SuccessShares } from './success-shares.ts';
 

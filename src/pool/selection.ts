@@ -1,6 +1,7 @@
 // Chooses one account for one request: the first of the ordered policies that names one, or why none.
 
 import type { SelectionLogEntry } from '../canonical/call-record.ts';
+import type { UpstreamModel } from '../canonical/model.ts';
 import {
   areAlike,
   lackingOf,
@@ -9,7 +10,6 @@ import {
   needSet,
   worstOf,
 } from '../canonical/needs.ts';
-import type { UpstreamModel } from '../upstreams/upstream.ts';
 import type { AccountLabels } from './account-labels.ts';
 import { type Eligibility, knownShare, type WaitingCause } from './eligibility.ts';
 import type { ModelIndex } from './model-index.ts';

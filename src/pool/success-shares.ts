@@ -4,7 +4,7 @@ import {
   ACCOUNT_FAILURES,
   type UpstreamFailure,
   type UpstreamFailureKind,
-} from '../canonical/error.ts';
+} from '../canonical/failure.ts';
 
 /** 0: at least 95 % of the attempts succeed, or nothing is known; 1: at least 50 %; 2: fewer. */
 export type HealthBand = 0 | 1 | 2;

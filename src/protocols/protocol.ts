@@ -2,14 +2,15 @@
 
 import type { EmbedAnswer, EmbedInput } from '../canonical/embedding.ts';
 import type { GatewayError } from '../canonical/error.ts';
-import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
 import type { ListedModel } from '../canonical/model.ts';
-import type { Receipt, ReceiptEntry } from '../canonical/receipt.ts';
+import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { ReadableEvents, RunsOfKey } from '../stored-responses/background-runs.ts';
 import type { KeptAnswers, ResponseStore } from '../stored-responses/response-store.ts';
+import type { EmbedRelay, RelayBody, RelayCall } from './relayed-request.ts';
+import type { ReplyContext, StreamWriter } from './writers.ts';
 
 export type ProtocolName = 'chat' | 'messages' | 'generate';
 
@@ -218,89 +219,6 @@ export interface FanOut {
   readonly check?: ((reply: Reply) => void) | undefined;
 }
 
-export interface RelayBody {
-  /** Name of the wire the body is written in; equal to an upstream's wire for the relay lane. */
-  readonly wire: string;
-  /** The client's own body, normalised to the wire's official spelling and validated. */
-  readonly body: JsonObject;
-  /** The field of what the client sent that the body stands in; absent where it is all of it. */
-  readonly field?: string | undefined;
-  /** Headers of the client that go along with it; lower-case names, never a credential. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Reads it, at the first call, for what `request` of the call has no words for: lost where it is not relayed. */
-  readonly reading?: (() => { readonly losses: readonly ReceiptEntry[] }) | undefined;
-  /** Whether it has tools of free text, or calls of such; absent where the wire has none. */
-  hasFreeText?(): boolean;
-}
-
-export interface RelayCall extends RelayBody {
-  /** How many answers the body asks for; absent for one. */
-  readonly choices?: number | undefined;
-  /** As `openingText` of the canonical request, for session affinity. */
-  openingText(): string | undefined;
-  /**
-   * An upstream's frame or body with the names of its calls as `rename` has them; the same object when nothing
-   * changes.
-   */
-  renameCalls(frame: JsonObject, rename: (name: string) => string): JsonObject;
-  /** Of the tools the body declares, read from it as it came. */
-  declaredNames(): ReadonlySet<string>;
-  createStreamWriter(context: ReplyContext): RelayWriter;
-  /**
-   * True for a piece of a stream: some upstreams stream what was asked for whole, or the other way round, and only a
-   * translation makes one of the other. Absent where `writeReply` and the stream writer do.
-   */
-  isPiece?(frame: JsonObject): boolean;
-  /** Mostly one body. */
-  writeReply(upstreamBodies: readonly JsonObject[], context: ReplyContext): JsonObject;
-  /** An upstream's refusal that names fields as the client did; absent where upstreams are sent the same names. */
-  inOwnNames?(refusal: GatewayError): GatewayError;
-}
-
-export interface ReplyContext {
-  /** The model name the answer shows: the one the client asked for. */
-  readonly model: string;
-  /** A fresh random id with the given prefix, such as `msg_` + 24 characters. */
-  createId(prefix: string): string;
-  /** Seconds since the epoch at which the answer began. */
-  readonly createdAt: number;
-  /** What its conversation is known by in the pool. */
-  readonly session?: string | undefined;
-  /** True when the model's name asks for a search, so that there may be citations without a tool. */
-  readonly isSearchNamed?: boolean | undefined;
-  /** The tokens of the prompt as far as they can be guessed, for what is written before the upstream counts. */
-  estimatePrompt?(): number;
-}
-
-/** Turns events into the bytes of one client's stream. Synchronous; one instance a stream. */
-export interface StreamWriter {
-  readonly contentType: string;
-  /** Text to send for this event, '' for none. An `error` event gives the protocol's in-band error. */
-  write(event: CanonicalEvent): string;
-  /** What is long is made as it is sent: the next piece of it, asked for behind what `write` gave; '' for none. */
-  more?(): string;
-  /** Bytes of the answer that it holds until the end; absent where that is next to nothing. */
-  readonly heldBytes?: number;
-  /** A keep-alive this protocol's clients take at any time before the end. */
-  keepAlive(): string;
-}
-
-/** As StreamWriter, for native frames. */
-export interface RelayWriter {
-  readonly contentType: string;
-  /** `text` is the frame as it came, `frame` the same parsed. */
-  write(frame: JsonObject, text: string): string;
-  /**
-   * As `write`, for a frame that says the same as the last one but for the text of its only part, `said`, and its
-   * counts; undefined where that one did not go out as it came.
-   */
-  repeat?(text: string, said?: string): string | undefined;
-  /** Text that closes a stream which ended well. */
-  end(): string;
-  error(error: GatewayError): string;
-  keepAlive(): string;
-}
-
 export interface CountTokensCall {
   readonly protocol: ProtocolName;
   readonly model: string;
@@ -321,14 +239,6 @@ export interface EmbedCall {
   readonly relay?: EmbedRelay | undefined;
   /** True when the answer has to say how many tokens were read: an estimate where nobody counted. */
   readonly showsUsage: boolean;
-  writeEmbeddings(answer: EmbedAnswer): JsonObject;
-}
-
-export interface EmbedRelay {
-  readonly wire: string;
-  /** One an input, in order. */
-  readonly bodies: readonly JsonObject[];
-  /** From the native forms of the answer. */
   writeEmbeddings(answer: EmbedAnswer): JsonObject;
 }
 

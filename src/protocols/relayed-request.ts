@@ -1,11 +1,60 @@
-// What a relayed request takes along: headers of its client, and what its native body says, read when somebody first asks: most
-// relayed ones never are.
+// A request that an upstream of the same wire gets as it came: its body, the headers of its client, how the answer goes
+// back, and what the body says, read when somebody first asks: most relayed ones never are.
 
+import type { EmbedAnswer } from '../canonical/embedding.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { createReceipt, type Receipt, type ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { once } from '../lib/once.ts';
-import type { CountTokensCall, GenerateCall } from './protocol.ts';
+import type { RelayWriter, ReplyContext } from './writers.ts';
+
+export interface RelayBody {
+  /** Name of the wire the body is written in; equal to an upstream's wire for the relay lane. */
+  readonly wire: string;
+  /** The client's own body, normalised to the wire's official spelling and validated. */
+  readonly body: JsonObject;
+  /** The field of what the client sent that the body stands in; absent where it is all of it. */
+  readonly field?: string | undefined;
+  /** Headers of the client that go along with it; lower-case names, never a credential. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Reads it, at the first call, for what `request` of the call has no words for: lost where it is not relayed. */
+  readonly reading?: (() => { readonly losses: readonly ReceiptEntry[] }) | undefined;
+  /** Whether it has tools of free text, or calls of such; absent where the wire has none. */
+  hasFreeText?(): boolean;
+}
+
+export interface RelayCall extends RelayBody {
+  /** How many answers the body asks for; absent for one. */
+  readonly choices?: number | undefined;
+  /** As `openingText` of the canonical request, for session affinity. */
+  openingText(): string | undefined;
+  /**
+   * An upstream's frame or body with the names of its calls as `rename` has them; the same object when nothing
+   * changes.
+   */
+  renameCalls(frame: JsonObject, rename: (name: string) => string): JsonObject;
+  /** Of the tools the body declares, read from it as it came. */
+  declaredNames(): ReadonlySet<string>;
+  createStreamWriter(context: ReplyContext): RelayWriter;
+  /**
+   * True for a piece of a stream: some upstreams stream what was asked for whole, or the other way round, and only a
+   * translation makes one of the other. Absent where `writeReply` and the stream writer do.
+   */
+  isPiece?(frame: JsonObject): boolean;
+  /** Mostly one body. */
+  writeReply(upstreamBodies: readonly JsonObject[], context: ReplyContext): JsonObject;
+  /** An upstream's refusal that names fields as the client did; absent where upstreams are sent the same names. */
+  inOwnNames?(refusal: GatewayError): GatewayError;
+}
+
+export interface EmbedRelay {
+  readonly wire: string;
+  /** One an input, in order. */
+  readonly bodies: readonly JsonObject[];
+  /** From the native forms of the answer. */
+  writeEmbeddings(answer: EmbedAnswer): JsonObject;
+}
 
 export type LateReading = () => {
   readonly request: CanonicalRequest;
@@ -21,9 +70,10 @@ export function readLate(read: (receipt: Receipt) => CanonicalRequest): LateRead
 }
 
 /** Undefined where the body is not understood here, which a relay need not mind. @throws where there is none */
-export function understood(
-  call: Pick<GenerateCall | CountTokensCall, 'request' | 'relay'>,
-): CanonicalRequest | undefined {
+export function understood(call: {
+  readonly request: CanonicalRequest;
+  readonly relay?: RelayBody | undefined;
+}): CanonicalRequest | undefined {
   try {
     return call.request;
   } catch (error) {

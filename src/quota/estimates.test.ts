@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createAccount } from '../accounts/account.test-support.ts';
-import type { UpstreamFailure } from '../canonical/error.ts';
+import type { UpstreamFailure } from '../canonical/failure.ts';
 import { createQuotaEstimates } from './estimates.ts';
 import { createFakeBook, createReading } from './quota.test-support.ts';
 

@@ -2,9 +2,9 @@
 
 import type { Account, QuotaReading } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
-import type { UpstreamFailure } from '../canonical/error.ts';
+import type { UpstreamFailure } from '../canonical/failure.ts';
+import type { RateLimit } from '../canonical/quota.ts';
 import { touchLru } from '../lib/collections.ts';
-import type { RateLimit } from '../upstreams/upstream.ts';
 
 interface QuotaLimit {
   /** Calls that one window allows. */

@@ -4,7 +4,7 @@ import { createAccount } from '../accounts/account.test-support.ts';
 import type { Account } from '../accounts/account.ts';
 import { HEALTHY } from '../accounts/health.ts';
 import { GatewayError } from '../canonical/error.ts';
-import type { UpstreamQuota } from '../upstreams/upstream.ts';
+import type { UpstreamQuota } from '../canonical/quota.ts';
 import { createFakeBook, createReading } from './quota.test-support.ts';
 import { QuotaRefresher } from './refresher.ts';
 

@@ -3,12 +3,14 @@
 import { hash } from 'node:crypto';
 import type { Account, QuotaReading, TokenSource } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
-import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
+import { GatewayError } from '../canonical/error.ts';
+import type { UpstreamFailure } from '../canonical/failure.ts';
+import type { UpstreamQuota } from '../canonical/quota.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { createRateGate, type RateGate } from '../lib/concurrency.ts';
 import { asSentence, type Sentence, sentenceOf } from '../lib/localized-message.ts';
 import type { WarnLog } from '../lib/log.ts';
-import type { Upstream, UpstreamQuota } from '../upstreams/upstream.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
 import type { QuotaSettings } from './protection.ts';
 
 interface QuotaRefresherOptions {

@@ -1,7 +1,7 @@
 // The models the gateway knows by name, as data: limits, abilities, and what a name implies.
 
+import type { Effort } from '../canonical/effort.ts';
 import type { ListedModel } from '../canonical/model.ts';
-import type { Effort } from '../canonical/request.ts';
 
 /** Limits an upstream itself lists win over these. */
 interface CatalogModel extends ListedModel {

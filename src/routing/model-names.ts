@@ -1,9 +1,9 @@
 // The model a name stands for: catalogue, offers, the other vocabulary, aliases, names of image models.
 
 import { type GatewayError, invalidRequest } from '../canonical/error.ts';
+import type { ImageOptions } from '../canonical/image-options.ts';
 import { COMMON_RATIOS } from '../canonical/image-options.ts';
 import type { ModelVariant } from '../canonical/model.ts';
-import type { ImageOptions } from '../canonical/request.ts';
 import type { ModelFamily } from '../config/settings.ts';
 import { told } from '../lib/localized-message.ts';
 import { compareCodePoints, createWildcard, foldCase } from '../lib/names.ts';

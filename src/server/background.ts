@@ -11,12 +11,8 @@ import {
 import type { AnswerChunks, CallContext } from '../dispatch/dispatcher.ts';
 import type { Timer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
-import type {
-  BackgroundCall,
-  FollowedEvents,
-  GenerateCall,
-  ReplyContext,
-} from '../protocols/protocol.ts';
+import type { BackgroundCall, FollowedEvents, GenerateCall } from '../protocols/protocol.ts';
+import type { ReplyContext } from '../protocols/writers.ts';
 import { EventLog, type RefusedRun } from '../stored-responses/background-runs.ts';
 import { shuttingDown } from './activity.ts';
 import { observeDetached, readCallContext } from './call-context.ts';

@@ -13,8 +13,8 @@ import type {
   ProtocolName,
   ProtocolRoute,
   RouteInput,
-  StreamWriter,
 } from '../protocols/protocol.ts';
+import type { StreamWriter } from '../protocols/writers.ts';
 import { readHeader } from '../wire/vocabulary.ts';
 import type { EdgeOptions } from './edge.ts';
 

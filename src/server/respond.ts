@@ -11,6 +11,7 @@ import {
 import { RECEIPT_HEADER, summarizeReceipt } from '../canonical/receipt.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { cutLongTexts, writeParts } from '../lib/json-parts.ts';
 import { writeSentence } from '../lib/localized-message.ts';
 import { relieveMemory } from '../lib/memory-limit.ts';
 import type { ClientProtocol, ErrorReply } from '../protocols/protocol.ts';
@@ -40,7 +41,7 @@ interface TextAnswer extends Omit<JsonAnswer, 'body'> {
   readonly type?: string;
 }
 
-export const JSON_TYPE = 'application/json; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Does nothing when an answer has begun or the client has left. */
 export function sendJson(exchange: Exchange, { body, ...rest }: JsonAnswer): void {
@@ -76,6 +77,23 @@ export function sendText(exchange: Exchange, answer: TextAnswer): void {
   if (!request.complete) drainBody(request, edge.clock);
   response.writeHead(status, headers);
   endAnswer(response, text, edge.clock);
+}
+
+/** More than is kept of an answer in its record. */
+const RECORDED_BYTES = 1_048_576;
+
+/** Its text is never there as a whole beside its bytes, and others have their turn while it is written. */
+export async function sendLargeJson(
+  exchange: Exchange,
+  body: JsonObject,
+  heldBytes: number,
+): Promise<void> {
+  const { bodies } = exchange.edge;
+  bodies.add(exchange, heldBytes);
+  const text = await writeParts(cutLongTexts(body, (json) => json));
+  bodies.add(exchange, -heldBytes);
+  exchange.record.sentBody?.add(text.toString('utf8', 0, RECORDED_BYTES));
+  sendText(exchange, { status: 200, text, type: JSON_TYPE });
 }
 
 /** Renders an error once, through the protocol of the path. Unknown errors become `internal` and are logged with their cause. */

@@ -4,8 +4,7 @@ import { clientError, clientGone, type GatewayError } from '../canonical/error.t
 import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { cutLongTexts, writeParts } from '../lib/json-parts.ts';
-import type { GenerateCall, KeptRoute, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
+import type { GenerateCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
 import { turn } from '../stream/scheduler.ts';
 import { EVENT_STREAM_TYPE } from '../stream/sse.ts';
 import { answerInBackground } from './background.ts';
@@ -21,8 +20,9 @@ import {
 import type { Exchange } from './edge.ts';
 import { readJsonBody } from './gates/body.ts';
 import { isMultipart, readMultipart } from './gates/multipart.ts';
-import { JSON_TYPE, sendJson, sendText } from './respond.ts';
-import { answerStream, followStream } from './stream-response.ts';
+import { answerKept } from './kept-answers.ts';
+import { sendJson, sendLargeJson, sendText } from './respond.ts';
+import { answerStream } from './stream-response.ts';
 
 interface MatchedRoute {
   readonly route: ProtocolRoute;
@@ -104,18 +104,6 @@ function noSuchModel(name: string, meant: string | undefined): GatewayError {
   return clientError('not-found', message, { reason: 'model-not-found', field: 'model' });
 }
 
-async function answerKept(exchange: Exchange, route: KeptRoute, id: string): Promise<void> {
-  const { edge, clientKeyId, query } = exchange;
-  const responses = edge.responseStores.of(clientKeyId);
-  const body = route.takesBody === true ? await readKeptBody(exchange) : {};
-  const now = Math.floor(edge.clock.now() / 1000);
-  const runs = edge.runs.of(clientKeyId);
-  const input = { id, query, responses, runs, body, createId, now };
-  const followed = await route.follow?.(input);
-  if (followed !== undefined) return followStream(exchange, followed);
-  sendJson(exchange, { status: 200, body: await route.run(input) });
-}
-
 /** What a key may not use is not there for it. */
 function isAllowed({ edge, clientKeyId }: Exchange, model: string): boolean {
   const { keys } = edge.access;
@@ -123,15 +111,6 @@ function isAllowed({ edge, clientKeyId }: Exchange, model: string): boolean {
 }
 
 type ReadingRoute = Extract<ProtocolRoute, { operation: 'generate' | 'count-tokens' | 'embed' }>;
-
-/** Clients may send no body at all where every field is optional. */
-async function readKeptBody(exchange: Exchange): Promise<JsonObject> {
-  const { request } = exchange;
-  const { headers } = request;
-  const isEmpty = headers['transfer-encoding'] === undefined && !Number(headers['content-length']);
-  if (isEmpty) return {};
-  return readJsonBody(bodyInput(exchange));
-}
 
 async function readInput(
   exchange: Exchange,
@@ -182,23 +161,6 @@ async function answerGenerated(exchange: Exchange, call: GenerateCall): Promise<
     } else if (heldBytes > 0) await sendLargeJson(exchange, body, heldBytes);
     else sendJson(exchange, { status: 200, body });
   });
-}
-
-/** More than is kept of an answer in its record. */
-const RECORDED_BYTES = 1_048_576;
-
-/** Its text is never there as a whole beside its bytes, and others have their turn while it is written. */
-async function sendLargeJson(
-  exchange: Exchange,
-  body: JsonObject,
-  heldBytes: number,
-): Promise<void> {
-  const { bodies } = exchange.edge;
-  bodies.add(exchange, heldBytes);
-  const text = await writeParts(cutLongTexts(body, (json) => json));
-  bodies.add(exchange, -heldBytes);
-  exchange.record.sentBody?.add(text.toString('utf8', 0, RECORDED_BYTES));
-  sendText(exchange, { status: 200, text, type: JSON_TYPE });
 }
 
 function fileOf({ mediaType, base64 }: JsonObject): {

@@ -11,12 +11,8 @@ import type { BlockOpening, ChoiceEnd } from '../canonical/event.ts';
 import type { Reply, ReplyBlock } from '../canonical/fold.ts';
 import { sniffMediaType, spellMediaType } from '../canonical/media.ts';
 import type { Receipt } from '../canonical/receipt.ts';
-import {
-  type MediaPart,
-  SOUND_FORMATS,
-  type SpokenText,
-  type Transcription,
-} from '../canonical/request.ts';
+import type { MediaPart } from '../canonical/request.ts';
+import { SOUND_FORMATS, type SpokenText, type Transcription } from '../canonical/sound.ts';
 import type { Usage } from '../canonical/usage.ts';
 import {
   isJsonObject,
@@ -37,12 +33,8 @@ import {
   unsupported,
   wrongType,
 } from '../protocols/chat/schema.ts';
-import type {
-  GenerateCall,
-  RouteInput,
-  StreamWriter,
-  UploadedFile,
-} from '../protocols/protocol.ts';
+import type { GenerateCall, RouteInput, UploadedFile } from '../protocols/protocol.ts';
+import type { StreamWriter } from '../protocols/writers.ts';
 import {
   askOnce,
   createPieceWriter,

@@ -1,8 +1,9 @@
 // The text completion surface of the OpenAI-style protocol: how a request is read and answered.
 
 import { invalidRequest } from '../canonical/error.ts';
-import type { BlockOpening, CanonicalEvent, ChoiceEnd, Logprobs } from '../canonical/event.ts';
+import type { BlockOpening, CanonicalEvent, ChoiceEnd } from '../canonical/event.ts';
 import type { ReplyBlock, ReplyChoice } from '../canonical/fold.ts';
+import type { Logprobs } from '../canonical/logprobs.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest, TextPart } from '../canonical/request.ts';
 import { NO_USAGE, type Usage } from '../canonical/usage.ts';
@@ -37,12 +38,8 @@ import {
   unsupported,
   wrongType,
 } from '../protocols/chat/schema.ts';
-import type {
-  GenerateCall,
-  ReplyContext,
-  RouteInput,
-  StreamWriter,
-} from '../protocols/protocol.ts';
+import type { GenerateCall, RouteInput } from '../protocols/protocol.ts';
+import type { ReplyContext, StreamWriter } from '../protocols/writers.ts';
 import { dataFrame } from '../stream/sse.ts';
 import { askOnce, requireModel } from './requests.ts';
 

@@ -37,13 +37,8 @@ import {
   unsupported,
   wrongType,
 } from '../protocols/chat/schema.ts';
-import type {
-  GenerateCall,
-  ReplyContext,
-  RouteInput,
-  StreamWriter,
-  UploadedFile,
-} from '../protocols/protocol.ts';
+import type { GenerateCall, RouteInput, UploadedFile } from '../protocols/protocol.ts';
+import type { ReplyContext, StreamWriter } from '../protocols/writers.ts';
 import { eventFrame } from '../stream/sse.ts';
 import { askOnce, readFormFields, rejected, writeTokens } from './requests.ts';
 

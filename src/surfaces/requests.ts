@@ -17,7 +17,7 @@ import type { Shape } from '../protocols/body-schema.ts';
 import { STREAM } from '../protocols/chat/answer-parts.ts';
 import { writeErrorBody } from '../protocols/chat/errors.ts';
 import { missingField } from '../protocols/chat/schema.ts';
-import type { StreamWriter } from '../protocols/protocol.ts';
+import type { StreamWriter } from '../protocols/writers.ts';
 import { eventFrame } from '../stream/sse.ts';
 
 /** One turn of the user's, without thoughts: the clients of these surfaces know none. */

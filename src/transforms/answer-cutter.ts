@@ -6,8 +6,8 @@ import type {
   BlockStartEvent,
   CanonicalEvent,
   ChoiceEnd,
-  GroundingEvent,
 } from '../canonical/event.ts';
+import type { GroundingEvent } from '../canonical/grounding.ts';
 
 export type TextDelta = BlockDeltaEvent & { readonly delta: { readonly kind: 'text' } };
 

@@ -1,8 +1,9 @@
 // Instructions: the billing line, their place, and prompts for formats and domains.
 
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
-import type { TextPart, Tool, UserLocation } from '../canonical/request.ts';
+import type { TextPart, Tool } from '../canonical/request.ts';
 import { formatInWords, isBillingLine } from '../canonical/text-forms.ts';
+import type { UserLocation } from '../canonical/user-location.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { toResponseSchema } from '../schema/tool-schema.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { capabilitiesOf, contextOf, requestOf, user } from '../../test/support/canonical.ts';
-import type { ImageOptions } from '../canonical/request.ts';
+import type { ImageOptions } from '../canonical/image-options.ts';
 import { applyTransforms } from './index.ts';
 
 const drawn = (asked: ImageOptions | undefined, named: ImageOptions | undefined) =>

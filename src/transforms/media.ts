@@ -1,15 +1,14 @@
 // Rules about pictures: types and forms that upstreams take, masks, how one is drawn, and the size that a model's name asks for.
 
-import { mapMedia, sniffMediaType } from '../canonical/media.ts';
-import { memberPath } from '../canonical/receipt.ts';
 import {
   IMAGE_DETAILS,
   type ImageDetail,
   type ImageDetails,
   type ImageOptions,
-  type MediaPart,
-  type Part,
-} from '../canonical/request.ts';
+} from '../canonical/image-options.ts';
+import { mapMedia, sniffMediaType } from '../canonical/media.ts';
+import { memberPath } from '../canonical/receipt.ts';
+import type { MediaPart, Part } from '../canonical/request.ts';
 import { unlessSame } from '../lib/collections.ts';
 import { type PixelBudget, readFirstGifFrame, writeIndexedPng } from '../lib/gif-to-png.ts';
 import type { JsonValue } from '../lib/json.ts';

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import { capabilitiesOf, contextOf, requestOf, user } from '../../test/support/canonical.ts';
-import type { ThinkingMode } from '../canonical/effort.ts';
-import type { ThinkingCapability } from '../canonical/model.ts';
+import type { ReasoningAmount, ThinkingCapability, ThinkingMode } from '../canonical/effort.ts';
 import { receiptInClientNames } from '../canonical/receipt.ts';
-import type { ReasoningAmount } from '../canonical/request.ts';
 import { applyTransforms } from './index.ts';
 
 const BUDGET = { kind: 'budget', minTokens: 2048, maxTokens: 24_576, canDisable: true } as const;

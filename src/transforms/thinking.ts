@@ -1,8 +1,9 @@
 // Resolves what the client said about thinking into what this model can be told.
 
+import type { Reasoning, ReasoningAmount, ThinkingCapability } from '../canonical/effort.ts';
 import { applyThinkingMode, tokensOfAmount } from '../canonical/effort.ts';
-import type { ModelCapabilities, ThinkingCapability } from '../canonical/model.ts';
-import type { CanonicalRequest, Part, Reasoning, ReasoningAmount } from '../canonical/request.ts';
+import type { ModelCapabilities } from '../canonical/model.ts';
+import type { CanonicalRequest, Part } from '../canonical/request.ts';
 import { told } from '../lib/localized-message.ts';
 import { mapTurns, type Transform, type TransformContext, withParts } from './transform.ts';
 import { lastPrompt } from './turns.ts';

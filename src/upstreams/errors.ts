@@ -4,12 +4,11 @@ import { ATTEMPTS_HEADER } from '../canonical/call-record.ts';
 import {
   type ErrorKind,
   GatewayError,
-  type QuotaLesson,
-  type UpstreamFailure,
-  type UpstreamFailureKind,
   upstreamError,
   type WireDetails,
 } from '../canonical/error.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../canonical/failure.ts';
+import type { QuotaLesson } from '../canonical/quota.ts';
 import { type JsonObject, type JsonValue, parseObject } from '../lib/json.ts';
 import { type Sentence, textOf, told } from '../lib/localized-message.ts';
 import { type Headers, headerOf } from '../lib/read-values.ts';

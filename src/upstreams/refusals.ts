@@ -2,11 +2,12 @@
 // while; how long to wait; and what their headers say of limits.
 
 import { GatewayError } from '../canonical/error.ts';
+import type { RateLimit } from '../canonical/quota.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue, readNumber } from '../lib/json.ts';
 import { textOf, told } from '../lib/localized-message.ts';
 import { countOf, type Headers, headerOf } from '../lib/read-values.ts';
-import type { RateLimit, Upstream, UpstreamCall } from './upstream.ts';
+import type { Upstream, UpstreamCall } from './upstream.ts';
 
 interface ReportedLimit {
   readonly tokens: number;

@@ -3,10 +3,12 @@
 import type { ThinkingMode } from '../canonical/effort.ts';
 import type { EmbedAnswer, EmbedInput } from '../canonical/embedding.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
-import type { ModelCapabilities, ModelTask, ModelVariant } from '../canonical/model.ts';
+import type { ModelCapabilities, ModelVariant, UpstreamModel } from '../canonical/model.ts';
+import type { RateLimit, UpstreamQuota } from '../canonical/quota.ts';
 import type { Receipt } from '../canonical/receipt.ts';
-import type { CanonicalRequest, Modality, TypedValues } from '../canonical/request.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
 import type { SignatureRecall, SignatureSource } from '../canonical/signatures.ts';
+import type { TypedValues } from '../canonical/typed-values.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Frame } from '../stream/sse.ts';
@@ -116,21 +118,6 @@ export interface AccountAccess {
   readonly proxyUrl?: string | undefined;
 }
 
-/** Rows of models that are missing say nothing of them. */
-export interface UpstreamQuota {
-  readonly tier: 'ultra' | 'pro' | 'free' | undefined;
-  readonly projectId: string | undefined;
-  readonly models: readonly {
-    readonly id: string;
-    /** 0 to 1; a row without a fraction means 0. */
-    readonly remainingFraction: number;
-    /** Calls that are left, where the upstream counts them. */
-    readonly remainingCalls?: number | undefined;
-    /** Milliseconds since the epoch. */
-    readonly resetsAt: number | undefined;
-  }[];
-}
-
 export interface UpstreamCall {
   readonly modelId: string;
   readonly body: JsonObject;
@@ -151,14 +138,6 @@ export interface UpstreamCall {
   readonly onRateLimit?: ((read: () => RateLimit | undefined) => void) | undefined;
   /** Of a relayed call: the headers of the client that go along, without its credential; lower-case names. */
   readonly clientHeaders?: Readonly<Record<string, string>> | undefined;
-}
-
-/** Of the limits on the rate of an account's calls the scarcest, as an answer tells it. */
-export interface RateLimit {
-  /** 0 to 1. */
-  readonly remainingFraction: number;
-  /** When it is whole again, in milliseconds since the epoch. */
-  readonly resetsAt: number;
 }
 
 export interface UpstreamEmbedCall extends Omit<UpstreamCall, 'body' | 'stream'> {
@@ -210,17 +189,4 @@ export interface Decoder {
   readonly heldBytes?: number | undefined;
   /** Tokens of the answer without its thoughts so far, where the upstream's own count is of these alone. */
   readonly countedAnswer?: number | undefined;
-}
-
-/** A model as the upstream's own list describes it; absent figures are unknown. */
-export interface UpstreamModel {
-  readonly id: string;
-  readonly displayName?: string | undefined;
-  readonly description?: string | undefined;
-  readonly inputTokenLimit?: number | undefined;
-  readonly outputTokenLimit?: number | undefined;
-  readonly supportsThinking?: boolean | undefined;
-  readonly refusesMedia?: readonly Modality[] | undefined;
-  readonly callsFunctions?: boolean | undefined;
-  readonly tasks?: readonly ModelTask[] | undefined;
 }

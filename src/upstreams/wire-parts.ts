@@ -3,7 +3,7 @@
 // decoders keep alike.
 
 import { invalidRequest } from '../canonical/error.ts';
-import type { ModelCapabilities } from '../canonical/model.ts';
+import type { ModelCapabilities, UpstreamModel } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { FreeformTool, Part } from '../canonical/request.ts';
 import { mendText, writeCodeText } from '../canonical/text-forms.ts';
@@ -13,7 +13,7 @@ import { told } from '../lib/localized-message.ts';
 import { withoutSlashes } from '../lib/net.ts';
 import { remember } from '../lib/once.ts';
 import { type ClientOptions, UpstreamClient, type WireRules } from './transport/client.ts';
-import type { DecodeContext, Upstream, UpstreamCall, UpstreamModel } from './upstream.ts';
+import type { DecodeContext, Upstream, UpstreamCall } from './upstream.ts';
 
 export interface WireOptions<Profile>
   extends Omit<ClientOptions, 'wire' | 'baseUrl' | 'userAgent'> {

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { en } from '../../console/src/i18n/en.ts';
 import { zh } from '../../console/src/i18n/zh.ts';
 import { sayEnd, sayVerdict } from '../../console/src/pages/requests/say-attempt.ts';
-import type { UpstreamFailureKind } from '../../src/canonical/error.ts';
+import type { UpstreamFailureKind } from '../../src/canonical/failure.ts';
 
 const POOL = resolve(import.meta.dirname, '../../src/pool');
 

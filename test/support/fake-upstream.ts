@@ -1,8 +1,9 @@
 // An upstream that plays scripted outcomes, for tests of dispatch without a socket.
 
-import { GatewayError, type UpstreamFailure } from '../../src/canonical/error.ts';
+import { GatewayError } from '../../src/canonical/error.ts';
 import type { CanonicalEvent } from '../../src/canonical/event.ts';
-import { NOTHING_TYPED } from '../../src/canonical/request.ts';
+import type { UpstreamFailure } from '../../src/canonical/failure.ts';
+import { NOTHING_TYPED } from '../../src/canonical/typed-values.ts';
 import { NO_USAGE, type Usage } from '../../src/canonical/usage.ts';
 import { type JsonObject, readNumber } from '../../src/lib/json.ts';
 import type { Decoder, Upstream, UpstreamCall } from '../../src/upstreams/upstream.ts';

@@ -1,17 +1,14 @@
 // Shared by the tests of the Messages protocol: reads bodies, runs writers, takes streams apart.
 
-import type { CanonicalEvent, GroundingEvent } from '../../src/canonical/event.ts';
+import type { CanonicalEvent } from '../../src/canonical/event.ts';
+import type { GroundingEvent } from '../../src/canonical/grounding.ts';
 import { createReceipt } from '../../src/canonical/receipt.ts';
 import type { CanonicalRequest, Signature } from '../../src/canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts';
 import { createMessagesProtocol } from '../../src/protocols/messages/index.ts';
 import { MessagesWriter } from '../../src/protocols/messages/write-events.ts';
-import type {
-  GenerateCall,
-  ProtocolRoute,
-  ReplyContext,
-  RouteInput,
-} from '../../src/protocols/protocol.ts';
+import type { GenerateCall, ProtocolRoute, RouteInput } from '../../src/protocols/protocol.ts';
+import type { ReplyContext } from '../../src/protocols/writers.ts';
 
 const protocol = createMessagesProtocol();
 

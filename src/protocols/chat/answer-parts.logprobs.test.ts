@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { CanonicalEvent, Logprobs } from '../../canonical/event.ts';
+import type { CanonicalEvent } from '../../canonical/event.ts';
+import type { Logprobs } from '../../canonical/logprobs.ts';
 import { ASK, chunksOf, eventsOf, officialClient, stream, unary } from './answers.test-support.ts';
 
 const LOGPROBS: Logprobs = {

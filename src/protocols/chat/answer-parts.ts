@@ -1,7 +1,9 @@
 // The pieces stream and unary answers share: usage, finish reasons, tool calls, blocks as markdown.
 
-import type { BlockOpening, ChoiceEnd, GroundingEvent, RatedToken } from '../../canonical/event.ts';
+import type { BlockOpening, ChoiceEnd } from '../../canonical/event.ts';
 import type { ReplyBlock } from '../../canonical/fold.ts';
+import type { GroundingEvent } from '../../canonical/grounding.ts';
+import type { RatedToken } from '../../canonical/logprobs.ts';
 import { PARAGRAPH } from '../../canonical/media.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { writeCarrier } from '../../canonical/signatures.ts';

@@ -1,5 +1,6 @@
 // Reads how much the model should think: the official field and the dialects third-party clients send.
 
+import type { Reasoning, ReasoningAmount } from '../../canonical/effort.ts';
 import {
   amountOfBudget,
   amountOfWord,
@@ -10,7 +11,6 @@ import {
   type SaidAmount,
 } from '../../canonical/effort.ts';
 import { memberPath } from '../../canonical/receipt.ts';
-import type { Reasoning, ReasoningAmount } from '../../canonical/request.ts';
 import { type JsonValue, readNumber } from '../../lib/json.ts';
 import { usedKey } from '../../lib/read-values.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';

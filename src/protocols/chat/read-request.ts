@@ -1,12 +1,12 @@
 // Reads one chat completion request: the whole field list, strictly, into the canonical request.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import type { ImageOptions } from '../../canonical/image-options.ts';
 import { readImageOptions } from '../../canonical/image-options.ts';
 import { plainModelName } from '../../canonical/model.ts';
 import { memberPath, type Receipt, type ReceiptEntry } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
-  ImageOptions,
   OutputFormat,
   OutputModality,
   Sampling,

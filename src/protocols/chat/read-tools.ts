@@ -2,15 +2,9 @@
 
 import { invalidRequest } from '../../canonical/error.ts';
 import { memberPath, NotedMemo } from '../../canonical/receipt.ts';
-import {
-  type FreeformTool,
-  type FunctionTool,
-  locationOf,
-  PLACE_KEYS,
-  type Tool,
-  type ToolChoice,
-} from '../../canonical/request.ts';
+import type { FreeformTool, FunctionTool, Tool, ToolChoice } from '../../canonical/request.ts';
 import { isCallable } from '../../canonical/tool-names.ts';
+import { locationOf, PLACE_KEYS } from '../../canonical/user-location.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { shareAs } from '../../lib/shared-json.ts';

@@ -16,8 +16,10 @@ import {
   thoughtIn,
   withoutNoId,
 } from '../../wire/chat.ts';
-import type { RelayCall, RelayWriter, ReplyContext, RouteInput } from '../protocol.ts';
+import type { RouteInput } from '../protocol.ts';
+import type { RelayCall } from '../relayed-request.ts';
 import { forwardedHeaders } from '../relayed-request.ts';
+import type { RelayWriter, ReplyContext } from '../writers.ts';
 import { LAST_FRAME } from './answer-parts.ts';
 import { writeStreamError } from './errors.ts';
 

@@ -3,8 +3,8 @@
 
 import { BUDGET_KEYS, LEVEL_KEYS } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
+import { IMAGE_NUMBERS, IMAGE_WORDS } from '../../canonical/image-options.ts';
 import { type ClientNames, memberPath, type Receipt } from '../../canonical/receipt.ts';
-import { IMAGE_NUMBERS, IMAGE_WORDS } from '../../canonical/request.ts';
 import { JSON_BUDGET, type JsonBudget, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { usedKey } from '../../lib/read-values.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { BlockOpening, CanonicalEvent, Citation } from '../../canonical/event.ts';
+import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
+import type { Citation } from '../../canonical/grounding.ts';
 import { NO_USAGE } from '../../canonical/usage.ts';
 import {
   type Block,

@@ -7,16 +7,16 @@ import {
   type BlockStartEvent,
   type CanonicalEvent,
   type FinishEvent,
-  type GroundingEvent,
   readCallInput,
 } from '../../canonical/event.ts';
+import type { GroundingEvent } from '../../canonical/grounding.ts';
 import { blockMessage } from '../../canonical/text-forms.ts';
 import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { flattenString } from '../../lib/long-text.ts';
 import { DATA_START, FRAME_END } from '../../stream/sse.ts';
 import type { ChatToolCall } from '../../wire/chat.ts';
-import type { ReplyContext, StreamWriter } from '../protocol.ts';
+import type { ReplyContext, StreamWriter } from '../writers.ts';
 import {
   type AnswerOptions,
   ContentText,

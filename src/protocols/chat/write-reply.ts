@@ -3,7 +3,7 @@
 import type { Reply, ReplyChoice } from '../../canonical/fold.ts';
 import { blockMessage } from '../../canonical/text-forms.ts';
 import type { ChatChoice, ChatCompletion, ChatMessage, ChatToolCall } from '../../wire/chat.ts';
-import type { ReplyContext } from '../protocol.ts';
+import type { ReplyContext } from '../writers.ts';
 import {
   type AnswerOptions,
   ContentText,

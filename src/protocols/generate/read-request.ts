@@ -1,7 +1,9 @@
 // A normalised body as a canonical request, for the translate lane and for counting tokens.
 
+import type { ReasoningAmount } from '../../canonical/effort.ts';
 import { amountOfBudget, amountOfWord } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
+import type { ImageOptions } from '../../canonical/image-options.ts';
 import { asImageSize } from '../../canonical/image-options.ts';
 import {
   isTextType,
@@ -13,7 +15,6 @@ import { memberPath, type Receipt, receiptWithin } from '../../canonical/receipt
 import type {
   CanonicalRequest,
   FunctionTool,
-  ImageOptions,
   MediaPart,
   MediaResolution,
   MediaSource,
@@ -21,7 +22,6 @@ import type {
   OutputFormat,
   OutputModality,
   Part,
-  ReasoningAmount,
   Signature,
   TextPart,
   Tool,

@@ -1,18 +1,14 @@
 // Canonical events as the text of a streamed answer.
 
 import type { GatewayError } from '../../canonical/error.ts';
-import {
-  type BlockOpening,
-  type CanonicalEvent,
-  MAX_CITED_LENGTH,
-  readCallInput,
-} from '../../canonical/event.ts';
+import { type BlockOpening, type CanonicalEvent, readCallInput } from '../../canonical/event.ts';
+import { MAX_CITED_LENGTH } from '../../canonical/grounding.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { KeptText } from '../../lib/long-text.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
-import type { ReplyContext, StreamWriter } from '../protocol.ts';
+import type { ReplyContext, StreamWriter } from '../writers.ts';
 import { writeError } from './errors.ts';
 import {
   PendingSignature,

@@ -1,21 +1,15 @@
 // A finished answer as one generateContent response.
 
-import type {
-  ChoiceEnd,
-  Citation,
-  FetchedPage,
-  FinishReason,
-  GroundingEvent,
-  Logprobs,
-  RatedToken,
-} from '../../canonical/event.ts';
+import type { ChoiceEnd, FinishReason } from '../../canonical/event.ts';
 import type { Reply, ReplyBlock, ReplyChoice } from '../../canonical/fold.ts';
+import type { Citation, FetchedPage, GroundingEvent } from '../../canonical/grounding.ts';
+import type { Logprobs, RatedToken } from '../../canonical/logprobs.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { wrapCarrier } from '../../canonical/signatures.ts';
 import { totalTokens, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { OUTCOMES, stopMessage } from '../../wire/generate.ts';
-import type { ReplyContext } from '../protocol.ts';
+import type { ReplyContext } from '../writers.ts';
 
 export interface WriteOptions {
   /** Whether the client asked to see thoughts; their signatures are written in any case. */

@@ -1,9 +1,9 @@
 // Reads `system` and `messages` into system parts and turns, faithfully: nothing is merged or repaired.
 
+import type { Effort } from '../../canonical/effort.ts';
 import { modalityOf, spellMediaType, splitInlineImages } from '../../canonical/media.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type {
-  Effort,
   MediaPart,
   MediaSource,
   Part,

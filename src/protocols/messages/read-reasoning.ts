@@ -1,5 +1,6 @@
 // Reads how much the model shall think, what of it the client wants to see, and the shape of the answer.
 
+import type { Effort, Reasoning, ReasoningAmount } from '../../canonical/effort.ts';
 import {
   amountOfWord,
   BUDGET_KEYS,
@@ -8,7 +9,7 @@ import {
   type SaidAmount,
 } from '../../canonical/effort.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import type { Effort, OutputFormat, Reasoning, ReasoningAmount } from '../../canonical/request.ts';
+import type { OutputFormat } from '../../canonical/request.ts';
 import { SUMMARY_INSTRUCTIONS, tellSummary } from '../../canonical/text-forms.ts';
 import { readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';

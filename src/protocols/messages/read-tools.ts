@@ -1,13 +1,13 @@
 // Reads `tools` and `tool_choice`: client tools, tools of the real service, and who may be called.
 
 import { NotedMemo, type Receipt } from '../../canonical/receipt.ts';
-import {
-  type FunctionTool,
-  locationOf,
-  type ServerToolResultPart,
-  type Tool,
-  type ToolChoice,
+import type {
+  FunctionTool,
+  ServerToolResultPart,
+  Tool,
+  ToolChoice,
 } from '../../canonical/request.ts';
+import { locationOf } from '../../canonical/user-location.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { objectsOf } from '../../lib/read-values.ts';

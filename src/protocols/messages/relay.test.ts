@@ -8,7 +8,7 @@ import {
 } from '../../../test/support/messages.ts';
 import { GatewayError } from '../../canonical/error.ts';
 import { type JsonObject, parseObject } from '../../lib/json.ts';
-import type { RelayCall } from '../protocol.ts';
+import type { RelayCall } from '../relayed-request.ts';
 
 function relayOf(fields: JsonObject = {}): RelayCall {
   const { relay } = readCall({ ...MINIMAL, ...fields });

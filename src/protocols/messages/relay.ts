@@ -8,8 +8,10 @@ import { ObjectEnd } from '../../lib/object-end.ts';
 import { objectsOf } from '../../lib/read-values.ts';
 import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
-import type { RelayBody, RelayCall, RelayWriter, ReplyContext, RouteInput } from '../protocol.ts';
+import type { RouteInput } from '../protocol.ts';
+import type { RelayBody, RelayCall } from '../relayed-request.ts';
 import { forwardedHeaders, type LateReading } from '../relayed-request.ts';
+import type { RelayWriter, ReplyContext } from '../writers.ts';
 import { writeStreamError } from './errors.ts';
 import type { Body } from './schema.ts';
 import {

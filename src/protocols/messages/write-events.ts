@@ -1,16 +1,14 @@
 // Writes canonical events as the Messages event stream: one open block at a time, rising indices.
 // Source: Messages API, "Streaming"; TypeScript SDK `lib/MessageStream.js`.
 
-import {
-  type BlockDeltaEvent,
-  type BlockOpening,
-  type CanonicalEvent,
-  type ChoiceEnd,
-  type FetchedPage,
-  type FinishEvent,
-  type GroundingEvent,
-  searchCount,
+import type {
+  BlockDeltaEvent,
+  BlockOpening,
+  CanonicalEvent,
+  ChoiceEnd,
+  FinishEvent,
 } from '../../canonical/event.ts';
+import { type FetchedPage, type GroundingEvent, searchCount } from '../../canonical/grounding.ts';
 import { PARAGRAPH } from '../../canonical/media.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { writeCarrier } from '../../canonical/signatures.ts';
@@ -25,7 +23,7 @@ import {
 import type { JsonValue } from '../../lib/json.ts';
 import { flattenString } from '../../lib/long-text.ts';
 import { EVENT_STREAM_TYPE, eventFrame, eventStart, FRAME_END } from '../../stream/sse.ts';
-import type { ReplyContext, StreamWriter } from '../protocol.ts';
+import type { ReplyContext, StreamWriter } from '../writers.ts';
 import { writeStreamError } from './errors.ts';
 
 type WholeOpening = Exclude<BlockOpening, { kind: 'text' | 'thinking' | 'tool-call' }>;

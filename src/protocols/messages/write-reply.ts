@@ -6,7 +6,7 @@ import { writeCarrier } from '../../canonical/signatures.ts';
 import { NO_USAGE } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
-import type { ReplyContext, StreamWriter } from '../protocol.ts';
+import type { ReplyContext, StreamWriter } from '../writers.ts';
 import { writeStreamError } from './errors.ts';
 import {
   CALLER,

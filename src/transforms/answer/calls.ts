@@ -3,7 +3,7 @@
 
 import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import type { CanonicalRequest, FunctionTool, Turn, TypedValues } from '../../canonical/request.ts';
+import type { CanonicalRequest, FunctionTool, Turn } from '../../canonical/request.ts';
 import { declaredArguments, mayComeBackChanged } from '../../canonical/signatures.ts';
 import {
   acceptedToolNames,
@@ -11,6 +11,7 @@ import {
   isCallable,
   type NameForm,
 } from '../../canonical/tool-names.ts';
+import type { TypedValues } from '../../canonical/typed-values.ts';
 import { isJsonObject, type JsonObject, tryParse } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { objectOf } from '../../lib/read-values.ts';

@@ -7,7 +7,7 @@ import { createReceipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import { TranslatedText, translateReply } from '../../dispatch/lanes.ts';
 import { StreamObserver, TokenEstimator } from '../../dispatch/stream-observer.ts';
-import type { StreamWriter } from '../../protocols/protocol.ts';
+import type { StreamWriter } from '../../protocols/writers.ts';
 import { SignatureCache } from '../../signatures/cache.ts';
 import { HeldMemory } from '../../stream/held-memory.ts';
 import { createAnswerRules } from './index.ts';

@@ -7,13 +7,9 @@ import type {
   FinishReason,
 } from '../../canonical/event.ts';
 import { type Receipt, receiptInClientNames } from '../../canonical/receipt.ts';
-import {
-  type CanonicalRequest,
-  NOTHING_TYPED,
-  type Tool,
-  type TypedValues,
-} from '../../canonical/request.ts';
+import type { CanonicalRequest, Tool } from '../../canonical/request.ts';
 import { isCallable } from '../../canonical/tool-names.ts';
+import { NOTHING_TYPED, type TypedValues } from '../../canonical/typed-values.ts';
 import { told } from '../../lib/localized-message.ts';
 import { TextLimit, type TextLimitOptions } from '../limit-text.ts';
 import { enforcedStops, StopCutter } from '../stop-sequences.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { GroundingEvent } from '../../canonical/event.ts';
+import type { GroundingEvent } from '../../canonical/grounding.ts';
 import type { Tool } from '../../canonical/request.ts';
 import { createSourceFilter } from './sources.ts';
 

@@ -1,6 +1,7 @@
 // Leaves out of an answer's citations what is not of the domains the client listed for its search.
 
-import type { BlockOpening, CanonicalEvent, GroundingEvent } from '../../canonical/event.ts';
+import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
+import type { GroundingEvent } from '../../canonical/grounding.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Tool } from '../../canonical/request.ts';
 import { told } from '../../lib/localized-message.ts';

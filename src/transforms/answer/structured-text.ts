@@ -1,7 +1,8 @@
 // Rules for the text of a whole answer: the code fence comes off what was asked to be JSON, and values get the types
 // that their schema has, where the upstream could only write texts.
 
-import type { CanonicalEvent, GroundingEvent } from '../../canonical/event.ts';
+import type { CanonicalEvent } from '../../canonical/event.ts';
+import type { GroundingEvent } from '../../canonical/grounding.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { OutputFormat } from '../../canonical/request.ts';
 import { isJsonObject, tryParse } from '../../lib/json.ts';

@@ -2,16 +2,18 @@
 // begin and end.
 
 import type { GatewayError } from '../../canonical/error.ts';
+import type {
+  BlockOpening,
+  CanonicalEvent,
+  ChoiceEnd,
+  FinishReason,
+} from '../../canonical/event.ts';
 import {
-  type BlockOpening,
-  type CanonicalEvent,
-  type ChoiceEnd,
   type Citation,
-  type FinishReason,
   type GroundingSource,
   MAX_CITED_LENGTH,
-  type TokenLogprob,
-} from '../../canonical/event.ts';
+} from '../../canonical/grounding.ts';
+import type { TokenLogprob } from '../../canonical/logprobs.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { linkAddress } from '../../canonical/text-forms.ts';
 import { readTokenCount, type Usage } from '../../canonical/usage.ts';

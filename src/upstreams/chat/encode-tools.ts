@@ -8,9 +8,9 @@ import type {
   FunctionTool,
   Tool,
   ToolChoice,
-  TypedValues,
 } from '../../canonical/request.ts';
 import { isCallable } from '../../canonical/tool-names.ts';
+import type { TypedValues } from '../../canonical/typed-values.ts';
 import { definedFields, isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';

@@ -1,12 +1,12 @@
 // Writes a canonical request as a chat completion request; what the upstream takes differently is fitted behind it.
 
+import type { ReasoningAmount } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { unreadableAddress } from '../../canonical/media.ts';
 import type {
   CanonicalRequest,
   MediaPart,
   Part,
-  ReasoningAmount,
   TextPart,
   ThinkingPart,
   ToolCallPart,

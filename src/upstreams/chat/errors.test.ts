@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UpstreamFailureKind } from '../../canonical/error.ts';
+import type { UpstreamFailureKind } from '../../canonical/failure.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { classifyErrorFrame, classifyFailure } from './errors.ts';
 

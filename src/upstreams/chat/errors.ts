@@ -1,7 +1,9 @@
 // What a refusal of this wire means: one failure kind for the retry table, one error for the client;
 // and which fields it refuses, of which a request may do without.
 
-import type { GatewayError, QuotaLesson, UpstreamFailureKind } from '../../canonical/error.ts';
+import type { GatewayError } from '../../canonical/error.ts';
+import type { UpstreamFailureKind } from '../../canonical/failure.ts';
+import type { QuotaLesson, RateLimit } from '../../canonical/quota.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -41,7 +43,6 @@ import {
   UNIT_MS,
 } from '../refusals.ts';
 import type { FieldRules } from '../refused-fields.ts';
-import type { RateLimit } from '../upstream.ts';
 import { effortsAmong, nearestWord, whyNearest } from './reasoning.ts';
 
 /** The error a non-2xx answer amounts to; `failure` is always set. Never throws. */

@@ -1,7 +1,8 @@
 // Fits a chat completion request to one upstream and model: other names, fewer fields, each loss noted. Of both lanes.
 
 import { createHash } from 'node:crypto';
-import type { OutputFormat, ReasoningAmount } from '../../canonical/request.ts';
+import type { ReasoningAmount } from '../../canonical/effort.ts';
+import type { OutputFormat } from '../../canonical/request.ts';
 import { formatInWords } from '../../canonical/text-forms.ts';
 import { createIds } from '../../canonical/tool-names.ts';
 import { mapItems } from '../../lib/collections.ts';

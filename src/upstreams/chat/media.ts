@@ -4,16 +4,11 @@
 import { createHash } from 'node:crypto';
 import { type GatewayError, invalidRequest } from '../../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent, DrawnAs, Heard } from '../../canonical/event.ts';
+import type { ImageOptions } from '../../canonical/image-options.ts';
 import { formBetween, SAME_FORM, type Sides, sidesOf } from '../../canonical/image-options.ts';
 import { sniffMediaType } from '../../canonical/media.ts';
 import { memberPath, type Receipt } from '../../canonical/receipt.ts';
-import type {
-  CanonicalRequest,
-  ImageOptions,
-  MediaPart,
-  Part,
-  Turn,
-} from '../../canonical/request.ts';
+import type { CanonicalRequest, MediaPart, Part, Turn } from '../../canonical/request.ts';
 import { mendText } from '../../canonical/text-forms.ts';
 import { readTokenCount, type Usage } from '../../canonical/usage.ts';
 import { tidyBase64 } from '../../lib/base64.ts';

@@ -1,9 +1,9 @@
 // What one model of this wire can do: the upstream's list, the profile, and the generation its id names.
 
-import type { ModelCapabilities } from '../../canonical/model.ts';
+import type { ModelCapabilities, UpstreamModel } from '../../canonical/model.ts';
 import { MODALITIES, type Modality } from '../../canonical/request.ts';
 import { createWildcard, foldCase } from '../../lib/names.ts';
-import type { EncodeTarget, UpstreamModel } from '../upstream.ts';
+import type { EncodeTarget } from '../upstream.ts';
 import type { ChatProfile, ChatQuirks, EffortWord, MediaModel } from './profiles.ts';
 
 /** A generation of models that reason. */

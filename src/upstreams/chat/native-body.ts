@@ -1,10 +1,10 @@
 // The relay lane towards this wire: the client's own body, with what this upstream needs different.
 
 import { isDeepStrictEqual } from 'node:util';
+import type { ReasoningAmount } from '../../canonical/effort.ts';
 import { applyThinkingMode } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import type { ReasoningAmount } from '../../canonical/request.ts';
 import { readCarrier } from '../../canonical/signatures.ts';
 import { acceptedNames } from '../../canonical/tool-names.ts';
 import { mapItems, unlessSame } from '../../lib/collections.ts';

@@ -1,7 +1,8 @@
 // How one upstream of the Chat Completions wire is reached, what it does differently, and which of its models have an
 // endpoint of their own: data, never a name.
 
-import type { Effort, ImageDetail } from '../../canonical/request.ts';
+import type { Effort } from '../../canonical/effort.ts';
+import type { ImageDetail } from '../../canonical/image-options.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { createWildcard, foldCase, type Wildcard } from '../../lib/names.ts';
 import { remember } from '../../lib/once.ts';

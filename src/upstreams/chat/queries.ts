@@ -1,7 +1,7 @@
 // Builds the HTTP requests of this wire, and asks for what is no answer of a model: the model list, vectors.
 
 import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/embedding.ts';
-import type { ModelTask } from '../../canonical/model.ts';
+import type { ModelTask, UpstreamModel } from '../../canonical/model.ts';
 import { MODALITIES, type Modality } from '../../canonical/request.ts';
 import { isDenseBase64 } from '../../lib/base64.ts';
 import { type JsonObject, readNumber } from '../../lib/json.ts';
@@ -9,7 +9,7 @@ import { told } from '../../lib/localized-message.ts';
 import { flagOf, itemsOf, limitOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { isMissingCall, pathFault } from '../errors.ts';
 import type { ClientRequest, UpstreamClient } from '../transport/client.ts';
-import type { AccountAccess, UpstreamCall, UpstreamEmbedCall, UpstreamModel } from '../upstream.ts';
+import type { AccountAccess, UpstreamCall, UpstreamEmbedCall } from '../upstream.ts';
 import { postOf } from '../wire-parts.ts';
 import type { ChatProfile } from './profiles.ts';
 

@@ -1,5 +1,6 @@
 // Thoughts on this wire: three fields for them in an answer, one in which they go back, and how much is to be thought.
 
+import type { ReasoningAmount } from '../../canonical/effort.ts';
 import {
   ADAPTIVE_TOKENS,
   amountOfBudget,
@@ -9,12 +10,7 @@ import {
   effortOfTokens,
   LEVEL_KEYS,
 } from '../../canonical/effort.ts';
-import type {
-  ReasoningAmount,
-  ServerToolHistory,
-  Signature,
-  ThinkingPart,
-} from '../../canonical/request.ts';
+import type { ServerToolHistory, Signature, ThinkingPart } from '../../canonical/request.ts';
 import {
   isJsonObject,
   type JsonObject,

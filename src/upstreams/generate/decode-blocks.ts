@@ -1,6 +1,7 @@
 // Decides where the blocks of one choice begin and end, and which signature each of them gets.
 
-import type { BlockOpening, CanonicalEvent, FetchedPage } from '../../canonical/event.ts';
+import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
+import type { FetchedPage } from '../../canonical/grounding.ts';
 import type { Signature, ToolCallPart } from '../../canonical/request.ts';
 import { linkAddress } from '../../canonical/text-forms.ts';
 import { isJsonObject, type JsonObject, type JsonValue, sizeOf, tryParse } from '../../lib/json.ts';

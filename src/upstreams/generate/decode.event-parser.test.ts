@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
-import { findTextPart } from './decode.ts';
+import { findTextPart } from './plain-text.ts';
 
 /** The text of an event as the public API spells it; the defaults are what most events of a stream share. */
 function spell(text: string, given: { counts?: string; front?: string; link?: string } = {}) {

@@ -5,7 +5,8 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { FrameReader } from '../../stream/sse.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import { blocksOf, decode, frame, reply, stop } from './decode.test-support.ts';
-import { findTextPart, GenerateDecoder } from './decode.ts';
+import { GenerateDecoder } from './decode.ts';
+import { findTextPart } from './plain-text.ts';
 
 test('whatever a frame holds, the decoder answers with a legal sequence', () => {
   const json = fc

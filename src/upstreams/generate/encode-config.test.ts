@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Effort, ReasoningAmount } from '../../canonical/request.ts';
+import type { Effort, ReasoningAmount } from '../../canonical/effort.ts';
 import { encode } from './encode.ts';
 import { limitOutput } from './encode-config.ts';
 import { requestOf, sandbox, targetOf } from './requests.test-support.ts';

@@ -1,21 +1,18 @@
 // Writes the generation configuration: limits, sampling, output format, thinking, images.
 
-import { EFFORT_TOKENS, tokensOfAmount } from '../../canonical/effort.ts';
-import { invalidRequest } from '../../canonical/error.ts';
-import { formBetween, SAME_FORM, sidesOf } from '../../canonical/image-options.ts';
-import { unreadableAddress } from '../../canonical/media.ts';
 import type {
-  ModelCapabilities,
-  ThinkingCapability,
-  ThinkingLevel,
-} from '../../canonical/model.ts';
-import type {
-  CanonicalRequest,
-  ImageOptions,
-  MediaPart,
   Reasoning,
   ReasoningAmount,
-} from '../../canonical/request.ts';
+  ThinkingCapability,
+  ThinkingLevel,
+} from '../../canonical/effort.ts';
+import { EFFORT_TOKENS, tokensOfAmount } from '../../canonical/effort.ts';
+import { invalidRequest } from '../../canonical/error.ts';
+import type { ImageOptions } from '../../canonical/image-options.ts';
+import { formBetween, SAME_FORM, sidesOf } from '../../canonical/image-options.ts';
+import { unreadableAddress } from '../../canonical/media.ts';
+import type { ModelCapabilities } from '../../canonical/model.ts';
+import type { CanonicalRequest, MediaPart } from '../../canonical/request.ts';
 import {
   definedFields,
   isJsonObject,

@@ -2,15 +2,9 @@
 
 import { invalidRequest } from '../../canonical/error.ts';
 import { NotedMemo } from '../../canonical/receipt.ts';
-import {
-  type FreeformTool,
-  type FunctionTool,
-  NOTHING_TYPED,
-  type Tool,
-  type ToolChoice,
-  type TypedValues,
-} from '../../canonical/request.ts';
+import type { FreeformTool, FunctionTool, Tool, ToolChoice } from '../../canonical/request.ts';
 import { isCallable } from '../../canonical/tool-names.ts';
+import { NOTHING_TYPED, type TypedValues } from '../../canonical/typed-values.ts';
 import { isJsonObject, type JsonObject, writtenValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { objectsOf } from '../../lib/read-values.ts';

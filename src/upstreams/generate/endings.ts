@@ -1,7 +1,8 @@
 // Reads what is told of a choice beside its parts: why it ended, well or as a fault, its log-probabilities, the counts
 // of tokens; and which frame is the last.
 
-import type { FinishReason, Logprobs, RatedToken, TokenLogprob } from '../../canonical/event.ts';
+import type { FinishReason } from '../../canonical/event.ts';
+import type { Logprobs, RatedToken, TokenLogprob } from '../../canonical/logprobs.ts';
 import { NO_USAGE, readTokenCount, type Usage } from '../../canonical/usage.ts';
 import {
   isJsonObject,

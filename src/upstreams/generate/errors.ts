@@ -1,6 +1,8 @@
 // Decides what a refusal of the upstream means: one failure kind for the retry table, one error for the client.
 
-import type { GatewayError, QuotaLesson, UpstreamFailureKind } from '../../canonical/error.ts';
+import type { GatewayError } from '../../canonical/error.ts';
+import type { UpstreamFailureKind } from '../../canonical/failure.ts';
+import type { QuotaLesson } from '../../canonical/quota.ts';
 import {
   isJsonObject,
   type JsonObject,

@@ -1,12 +1,12 @@
 // Reads grounding metadata: searches, sources, and citations placed in the choice's whole text.
 
+import type { CanonicalEvent } from '../../canonical/event.ts';
 import {
-  type CanonicalEvent,
   type FetchedPage,
   type GroundingEvent,
   type GroundingSource,
   MAX_EARLY_SEARCHES,
-} from '../../canonical/event.ts';
+} from '../../canonical/grounding.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -292,4 +292,12 @@ function utf8Length(point: number): number {
   if (point < 0x80) return 1;
   if (point < 0x800) return 2;
   return point < 0x10000 ? 3 : 4;
+}
+
+/** Every tool but functions and code brings sources. */
+export function findsSources(tool: JsonValue): boolean {
+  return (
+    isJsonObject(tool) &&
+    Object.keys(tool).some((key) => key !== 'functionDeclarations' && key !== 'codeExecution')
+  );
 }

@@ -4,7 +4,7 @@ import { GENERATE_WIRE } from '../../wire/generate.ts';
 import type { WireRules } from '../transport/client.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import { createWireParts, type OwnedUpstream, type WireOptions } from '../wire-parts.ts';
-import { findTextPart, GenerateDecoder } from './decode.ts';
+import { GenerateDecoder } from './decode.ts';
 import { encode } from './encode.ts';
 import { limitOutput, outputLimit } from './encode-config.ts';
 import { typedValues } from './encode-tools.ts';
@@ -12,6 +12,7 @@ import { endingOf } from './endings.ts';
 import { classifyErrorFrame, classifyFailure } from './errors.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
+import { findTextPart } from './plain-text.ts';
 import type { GenerateProfile } from './profiles.ts';
 import {
   createQuotaReader,

@@ -1,9 +1,9 @@
 // What one model of one upstream can do: built-in model data, the upstream's own list, the profile.
 
-import type { ModelCapabilities, ThinkingLevel } from '../../canonical/model.ts';
+import type { ThinkingLevel } from '../../canonical/effort.ts';
+import type { ModelCapabilities, UpstreamModel } from '../../canonical/model.ts';
 import { remember } from '../../lib/once.ts';
 import { neutralModelName } from '../../wire/vocabulary.ts';
-import type { UpstreamModel } from '../upstream.ts';
 import { MAX_NAMES } from '../wire-parts.ts';
 import type { GenerateProfile } from './profiles.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { recallOf } from '../../../test/support/signature-recall.ts';
-import type { ImageOptions } from '../../canonical/request.ts';
+import type { ImageOptions } from '../../canonical/image-options.ts';
 import { type JsonObject, parseJson } from '../../lib/json.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { capabilitiesOf } from './models.ts';

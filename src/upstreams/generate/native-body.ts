@@ -1,5 +1,6 @@
 // Edits a native body for one upstream model: only what that model needs different is touched.
 
+import type { ReasoningAmount } from '../../canonical/effort.ts';
 import { amountOfBudget, amountOfWord, applyThinkingMode } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import {
@@ -15,7 +16,6 @@ import type {
   FunctionTool,
   OutputFormat,
   Part,
-  ReasoningAmount,
   ToolCallPart,
   ToolResultPart,
   Turn,

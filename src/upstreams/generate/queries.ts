@@ -2,7 +2,8 @@
 
 import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/embedding.ts';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
-import type { ModelTask } from '../../canonical/model.ts';
+import type { ModelTask, UpstreamModel } from '../../canonical/model.ts';
+import type { UpstreamQuota } from '../../canonical/quota.ts';
 import { readTokenCount } from '../../canonical/usage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { definedFields, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
@@ -18,14 +19,7 @@ import {
 } from '../../lib/read-values.ts';
 import { isMissingCall, isMissingList, pathFault } from '../errors.ts';
 import type { UpstreamClient } from '../transport/client.ts';
-import type {
-  AccountAccess,
-  TokenCount,
-  UpstreamCall,
-  UpstreamEmbedCall,
-  UpstreamModel,
-  UpstreamQuota,
-} from '../upstream.ts';
+import type { AccountAccess, TokenCount, UpstreamCall, UpstreamEmbedCall } from '../upstream.ts';
 import { traitsOf } from './models.ts';
 import type { EmbedFormName, GenerateProfile, ModelMethod } from './profiles.ts';
 import { modelRequest, requestOf } from './requests.ts';

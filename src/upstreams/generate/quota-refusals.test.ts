@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UpstreamFailure } from '../../canonical/error.ts';
+import type { UpstreamFailure } from '../../canonical/failure.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { classifyFailure } from './errors.ts';
 

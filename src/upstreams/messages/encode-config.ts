@@ -1,15 +1,10 @@
 // Writes limits, sampling, thinking and the form of the answer.
 
+import type { Effort, Reasoning, ReasoningAmount } from '../../canonical/effort.ts';
 import { EFFORT_TOKENS, EFFORTS, effortOfTokens, tokensOfAmount } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import type {
-  CanonicalRequest,
-  Effort,
-  OutputFormat,
-  Reasoning,
-  ReasoningAmount,
-} from '../../canonical/request.ts';
+import type { CanonicalRequest, OutputFormat } from '../../canonical/request.ts';
 import { formatInWords } from '../../canonical/text-forms.ts';
 import {
   definedFields,

@@ -2,15 +2,14 @@
 
 import { createHash } from 'node:crypto';
 import { NotedMemo, type Receipt } from '../../canonical/receipt.ts';
-import {
-  type CanonicalRequest,
-  type FreeformTool,
-  type FunctionTool,
-  NOTHING_TYPED,
-  type Tool,
-  type TypedValues,
+import type {
+  CanonicalRequest,
+  FreeformTool,
+  FunctionTool,
+  Tool,
 } from '../../canonical/request.ts';
 import { type CallableTool, createIds, isCallable } from '../../canonical/tool-names.ts';
+import { NOTHING_TYPED, type TypedValues } from '../../canonical/typed-values.ts';
 import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { objectOf, objectsOf, textOf } from '../../lib/read-values.ts';

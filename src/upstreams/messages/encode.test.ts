@@ -1,13 +1,9 @@
 import { expect, test } from 'vitest';
 import { assistant, requestOf, user } from '../../../test/support/canonical.ts';
 import { thought } from '../../../test/support/messages-upstream.ts';
+import type { ReasoningAmount } from '../../canonical/effort.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
-import type {
-  CanonicalRequest,
-  MediaPart,
-  Part,
-  ReasoningAmount,
-} from '../../canonical/request.ts';
+import type { CanonicalRequest, MediaPart, Part } from '../../canonical/request.ts';
 import { objectsOf } from '../../lib/read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { encode } from './encode.ts';

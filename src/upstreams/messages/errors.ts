@@ -1,13 +1,9 @@
 // Decides what a refusal of a Messages upstream means: one failure kind for the retry table, one error for the client;
 // which fields it refuses, of which a request may do without, and the rate limits in its headers.
 
-import {
-  changed,
-  type GatewayError,
-  type GatewayErrorOptions,
-  type QuotaLesson,
-  type UpstreamFailureKind,
-} from '../../canonical/error.ts';
+import { changed, type GatewayError, type GatewayErrorOptions } from '../../canonical/error.ts';
+import type { UpstreamFailureKind } from '../../canonical/failure.ts';
+import type { QuotaLesson, RateLimit } from '../../canonical/quota.ts';
 import { type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { countOf, type Headers, headerOf, objectOf, textOf } from '../../lib/read-values.ts';
@@ -34,7 +30,6 @@ import {
   readTimestamp,
 } from '../refusals.ts';
 import type { Conflict, FieldRules } from '../refused-fields.ts';
-import type { RateLimit } from '../upstream.ts';
 import {
   FORCED_CALL,
   MISSES_THOUGHTS,

@@ -1,9 +1,8 @@
 // What one model of a Messages upstream can do: by its line and version, the upstream's own list, the profile.
 
-import type { ModelCapabilities, ThinkingCapability } from '../../canonical/model.ts';
-import type { Effort } from '../../canonical/request.ts';
+import type { Effort, ThinkingCapability } from '../../canonical/effort.ts';
+import type { ModelCapabilities, UpstreamModel } from '../../canonical/model.ts';
 import { remember } from '../../lib/once.ts';
-import type { UpstreamModel } from '../upstream.ts';
 import { MAX_NAMES } from '../wire-parts.ts';
 import type { MessagesProfile } from './profiles.ts';
 

@@ -1,8 +1,8 @@
 // Edits a native body for one upstream model: only what that model, or this upstream, needs different is touched.
 
+import type { Effort, ReasoningAmount } from '../../canonical/effort.ts';
 import { amountOfWord, applyThinkingMode, tokensOfAmount } from '../../canonical/effort.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import type { Effort, ReasoningAmount } from '../../canonical/request.ts';
 import {
   type PlacedSignature,
   readCarrier,

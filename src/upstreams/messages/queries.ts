@@ -1,5 +1,6 @@
 // Asks a Messages upstream what is no answer of a model: token counts and the model list.
 
+import type { UpstreamModel } from '../../canonical/model.ts';
 import type { Modality } from '../../canonical/request.ts';
 import { readTokenCount } from '../../canonical/usage.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -9,7 +10,7 @@ import { flagOf, limitOf, objectOf, objectsOf, textOf } from '../../lib/read-val
 import { isMissingCall, isMissingList, pathFault } from '../errors.ts';
 import { ModelMemory } from '../refusals.ts';
 import type { UpstreamClient } from '../transport/client.ts';
-import type { AccountAccess, TokenCount, UpstreamCall, UpstreamModel } from '../upstream.ts';
+import type { AccountAccess, TokenCount, UpstreamCall } from '../upstream.ts';
 import type { MessagesProfile } from './profiles.ts';
 import { getRequest, postRequest } from './requests.ts';
 

@@ -1,15 +1,15 @@
 // The tools that the real service runs: what they did, as canonical blocks and as one grounding of the answer, and going on
 // with turns that it paused among them, which clients of other protocols cannot.
 
+import type { BlockOpening } from '../../canonical/event.ts';
 import {
-  type BlockOpening,
   type Citation,
   type FetchedPage,
   type GroundingEvent,
   type GroundingSource,
   MAX_CITED_LENGTH,
   MAX_EARLY_SEARCHES,
-} from '../../canonical/event.ts';
+} from '../../canonical/grounding.ts';
 import { type JsonObject, type JsonValue, parseObject } from '../../lib/json.ts';
 import { KeptText } from '../../lib/long-text.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';

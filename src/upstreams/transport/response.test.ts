@@ -3,9 +3,9 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import type { GatewayError } from '../../canonical/error.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerRoom } from '../../stream/held-memory.ts';
-import { findTextPart } from '../generate/decode.ts';
 import { endingOf as lastOf } from '../generate/endings.ts';
 import { classifyFailure } from '../generate/errors.ts';
+import { findTextPart } from '../generate/plain-text.ts';
 import { RepeatedTexts } from './repeated-texts.ts';
 import { AnswerStream } from './response.ts';
 

@@ -1,6 +1,7 @@
 // One exchange with the upstream: response bytes in, batches of frames out, at the reader's own pace.
 
 import type { Dispatcher } from 'undici';
+import type { RateLimit } from '../../canonical/quota.ts';
 import { addSummary, RECEIPT_HEADER, type Receipt } from '../../canonical/receipt.ts';
 import { type Clock, SilenceTimer } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -11,7 +12,7 @@ import { AsyncBatchQueue, type Ending } from '../../stream/queue.ts';
 import { turn } from '../../stream/scheduler.ts';
 import { type EventMemory, type Frame, FrameError, FrameReader } from '../../stream/sse.ts';
 import { pathFault, type UpstreamRefusal } from '../errors.ts';
-import type { RateLimit, UpstreamCall, UpstreamStream } from '../upstream.ts';
+import type { UpstreamCall, UpstreamStream } from '../upstream.ts';
 import { type ProxyInUse, readNetworkError, timeoutFault } from './connections.ts';
 
 /** Of a request what its answer depends on. */

@@ -9,7 +9,8 @@ import { fold } from '../../../src/canonical/fold.ts';
 import { createReceipt } from '../../../src/canonical/receipt.ts';
 import { translateRequest } from '../../../src/dispatch/translate.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
-import type { GenerateCall, ReplyContext } from '../../../src/protocols/protocol.ts';
+import type { GenerateCall } from '../../../src/protocols/protocol.ts';
+import type { ReplyContext } from '../../../src/protocols/writers.ts';
 import { FrameReader } from '../../../src/stream/sse.ts';
 import { createChatUpstream } from '../../../src/upstreams/chat/index.ts';
 import {

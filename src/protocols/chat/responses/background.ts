@@ -3,7 +3,8 @@
 import type { GatewayError } from '../../../canonical/error.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { eventFrame } from '../../../stream/sse.ts';
-import type { BackgroundCall, ReplyContext, StreamWriter } from '../../protocol.ts';
+import type { BackgroundCall } from '../../protocol.ts';
+import type { ReplyContext, StreamWriter } from '../../writers.ts';
 import { STREAM } from '../answer-parts.ts';
 import { writeErrorBody } from '../errors.ts';
 import { type Ending, Frames, failureOf, responseObject } from './response-object.ts';

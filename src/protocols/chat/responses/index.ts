@@ -10,10 +10,10 @@ import type {
   EarlierItems,
   ErrorReply,
   GenerateCall,
-  ReplyContext,
   RouteInput,
   WebSocketRoute,
 } from '../../protocol.ts';
+import type { ReplyContext } from '../../writers.ts';
 import { readBodySession } from '../read-request.ts';
 import { check } from '../schema.ts';
 import { BackgroundAnswer, QUEUED_EVENTS } from './background.ts';

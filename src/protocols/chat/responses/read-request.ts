@@ -1,8 +1,9 @@
 // Reads one Responses request: the whole field list, strictly, into the canonical request.
 
+import type { Reasoning } from '../../../canonical/effort.ts';
 import { readImageDetails, readImageOptions } from '../../../canonical/image-options.ts';
 import type { Receipt } from '../../../canonical/receipt.ts';
-import type { CanonicalRequest, OutputFormat, Reasoning } from '../../../canonical/request.ts';
+import type { CanonicalRequest, OutputFormat } from '../../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../../lib/json.ts';
 import { told } from '../../../lib/localized-message.ts';
 import { numberIn, objectOf, STRING } from '../../body-schema.ts';

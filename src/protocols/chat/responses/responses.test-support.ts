@@ -5,7 +5,8 @@ import type { CanonicalEvent } from '../../../canonical/event.ts';
 import { createReceipt, type ReceiptEntry } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest } from '../../../canonical/request.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../../lib/json.ts';
-import type { EarlierItems, ReplyContext } from '../../protocol.ts';
+import type { EarlierItems } from '../../protocol.ts';
+import type { ReplyContext } from '../../writers.ts';
 import { type ResponseSettings, readResponsesRequest } from './read-request.ts';
 
 import { ResponsesWriter } from './write-events.ts';

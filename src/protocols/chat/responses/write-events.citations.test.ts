@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import type { CanonicalEvent, GroundingEvent } from '../../../canonical/event.ts';
+import type { CanonicalEvent } from '../../../canonical/event.ts';
+import type { GroundingEvent } from '../../../canonical/grounding.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { objectOf } from '../../../lib/read-values.ts';
-import type { ReplyContext } from '../../protocol.ts';
+import type { ReplyContext } from '../../writers.ts';
 import { createContext, framesOf, read } from './responses.test-support.ts';
 import { ResponsesWriter } from './write-events.ts';
 

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { checkStreamText } from '../../../../test/support/stream-grammar/check-stream-text.ts';
 import { GatewayError } from '../../../canonical/error.ts';
 import type { CanonicalEvent } from '../../../canonical/event.ts';
-import { fold, unfold } from '../../../canonical/fold.ts';
+import { fold } from '../../../canonical/fold.ts';
+import { unfold } from '../../../canonical/unfold.ts';
 
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts';
 import { type Block, eventsOf } from '../answers.test-support.ts';

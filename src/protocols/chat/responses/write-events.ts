@@ -7,18 +7,18 @@ import {
   type BlockOpening,
   type CanonicalEvent,
   type ChoiceEnd,
-  type GroundingEvent,
   readCallInput,
-  searchCount,
 } from '../../../canonical/event.ts';
-import { type Reply, unfold } from '../../../canonical/fold.ts';
+import type { Reply } from '../../../canonical/fold.ts';
+import { type GroundingEvent, searchCount } from '../../../canonical/grounding.ts';
 import type { Signature } from '../../../canonical/request.ts';
 import { writeCarrier } from '../../../canonical/signatures.ts';
 import { blockMessage } from '../../../canonical/text-forms.ts';
+import { unfold } from '../../../canonical/unfold.ts';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.ts';
 import { type JsonObject, sizeOf } from '../../../lib/json.ts';
 import { KeptText } from '../../../lib/long-text.ts';
-import type { ReplyContext, StreamWriter } from '../../protocol.ts';
+import type { ReplyContext, StreamWriter } from '../../writers.ts';
 import {
   ContentText,
   type ShownBlock,
