@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import type { Role } from '../../src/access/people.ts';
 import { createFakeAccounts } from './fake-accounts.ts';
 import { createConfigRoutes, createSignInRoutes } from './fake-config.ts';
@@ -129,9 +130,7 @@ async function answerApi(
   response: ServerResponse,
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://fixture');
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  const text = Buffer.concat(chunks).toString();
+  const text = await readText(request);
   let answer: FakeAnswer = refuse(404, `The fixtures have no ${request.method} ${url.pathname}.`);
   for (const route of routes) {
     const parameter = route.method === request.method ? match(route.path, url.pathname) : undefined;

@@ -1,9 +1,9 @@
 // Alerts over the whole gateway: a webhook of the settings, a test, what is told when no account is left, and its log.
 
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
+import { serveOnLoopback } from '../support/loopback.ts';
 
 let app: TestApp | undefined;
 const closing: (() => Promise<unknown>)[] = [];
@@ -24,10 +24,9 @@ async function startWebhook() {
       response.end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => new Promise((resolve) => server.close(resolve)));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/canary-token`, bodies };
+  const { url, close } = await serveOnLoopback(server);
+  closing.push(close);
+  return { url: `${url}/canary-token`, bodies };
 }
 
 async function api(method: string, path: string, body?: object) {

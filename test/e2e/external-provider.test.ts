@@ -1,12 +1,12 @@
 // The external provider of `proxy.extprov`: which Messages requests it serves, as which model, with which headers.
 
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
 import { createDefaultAccounts, createSandbox } from '@isthmus/sandbox';
 import { afterEach, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { serveOnLoopback } from '../support/loopback.ts';
 import { createMiddayClock } from '../support/midday-clock.ts';
 import { createPassingClock, until } from '../support/passing-clock.ts';
 import { startPoolApp } from '../support/pool-app.ts';
@@ -34,9 +34,7 @@ async function startProvider() {
     models?: readonly string[];
   } = { status: 200, headers: {} };
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString();
+    const text = await readText(request);
     const parsed = text === '' ? {} : parseJson(text);
     const body = isJsonObject(parsed) ? parsed : {};
     const path = request.url ?? '';
@@ -53,14 +51,9 @@ async function startProvider() {
     response.writeHead(say.status, { 'content-type': 'application/json', ...say.headers });
     response.end(JSON.stringify(say.status === 200 ? answer : error));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closers.push(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, seen, say };
+  const { url, close } = await serveOnLoopback(server);
+  closers.push(close);
+  return { url, seen, say };
 }
 
 function answerTo(

@@ -4,11 +4,11 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterEach, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { KEY, STRICT, startApp, type TestApp } from '../support/app.ts';
+import { sendJson } from '../support/loopback.ts';
 import {
   beginEvents,
   type McpProvider,
   progressEvent,
-  sendJson,
   startMcpProvider,
 } from '../support/mcp-provider.ts';
 

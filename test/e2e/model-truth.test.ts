@@ -1,6 +1,7 @@
 // The model lists of a gateway over upstreams of other model lists, and where names go there.
 
 import { createServer } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts';
 import { listen } from '../support/listen.ts';
@@ -214,11 +215,10 @@ test('a name of a family goes to another family only where no account can serve 
   const asked: string[] = [];
   const serve = async (list: JsonObject, nameIn: (path: string, body: JsonObject) => unknown) => {
     const server = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk);
+      const text = await readText(request);
       response.setHeader('content-type', 'application/json');
       if (request.method === 'GET') return response.end(JSON.stringify(list));
-      asked.push(String(nameIn(request.url ?? '', JSON.parse(Buffer.concat(chunks).toString()))));
+      asked.push(String(nameIn(request.url ?? '', JSON.parse(text))));
       response.statusCode = 400;
       return response.end('{"error":{"type":"invalid_request_error","message":"Enough."}}');
     });
@@ -261,10 +261,9 @@ test.each(['openai-compatible', 'messages'])(
   async (profile) => {
     const asked: string[] = [];
     const server = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk);
+      const text = await readText(request);
       const isAsked = request.method === 'POST';
-      if (isAsked) asked.push(String(JSON.parse(Buffer.concat(chunks).toString()).model));
+      if (isAsked) asked.push(String(JSON.parse(text).model));
       response.writeHead(isAsked ? 400 : 404, { 'content-type': 'application/json' });
       response.end('{"error":{"type":"invalid_request_error","message":"Enough."}}');
     });

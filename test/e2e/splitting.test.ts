@@ -1,35 +1,34 @@
 // However the upstream's bytes are cut into pieces, the client gets the same stream.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, startGateway, type TestApp } from '../support/app.ts';
+import { serveOnLoopback } from '../support/loopback.ts';
 import { PROTOCOL_CALLS, send, withoutIds } from '../support/protocol-calls.ts';
 
 const QUESTION = 'Grüße, 世界 😀 \u2028 "quoted"';
 
 let whole: TestApp;
 let split: Omit<TestApp, 'sandbox'>;
-let splitter: Server;
+let splitter: Awaited<ReturnType<typeof serveOnLoopback>>;
 let pieceBytes = 1;
 
 beforeAll(async () => {
   whole = await startApp();
-  splitter = createServer((request, response) => void answerInPieces(request, response));
-  await new Promise<void>((resolve) => splitter.listen(0, '127.0.0.1', resolve));
-  const address = splitter.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
+  splitter = await serveOnLoopback(
+    createServer((request, response) => void answerInPieces(request, response)),
+  );
   split = await startGateway({
     environment: {
       UPSTREAM_PROFILE: 'sandbox',
-      UPSTREAM_BASE_URL: `http://127.0.0.1:${port}`,
+      UPSTREAM_BASE_URL: splitter.url,
       UPSTREAM_API_KEYS: 'any',
     },
   });
 });
 afterAll(async () => {
   await split.close();
-  splitter.closeAllConnections();
-  splitter.close();
+  await splitter.close();
   await whole.close();
 });
 

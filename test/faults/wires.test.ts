@@ -5,8 +5,9 @@ import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { IS_SLOW } from '../support/counts.ts';
+import { serveOnLoopback } from '../support/loopback.ts';
 import { whileTimePasses } from '../support/passing-clock.ts';
-import { type PoolApp, startPoolApp } from '../support/pool-app.ts';
+import { startPoolApp } from '../support/pool-app.ts';
 import { type Answer, PROTOCOL_CALLS, type ProtocolCall, send } from '../support/protocol-calls.ts';
 import { type WireFault, wireFaults } from './wires/wire-faults.ts';
 import { MODEL, WIRES, type Wire } from './wires/wires.ts';
@@ -86,10 +87,8 @@ async function startBench(wire: Wire): Promise<Bench> {
       response.setHeader('content-type', 'application/json').end(JSON.stringify(wire.whole));
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  const base_url = `http://127.0.0.1:${port}${wire.base}`;
+  const { url, close } = await serveOnLoopback(server);
+  const base_url = `${url}${wire.base}`;
   const gateway = await startPoolApp({
     file: { upstreams: { raw: { profile: wire.profile, base_url } } },
   });
@@ -105,7 +104,10 @@ async function startBench(wire: Wire): Promise<Bench> {
       return fault.close === 'open' ? whileTimePasses(gateway.clock, asked) : asked;
     },
     calls: () => called,
-    close: () => close(gateway, server),
+    async close() {
+      await gateway.close();
+      await close();
+    },
   };
 }
 
@@ -120,10 +122,4 @@ async function writeRaw(
     if (pieces.length > 1) await new Promise((done) => setImmediate(done));
   }
   if (closes === 'end') socket.end();
-}
-
-async function close(gateway: PoolApp, server: ReturnType<typeof createServer>): Promise<void> {
-  await gateway.close();
-  server.closeAllConnections();
-  server.close();
 }

@@ -1,6 +1,7 @@
 // Stands before a token endpoint: passes everything on and counts what comes.
 
 import { createServer } from 'node:http';
+import { serveOnLoopback } from '../support/loopback.ts';
 
 export interface ProviderFront {
   readonly url: string;
@@ -30,15 +31,10 @@ export async function startProviderFront(target: () => string): Promise<Provider
       response.end(await answer.text());
     })();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
+  const { url, close } = await serveOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/token`,
+    url: `${url}/token`,
     refreshes,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }

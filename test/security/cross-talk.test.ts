@@ -1,11 +1,12 @@
 // Many requests of several keys at once, each with a word of its own: nobody hears another's word.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom, type Random } from '../fuzz/random.ts';
 import { startGateway, type TestApp } from '../support/app.ts';
 import { countOf } from '../support/counts.ts';
+import { serveOnLoopback } from '../support/loopback.ts';
 import { PROTOCOL_CALLS } from '../support/protocol-calls.ts';
 import { inParallel } from './measure.ts';
 
@@ -20,19 +21,17 @@ const MODEL = 'gemini-3-flash';
 const asked = new Map<string, string>();
 /** Sessions of each key, in which nothing failed: `key session` → accounts. */
 const homes = new Map<string, Set<string>>();
-let upstream: Server;
+let upstream: Awaited<ReturnType<typeof serveOnLoopback>>;
 let app: Omit<TestApp, 'sandbox'>;
 const keys: string[] = [];
 
 beforeAll(async () => {
-  upstream = createServer((question, answer) => void play(question, answer));
-  await new Promise<void>((resolve) => void upstream.listen(0, '127.0.0.1', resolve));
-  const { port } = upstream.address() as AddressInfo;
+  upstream = await serveOnLoopback(createServer((question, answer) => void play(question, answer)));
   app = await startGateway({
     environment: {
       AUTH_MODE: 'strict',
       UPSTREAM_PROFILE: 'gemini-api',
-      UPSTREAM_BASE_URL: `http://127.0.0.1:${port}`,
+      UPSTREAM_BASE_URL: upstream.url,
       UPSTREAM_API_KEYS: ACCOUNTS.join(','),
     },
   });
@@ -43,15 +42,13 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await app.close();
-  await new Promise((resolve) => void upstream.close(resolve));
+  await upstream.close();
 });
 
 /** Says the word of the question, in pieces and late; fails now and then, where the word asks for it. */
 async function play(question: IncomingMessage, answer: ServerResponse): Promise<void> {
   if (question.method === 'GET') return send(answer, 200, MODELS);
-  const chunks: Buffer[] = [];
-  for await (const chunk of question) chunks.push(chunk);
-  const word = WORD.exec(Buffer.concat(chunks).toString())?.[0] ?? 'no word at all';
+  const word = WORD.exec(await readText(question))?.[0] ?? 'no word at all';
   const account = String(question.headers['x-goog-api-key']);
   const isFirst = !asked.has(word);
   asked.set(word, account);

@@ -1,11 +1,11 @@
 // What of a client’s headers reaches a generate-content upstream: nothing. Each request brings another random set of them.
 
-import { createServer, type IncomingMessage, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom, type Random } from '../fuzz/random.ts';
 import { startGateway, type TestApp } from '../support/app.ts';
 import { countOf } from '../support/counts.ts';
+import { serveOnLoopback } from '../support/loopback.ts';
 import { PROTOCOL_CALLS } from '../support/protocol-calls.ts';
 import { inParallel } from './measure.ts';
 
@@ -46,12 +46,12 @@ interface Seen {
   readonly url: string;
 }
 
-let upstream: Server;
+let upstream: Awaited<ReturnType<typeof serveOnLoopback>>;
 let app: Omit<TestApp, 'sandbox'>;
 const seen: Seen[] = [];
 
 beforeAll(async () => {
-  upstream = createServer((asked, answer) => {
+  const server = createServer((asked, answer) => {
     const isModels = asked.method === 'GET';
     if (!isModels) seen.push({ headers: asked.rawHeaders, url: asked.url ?? '' });
     asked.resume();
@@ -60,20 +60,19 @@ beforeAll(async () => {
       answer.end(JSON.stringify(isModels ? MODELS : ANSWER));
     });
   });
-  await new Promise<void>((resolve) => void upstream.listen(0, '127.0.0.1', resolve));
-  const { port } = upstream.address() as AddressInfo;
+  upstream = await serveOnLoopback(server);
   app = await startGateway({
     environment: {
       API_KEY: KEY,
       UPSTREAM_PROFILE: 'gemini-api',
-      UPSTREAM_BASE_URL: `http://127.0.0.1:${port}`,
+      UPSTREAM_BASE_URL: upstream.url,
       UPSTREAM_API_KEYS: UPSTREAM_KEY,
     },
   });
 });
 afterAll(async () => {
   await app.close();
-  await new Promise((resolve) => void upstream.close(resolve));
+  await upstream.close();
 });
 
 const MODEL = 'gemini-3-flash';

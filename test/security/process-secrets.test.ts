@@ -3,11 +3,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
+import { serveOnLoopback } from '../support/loopback.ts';
 import { GATEWAY_MAIN } from '../support/run-program.ts';
 
 const SECRETS = {
@@ -79,16 +80,13 @@ function filesIn(folder: string): Readonly<Record<string, string>> {
 }
 
 /** Refuses everything, and repeats what it was told. */
-async function startParrot(): Promise<{ readonly server: Server; readonly url: string }> {
+async function startParrot() {
   const server = createServer(async (question, answer) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of question) chunks.push(chunk);
-    const message = `${Buffer.concat(chunks)} ${JSON.stringify(question.headers)}`;
+    const message = `${await readText(question)} ${JSON.stringify(question.headers)}`;
     answer.writeHead(question.method === 'GET' ? 404 : 400, { 'content-type': 'application/json' });
     answer.end(JSON.stringify({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }));
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return serveOnLoopback(server);
 }
 
 test('a program that is killed in the middle of everything leaves none in its files', async () => {
@@ -136,7 +134,7 @@ test('a program that is killed in the middle of everything leaves none in its fi
   expect(shown['/api/requests']).toContain('"upstreamModel":"[redacted]"');
   running.kill('SIGABRT');
   await running.ended;
-  await new Promise((resolve) => void parrot.server.close(resolve));
+  await parrot.close();
   expect(leaks({ ...shown, ...filesIn(folder), output: running.output() })).toEqual([]);
 });
 

@@ -7,7 +7,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { serveOnLoopback } from './loopback.ts';
 
 const MEGABYTE = 1_048_576;
 
@@ -34,15 +34,7 @@ export async function startPacedUpstream() {
       else response.setHeader('content-type', 'application/json').end(event(true));
     });
   });
-  server.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: (): void => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  return serveOnLoopback(server);
 }
 
 function event(isLast: boolean): string {

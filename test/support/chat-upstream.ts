@@ -1,7 +1,9 @@
 // An upstream of the Chat Completions wire on loopback, strict in what it takes, whose every answer a test decides.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/lib/json.ts';
+import { sendJson, serveOnLoopback } from './loopback.ts';
 
 interface ChatUpstreamCall {
   readonly path: string;
@@ -86,11 +88,9 @@ export async function startChatUpstream(
       return send(response, decide(body, asked), body);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
+  const { url, close } = await serveOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${port}/v1`,
+    url: `${url}/v1`,
     calls,
     faults,
     answer(next) {
@@ -99,11 +99,7 @@ export async function startChatUpstream(
       calls.length = 0;
       faults.length = 0;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }
 
@@ -209,16 +205,6 @@ function sendChunks(response: ServerResponse, chunks: readonly JsonObject[], end
   response.end(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('') + end);
 }
 
-function sendJson(
-  response: ServerResponse,
-  status: number,
-  body: JsonObject,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify(body));
-}
-
 /** As many vectors as inputs; the first number is the place. */
 function vectorsOf({ input, encoding_format: format }: JsonObject): JsonObject {
   const inputs = Array.isArray(input) ? input : [input ?? ''];
@@ -234,10 +220,4 @@ function vectorsOf({ input, encoding_format: format }: JsonObject): JsonObject {
     model: 'served-embedding',
     usage: { prompt_tokens: 3, total_tokens: 3 },
   };
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request.setEncoding('utf8')) text += chunk;
-  return text;
 }

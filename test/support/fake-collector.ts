@@ -1,7 +1,9 @@
 // An OpenTelemetry collector on loopback that keeps what it is sent over HTTP as JSON.
 
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { type JsonObject, parseJson } from '../../src/lib/json.ts';
+import { serveOnLoopback } from './loopback.ts';
 
 export interface FakeCollector {
   readonly url: string;
@@ -53,13 +55,11 @@ export async function startCollector(): Promise<FakeCollector> {
       response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
+  const { url, close } = await serveOnLoopback(server);
   const all = (...keys: readonly string[]): readonly JsonObject[] =>
     bodies.flatMap((body) => dig(parseJson(body), keys));
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url,
     text: () => bodies.join('\n'),
     headers,
     paths,
@@ -74,18 +74,8 @@ export async function startCollector(): Promise<FakeCollector> {
     answerWith(next) {
       status = next;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString();
 }
 
 /** The objects below these lists, one in the other. */

@@ -1,9 +1,9 @@
 // A provider with one MCP service, which a test can make fail, and the Messages protocol beside it.
 
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
+import { sendJson, serveOnLoopback } from './loopback.ts';
 
 interface SeenCall {
   readonly method: string;
@@ -23,9 +23,7 @@ export async function startMcpProvider() {
   const sessions = new Set<string>();
   const script: { fault: Fault } = { fault: () => false };
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString();
+    const text = await readText(request);
     const body = text === '' ? {} : parseJson(text);
     const { method = '', url: path = '', headers } = request;
     const call = { method, path, headers, body: isJsonObject(body) ? body : {} };
@@ -34,21 +32,15 @@ export async function startMcpProvider() {
     if (path === '/v1/messages') answerMessage(call, response);
     else answerMcp(call, response, sessions);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { url, close } = await serveOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     seen,
     sessions,
     script,
     /** MCP messages of that method, in the order they came. */
     calls: (method: string) => seen.filter(({ body }) => body.method === method),
-    async close(): Promise<void> {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
 }
 
@@ -134,9 +126,4 @@ function answerMessage({ body }: SeenCall, response: ServerResponse): void {
     stop_sequence: null,
     usage: { input_tokens: 50, output_tokens: 7 },
   });
-}
-
-export function sendJson(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(body));
 }

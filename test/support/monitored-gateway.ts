@@ -4,8 +4,6 @@ import { createDefaultAccounts, createSandbox } from '@isthmus/sandbox';
 import { AccountTrials } from '../../src/accounts/health.ts';
 import { createMonitorRoutes } from '../../src/admin/admin-routes.ts';
 import type { MonitorRouteOptions } from '../../src/admin/options.ts';
-import { createDispatcher } from '../../src/dispatch/dispatch.ts';
-import { createModelDirectory } from '../../src/dispatch/model-directory.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createId } from '../../src/lib/ids.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
@@ -15,15 +13,15 @@ import { createMonitor, type Monitor } from '../../src/monitor/monitor.ts';
 import type { RequestRow } from '../../src/monitor/record.ts';
 import type { RequestFigures, RequestStore } from '../../src/monitor/request-store.ts';
 import { createProtocols } from '../../src/protocols/index.ts';
-import { createRouter, findTarget } from '../../src/routing/router.ts';
+import { findTarget } from '../../src/routing/router.ts';
 import { createServer } from '../../src/server/create-server.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../../src/server/settings.ts';
-import { SignatureCache } from '../../src/signatures/cache.ts';
 import { createResponseStores } from '../../src/stored-responses/response-store.ts';
 import { createUpstream } from '../../src/upstreams/index.ts';
 import { loadMemoryAccess } from './memory-access-stores.ts';
 import { createMemoryRequestStore } from './memory-request-store.ts';
 import { createMiddayClock } from './midday-clock.ts';
+import { dispatchOver } from './pool-dispatch.ts';
 import { createSeedPool } from './seed-pool.ts';
 
 type MonitorSettings = ReturnType<MonitorOptions['settings']>;
@@ -117,16 +115,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     maxBytes: 1_073_741_824,
     ...options.settings,
   };
-  const router = createRouter({ mapping: () => ({}), offered: pool.offered });
-  const dispatcher = createDispatcher({
-    router,
-    pool,
-    keeper: new SignatureCache({ clock }),
-    clock,
-    random: Math.random,
-    createId,
-    thinkingMode: () => ({ kind: 'auto' }),
-  });
+  const { router, dispatcher, models } = dispatchOver(pool, clock);
   const { mainKeyName = () => 'Ann', secrets = [] } = options;
   const keyName = (keyId: string): string | undefined =>
     keyId === 'main' ? mainKeyName() : undefined;
@@ -191,7 +180,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
   const server = createServer({
     protocols,
     dispatcher,
-    models: createModelDirectory({ router, pool }),
+    models,
     responseStores: createResponseStores({ clock, onFailure: () => {} }),
     adminRoutes: createMonitorRoutes(routeOptions),
     observer: monitor.observer,

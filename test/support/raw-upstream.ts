@@ -1,6 +1,7 @@
 // An upstream on loopback, of any wire, that lists its models and leaves every answer to the test, byte by byte.
 
 import { createServer, type ServerResponse } from 'node:http';
+import { serveOnLoopback } from './loopback.ts';
 
 export interface RawUpstream {
   readonly url: string;
@@ -26,14 +27,5 @@ export async function startRawUpstream(
     request.resume();
     answer(response, request.url ?? '');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  return serveOnLoopback(server);
 }

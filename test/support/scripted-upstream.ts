@@ -1,7 +1,9 @@
 // An upstream on loopback whose every answer a test decides: model calls and the token endpoint.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/lib/json.ts';
+import { serveOnLoopback } from './loopback.ts';
 
 /** One model call; `account` is what its credential names. */
 export interface ScriptedCall {
@@ -116,11 +118,9 @@ export async function startScriptedUpstream(
       return send(response, answerModel(call), stream);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
+  const { url, close } = await serveOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     calls,
     renewals,
     open: () => open,
@@ -130,11 +130,7 @@ export async function startScriptedUpstream(
       seen = new Map();
       calls.length = 0;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }
 
@@ -254,10 +250,4 @@ function listOf(ids: readonly string[]): JsonObject {
       outputTokenLimit: 65_536,
     })),
   };
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request.setEncoding('utf8')) text += chunk;
-  return text;
 }

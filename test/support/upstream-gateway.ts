@@ -1,17 +1,13 @@
 // The edge, the dispatcher and a pool over upstreams that a test has built itself.
 
-import { createDispatcher } from '../../src/dispatch/dispatch.ts';
-import { createModelDirectory } from '../../src/dispatch/model-directory.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { createId } from '../../src/lib/ids.ts';
 import { createProtocols } from '../../src/protocols/index.ts';
-import { createRouter } from '../../src/routing/router.ts';
 import { createServer } from '../../src/server/create-server.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../../src/server/settings.ts';
-import { SignatureCache } from '../../src/signatures/cache.ts';
 import { createResponseStores } from '../../src/stored-responses/response-store.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
 import { loadMemoryAccess } from './memory-access-stores.ts';
+import { dispatchOver } from './pool-dispatch.ts';
 import { createSeedPool } from './seed-pool.ts';
 
 export interface UpstreamGateway {
@@ -38,16 +34,7 @@ export async function startGatewayOver(
     upstreams: new Map([upstream, ...beside].map((one) => [one.id, one])),
     clock,
   });
-  const router = createRouter({ mapping: () => ({}), offered: pool.offered });
-  const dispatcher = createDispatcher({
-    router,
-    pool,
-    keeper: new SignatureCache({ clock }),
-    clock,
-    random: Math.random,
-    createId,
-    thinkingMode: () => ({ kind: 'auto' }),
-  });
+  const { dispatcher, models } = dispatchOver(pool, clock);
   const silent = (): void => {};
   const log = { debug: silent, info: silent, warn: silent, error: silent, request: silent };
   const settings: EdgeSettings = {
@@ -63,7 +50,7 @@ export async function startGatewayOver(
   const server = createServer({
     protocols: createProtocols(),
     dispatcher,
-    models: createModelDirectory({ router, pool }),
+    models,
     responseStores: createResponseStores({ clock, onFailure: silent }),
     adminRoutes: [],
     settings: () => settings,

@@ -1,6 +1,7 @@
 // The model routes of all protocols over accounts of one upstream, on loopback: for upstreams of every wire.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { asGatewayError } from '../../src/canonical/error.ts';
 import { createReceipt, type ReceiptEntry } from '../../src/canonical/receipt.ts';
 import { createDispatcher } from '../../src/dispatch/dispatch.ts';
@@ -11,6 +12,7 @@ import { createProtocols } from '../../src/protocols/index.ts';
 import type { ProtocolRoute, RouteInput } from '../../src/protocols/protocol.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
+import { sendJson, serveOnLoopback } from './loopback.ts';
 import { createPassingClock } from './passing-clock.ts';
 import { modelInPath } from './path-model.ts';
 import { createSeedPool } from './seed-pool.ts';
@@ -89,17 +91,11 @@ export async function startWireGateway(
     }
   };
   const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
+  const { url, close } = await serveOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     receipt: () => last,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }
 
@@ -127,15 +123,4 @@ function contextOf(receipt: CallContext['receipt']): CallContext {
     preferredTier: undefined,
     record: { attempts: [], timings: {} },
   };
-}
-
-function sendJson(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(body));
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request.setEncoding('utf8')) text += chunk;
-  return text;
 }
