@@ -11,7 +11,7 @@ import {
   readNumber,
   tryParse,
 } from '../lib/json.ts';
-import { KeptText } from '../lib/long-text.ts';
+import { KeptText, TextDigest } from '../lib/long-text.ts';
 import { ObjectEnd } from '../lib/object-end.ts';
 import { textOf } from '../lib/read-values.ts';
 import { CHAT_EXTENSION_KEYS } from './vocabulary.ts';
@@ -163,9 +163,13 @@ export interface PartialCall {
   readonly said: KeptText;
   /** The last piece of it. */
   piece: string;
+  /** What that said that was not said before. */
+  news: string;
   /** True while each piece began with all of the one before. */
   isRestated: boolean;
   isBlank: boolean;
+  /** Of all that it says, by which the whole is known that is said again. */
+  readonly digest: TextDigest;
   readonly end: ObjectEnd;
   /** Which Google's endpoint of this wire gives, and wants back. */
   signature: string | undefined;
@@ -203,10 +207,10 @@ export class PartialCalls {
     let call = this.#find(number, id);
     if (call === undefined || beginsAnother(call, id, name)) {
       if (this.#calls.length >= MAX_CALLS) return undefined;
-      const none = { isBlank: true, piece: '', isRestated: true };
+      const none = { isBlank: true, piece: '', news: '', isRestated: true, signature: undefined };
       const opening = { place: this.begun, number, id, name, isFreeform, ...none };
       const said = new KeptText(this.#most);
-      call = { ...opening, said, end: new ObjectEnd(), signature: undefined };
+      call = { ...opening, said, digest: new TextDigest(), end: new ObjectEnd() };
       this.#calls.push(call);
       this.begun += 1;
     }
@@ -214,15 +218,18 @@ export class PartialCalls {
     call.name ??= name;
     call.signature ??= signatureIn(piece);
     const said = given ?? input;
+    call.news = '';
     if (said === undefined || said === null) return call;
     const text = typeof said === 'string' ? said : JSON.stringify(said);
+    call.isRestated &&= text.startsWith(call.piece);
+    call.news = newsOf(call, text);
     this.heldBytes -= call.said.heldBytes;
-    call.said.add(text);
+    call.said.add(call.news);
     this.heldBytes += call.said.heldBytes;
     call.isBlank &&= text.trim() === '';
-    call.isRestated &&= text.startsWith(call.piece);
     call.piece = text;
-    call.end.read(text);
+    call.digest.add(call.news);
+    call.end.read(call.news);
     return call;
   }
 
@@ -304,9 +311,13 @@ export function withoutNoId(call: JsonObject): JsonObject {
   return rest;
 }
 
-/** What a call says as the text of a JSON object: some servers send all so far in each piece, and not what is new. */
-export function argumentsOf({ said, piece, isRestated }: PartialCall): string | undefined {
-  return readArguments(said.toString()) ?? (isRestated ? readArguments(piece) : undefined);
+/** Some servers send all so far in each piece, and not what is new, or the whole once more behind its pieces. */
+function newsOf(call: PartialCall, text: string): string {
+  const { isFreeform, isRestated, piece, end, digest } = call;
+  // No object has its own beginning behind its beginning.
+  if (isFreeform || !text.trimStart().startsWith('{')) return text;
+  if (isRestated && piece.trim() !== '') return text.slice(piece.length);
+  return end.isReached && TextDigest.of(text).value === digest.value ? '' : text;
 }
 
 /** As the text of a JSON object. A text is read once more; any other value becomes its one member. */

@@ -285,6 +285,44 @@ test('the arguments of a streamed call are text, and an object where none came',
   expect(send(end)).toEqual({});
 });
 
+test.each<[string, readonly string[], readonly string[]]>([
+  ['again as a whole', ['{"x"', ':1}', '{"x":1}'], ['{"x"', ':1}', '']],
+  ['behind an empty object', ['{}', '{"x"', ':1}'], ['', '{"x"', ':1}']],
+  ['with all so far in each piece', ['', '{"x', '{"x":1}', '{"x":1}'], ['', '{"x', '":1}', '']],
+  ['once, in pieces that look alike', ['{', '"a":[1', ',1', ',1]}'], ['{', '"a":[1', ',1', ',1]}']],
+  ['as another object', ['{"x":1}', '{"x":2}'], ['{"x":1}', '{"x":2}']],
+])('arguments go out once that are said %s', (_name, pieces, told) => {
+  const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
+  const sent = pieces.map((said, at) => {
+    const named = at === 0 ? { id: 'a', type: 'function' } : {};
+    const call = { index: 0, ...named, function: { arguments: said } };
+    const frame = { choices: [{ index: 0, delta: { role: 'assistant', tool_calls: [call] } }] };
+    const { choices } = JSON.parse(writer.write(frame, JSON.stringify(frame)).slice(6));
+    return choices[0].delta.tool_calls[0].function.arguments;
+  });
+  expect(sent).toEqual(told);
+});
+
+test('an empty object is what a call says in the end where nothing came behind it', () => {
+  const send = (...frames: readonly JsonObject[]) => {
+    const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
+    const lines = frames.map((choice) => {
+      const frame = { choices: [{ index: 0, ...choice }] };
+      return JSON.parse(writer.write(frame, JSON.stringify(frame)).slice(6));
+    });
+    return lines.map(({ choices }) =>
+      choices[0].delta.tool_calls?.map(({ function: said }: JsonObject) => said),
+    );
+  };
+  const named = { name: 'f', arguments: '{}' };
+  const delta = { tool_calls: [{ index: 0, id: 'a', type: 'function', function: named }] };
+  expect(send({ delta }, { delta: {}, finish_reason: 'tool_calls' })).toEqual([
+    [{ name: 'f', arguments: '' }],
+    [{ arguments: '{}' }],
+  ]);
+  expect(send({ delta, finish_reason: 'tool_calls' })).toEqual([[named]]);
+});
+
 test('the first piece of a choice names its role: accumulators give up without', () => {
   const writer = relayOf({ n: 2 }).relay.createStreamWriter(CONTEXT);
   const send = (index: number, delta: JsonObject) => {
@@ -375,7 +413,7 @@ test('an answer that stopped to call functions says so, except where the client 
 });
 
 test('a call in both forms goes out in the one that clients speak', () => {
-  const named = { name: 'f', arguments: '{}' };
+  const named = { name: 'f', arguments: '{"x":1}' };
   const call = { index: 0, id: 'a', type: 'function', function: named };
   const role = 'assistant';
   const both = { role, tool_calls: [call], function_call: named };

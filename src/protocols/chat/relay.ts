@@ -11,6 +11,7 @@ import {
   DONE,
   deprecatedCall,
   isUsageAlone,
+  type PartialCall,
   PartialCalls,
   readArguments,
   thoughtIn,
@@ -267,14 +268,24 @@ class ChunkRelay implements RelayWriter {
     return delta.role === undefined ? { role: 'assistant', ...delta } : delta;
   }
 
-  #placed(given: JsonObject, { index = 0 }: JsonObject): JsonObject {
+  #placed(given: JsonObject, choice: JsonObject): JsonObject {
+    const { index = 0 } = choice;
     const piece = withArguments(withoutNoId(given), asText);
     const calls = this.#calls.get(index);
     const before = calls?.begun;
-    const place = calls?.add(piece)?.place;
-    if (place === undefined) return piece;
-    const own = calls?.begun === before ? piece : asBegun(piece, this.#context);
-    return own.index === place ? own : { ...own, index: place };
+    const call = calls?.add(piece);
+    if (call === undefined) return piece;
+    const own = withArguments(piece, (given) => given && this.#newsOf(call, choice));
+    const named = calls?.begun === before ? own : asBegun(own, this.#context);
+    return named.index === call.place ? named : { ...named, index: call.place };
+  }
+
+  /** An empty object stands in front of the arguments at some services: it waits for the end, and goes out where none came. */
+  #newsOf(call: PartialCall, choice: JsonObject): string {
+    const isEmpty = call.piece === '{}' && call.said.length === 2;
+    if (!isEmpty || isFinished(choice)) return call.news;
+    call.isBlank = true;
+    return '';
   }
 }
 
@@ -290,7 +301,7 @@ function asBegun(given: JsonObject, { createId }: Pick<ReplyContext, 'createId'>
 /** The same call when `write` gives no other arguments. */
 function withArguments(
   call: JsonObject,
-  write: (given: JsonValue | undefined) => string | undefined,
+  write: (given: JsonValue | undefined) => JsonValue | undefined,
 ): JsonObject {
   const { function: named } = call;
   if (!isJsonObject(named)) return call;

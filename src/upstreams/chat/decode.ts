@@ -30,11 +30,11 @@ import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
 import {
-  argumentsOf,
   DONE,
   deprecatedCall,
   type PartialCall,
   PartialCalls,
+  readArguments,
   thoughtIn,
 } from '../../wire/chat.ts';
 import {
@@ -668,9 +668,12 @@ class ChoiceDecoder {
     for (const call of this.#calls.take()) this.#giveCall(call, events);
   }
 
-  #giveCall(call: PartialCall, events: CanonicalEvent[]): void {
-    const { id, name, said, signature, isFreeform } = call;
-    const json = isFreeform ? JSON.stringify({ input: said.toString() }) : argumentsOf(call);
+  #giveCall(
+    { id, name, said, signature, isFreeform }: PartialCall,
+    events: CanonicalEvent[],
+  ): void {
+    const text = said.toString();
+    const json = isFreeform ? JSON.stringify({ input: text }) : readArguments(text);
     if (name === undefined || json === undefined) {
       // A limit may cut the last one off; whatever else is no JSON is the model's fault.
       if (isLimit(this.rawReason)) this.hasCutCall = true;
