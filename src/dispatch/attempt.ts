@@ -19,8 +19,7 @@ import type { Frame } from '../stream/sse.ts';
 import { createNameMatcher } from '../transforms/answer/calls.ts';
 import { type AnswerRules, createAnswerRules, noteFewer } from '../transforms/answer/index.ts';
 import type { AccountAccess, UpstreamStream } from '../upstreams/upstream.ts';
-import type { AttemptPlan } from './attempt-plan.ts';
-import { abortError } from './attempts.ts';
+import { type AttemptFacts, abortError } from './attempts.ts';
 import type { CallContext, GenerateAnswer, WholeAnswer } from './dispatcher.ts';
 import { createPatience, type Patience } from './first-byte.ts';
 import {
@@ -42,16 +41,13 @@ export interface GenerateAttemptOptions {
   readonly answerRoom?: AnswerRoom | undefined;
 }
 
-interface GenerateAttemptInput {
+interface GenerateAttemptInput extends Pick<AttemptFacts, 'plan' | 'hasOther' | 'hasSibling'> {
   readonly options: GenerateAttemptOptions;
   readonly call: GenerateCall;
   readonly context: CallContext;
   readonly lease: Lease;
   readonly prepared: PreparedBody;
   readonly session: string | undefined;
-  readonly plan: AttemptPlan;
-  /** True while another account could be asked in place of this one. */
-  readonly hasOther: () => boolean;
 }
 
 /** @throws GatewayError, from `run`, for everything that fails before the commit point. */
@@ -119,7 +115,7 @@ export class GenerateAttempt {
   }
 
   async #open(): Promise<UpstreamStream> {
-    const { call, context, lease, plan, prepared, options, hasOther } = this.#input;
+    const { call, context, lease, plan, prepared, options, hasOther, hasSibling } = this.#input;
     const { signal, receipt } = context;
     const relay = this.#relayed;
     const { freshConnection, refreshCredential: refresh } = plan;
@@ -144,6 +140,7 @@ export class GenerateAttempt {
         clientKeyId: context.clientKeyId,
         onRateLimit: (read) => lease.noteRateLimit(read),
         clientHeaders: relay?.headers,
+        hasSibling,
       });
     } catch (error) {
       const reason = patience.reasonOf(error);

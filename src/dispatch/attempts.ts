@@ -61,6 +61,8 @@ export interface AttemptFacts {
   readonly route: RoutedModel;
   /** True while another account could be asked in place of this one. */
   readonly hasOther: () => boolean;
+  /** The same of an account that has the same model. */
+  readonly hasSibling: () => boolean;
 }
 
 type Attempt<Result> = (lease: Lease, facts: AttemptFacts) => Promise<Result>;
@@ -133,6 +135,7 @@ export class AttemptRun {
               plan,
               route,
               hasOther: () => this.#hasOther(lease),
+              hasSibling: () => this.#hasSibling(lease),
             });
             this.#note(lease, { outcome: 'ok', status: 200 });
             lease.noteAnswer();
@@ -246,14 +249,17 @@ export class AttemptRun {
   /** True while an account is left that this request has not tried. */
   #hasOther(current?: Lease): boolean {
     const { pool } = this.#dependencies;
-    const { choice } = this.#search;
-    const tried = this.#triedHere();
-    if (current !== undefined) tried.add(current.account.id);
     const later = this.#routes.slice(this.#place + 1);
     return (
-      lookAhead(choice, tried, pool).kind !== 'none' ||
+      this.#hasSibling(current) ||
       later.some((route) => lookAhead(route, new Set(), pool).kind !== 'none')
     );
+  }
+
+  #hasSibling(current?: Lease): boolean {
+    const tried = this.#triedHere();
+    if (current !== undefined) tried.add(current.account.id);
+    return lookAhead(this.#search.choice, tried, this.#dependencies.pool).kind !== 'none';
   }
 
   #triedHere(): Set<string> {

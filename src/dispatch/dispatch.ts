@@ -87,13 +87,13 @@ class Dispatch implements Dispatcher {
     let refused: GenerateAttempt | undefined;
     try {
       return await new AttemptRun({ routes, context, bodies }, this.#dependencies).run(
-        async (lease, { plan, route, hasOther }) => {
+        async (lease, { plan, route, ...others }) => {
           noteLease(lease, context);
           requireTask('generate', { model, target: route.target }, lease);
           const prepared = await bodies.prepare(lease, plan, route);
           context.record.upstreamBody = prepared.body;
           const options = this.#attempts;
-          const input = { options, call, context, lease, prepared, session, plan, hasOther };
+          const input = { options, call, context, lease, prepared, session, plan, ...others };
           const attempt = new GenerateAttempt(input);
           try {
             return await attempt.run();

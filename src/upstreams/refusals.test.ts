@@ -28,7 +28,7 @@ function service() {
   const sent: unknown[] = [];
   const limits = new OutputLimits(
     {
-      outputLimit: ({ max_tokens: most }) => Number(most),
+      outputLimit: ({ max_tokens: most }) => (most === undefined ? undefined : Number(most)),
       limitOutput: ({ thinking: _thinking, ...body }, most) => ({ ...body, max_tokens: most }),
     },
     { monotonic: () => time },
@@ -102,6 +102,35 @@ test('the receipt tells what the prompt leaves apart from what the model writes'
     'The prompt leaves 16372 tokens for the answer.',
     'This model writes at most 16384 tokens.',
   ]);
+});
+
+/** A 402 of OpenRouter. */
+function unpaid(tokens: number): GatewayError {
+  const detail = `This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford ${tokens}. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account`;
+  const failure = { kind: 'quota-exhausted', status: 402, detail } as const;
+  return new GatewayError({ kind: 'quota-exhausted', source: 'upstream', message: '', failure });
+}
+
+test('an account without a sibling writes as much as it can pay for', async () => {
+  const { limits } = service();
+  const ask = (tokens: number, body: JsonObject, hasSibling = false) => {
+    const { call, reasons } = asked(body);
+    const opened = limits.open({ ...call, hasSibling: () => hasSibling }, (sent) =>
+      Number(sent.body.max_tokens ?? 65_536) > tokens
+        ? Promise.reject(unpaid(tokens))
+        : Promise.resolve(sent.body.max_tokens),
+    );
+    return opened.then(
+      (most) => [most, ...reasons()],
+      ({ failure }: GatewayError) => failure?.kind,
+    );
+  };
+  const told = [27_342, 'The account can pay for 27342 tokens of the answer.'];
+  expect(await ask(27_342, { max_tokens: 32_000 })).toEqual(told);
+  expect(await ask(27_342, {})).toEqual(told);
+  expect(await ask(27_342, { max_tokens: 1000 })).toEqual([1000]);
+  expect(await ask(27_342, { max_tokens: 32_000 }, true)).toBe('quota-exhausted');
+  expect(await ask(300, { max_tokens: 32_000 })).toBe('quota-exhausted');
 });
 
 test('a limit of the model is known for an hour', async () => {

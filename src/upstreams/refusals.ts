@@ -2,17 +2,18 @@
 // while; how long to wait; and what their headers say of limits.
 
 import { GatewayError } from '../canonical/error.ts';
+import type { UpstreamFailureKind } from '../canonical/failure.ts';
 import type { RateLimit } from '../canonical/quota.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue, readNumber } from '../lib/json.ts';
-import { textOf, told } from '../lib/localized-message.ts';
+import { type Sentence, textOf, told } from '../lib/localized-message.ts';
 import { countOf, type Headers, headerOf } from '../lib/read-values.ts';
 import type { Upstream, UpstreamCall } from './upstream.ts';
 
 interface ReportedLimit {
   readonly tokens: number;
-  /** False for what the length of this prompt leaves. */
-  readonly isOfModel: boolean;
+  /** What has it: the model, what the length of this prompt leaves, or the account, by what it can pay for. */
+  readonly of: 'model' | 'prompt' | 'account';
 }
 
 /** Less room for an answer than this is a prompt that is too long. */
@@ -40,18 +41,23 @@ const OF_PROMPT = [
   /exceed context limit: (?<prompt>\d+) \+ \d+ > (?<whole>\d+)/i,
 ];
 
+/** "You requested up to 32000 tokens, but can only afford 27342." (OpenRouter, with a 402) */
+const OF_ACCOUNT = /\byou requested up to \d+ tokens, but can only afford (\d+)/i;
+
 /** Undefined for a refusal of something else, and where too little is left for an answer. */
-function readReportedLimit(said: string): ReportedLimit | undefined {
+function readReportedLimit(error: unknown): ReportedLimit | undefined {
+  const said = complaintOf(error) ?? '';
   for (const pattern of OF_MODEL) {
     const tokens = Number(pattern.exec(said)?.[1] ?? 0);
-    if (tokens > 0) return { tokens, isOfModel: true };
+    if (tokens > 0) return { tokens, of: 'model' };
   }
   for (const pattern of OF_PROMPT) {
     const { whole, prompt } = pattern.exec(said)?.groups ?? {};
     const tokens = Number(whole ?? 0) - Number(prompt ?? 0);
-    if (tokens >= MIN_ROOM) return { tokens, isOfModel: false };
+    if (tokens >= MIN_ROOM) return { tokens, of: 'prompt' };
   }
-  return undefined;
+  const tokens = Number(OF_ACCOUNT.exec(wordsOf(error, 'quota-exhausted') ?? '')?.[1] ?? 0);
+  return tokens >= MIN_ROOM ? { tokens, of: 'account' } : undefined;
 }
 
 const MAX_MODELS = 1000;
@@ -83,7 +89,11 @@ export class ModelMemory<Fact> {
 
 /** What a service says that refused a request for what it asked; undefined of any other error. */
 export function complaintOf(error: unknown): string | undefined {
-  if (!(error instanceof GatewayError) || error.failure?.kind !== 'rejected') return undefined;
+  return wordsOf(error, 'rejected');
+}
+
+function wordsOf(error: unknown, kind: UpstreamFailureKind): string | undefined {
+  if (!(error instanceof GatewayError) || error.failure?.kind !== kind) return undefined;
   const { detail } = error.failure;
   return detail === undefined ? undefined : textOf(detail);
 }
@@ -102,7 +112,8 @@ export class OutputLimits {
   }
 
   /**
-   * Sends the call, and once more with a lower limit where the service states one. A call without a receipt, in which the
+   * Sends the call, and once more with a lower limit where the service states one; what one account cannot pay for another
+   * of the same model may. A call without a receipt, in which the
    * client reads of that, is sent as it came.
    * @throws GatewayError as `send` does
    */
@@ -115,28 +126,40 @@ export class OutputLimits {
     try {
       return await send(first);
     } catch (error) {
-      const limit = readReportedLimit(complaintOf(error) ?? '');
-      const next = limit && this.#within(limit, first);
+      const limit = readReportedLimit(error);
+      const isLeft = limit?.of === 'account' && call.hasSibling?.() === true;
+      const next = isLeft ? undefined : limit && this.#within(limit, first);
       if (next === undefined || next === first) throw error;
-      if (limit?.isOfModel === true) this.#known.learn(call.modelId, limit);
+      if (limit?.of === 'model') this.#known.learn(call.modelId, limit);
       return await send(next);
     }
   }
 
   /** The same call where it asks for no more, or may not be changed. */
-  #within({ tokens, isOfModel }: ReportedLimit, call: UpstreamCall): UpstreamCall {
+  #within({ tokens, of }: ReportedLimit, call: UpstreamCall): UpstreamCall {
     const { modelId, body, receipt } = call;
-    const asked = this.#wire.outputLimit(body);
-    if (asked === undefined || asked <= tokens || receipt === undefined) return call;
-    const reason = isOfModel
-      ? told`This model writes at most ${tokens} tokens.`
-      : told`The prompt leaves ${tokens} tokens for the answer.`;
-    receipt.add('capped', 'max_tokens', reason);
+    // Of an account that cannot pay for all that the model may write the service asks for a limit where there was none.
+    const asked = this.#wire.outputLimit(body) ?? (of === 'account' ? Infinity : 0);
+    if (asked <= tokens || receipt === undefined) return call;
+    receipt.add('capped', 'max_tokens', whyLimited(of, tokens));
     const limited = this.#wire.limitOutput(body, tokens, { modelId });
     if (limited.thinking !== body.thinking) {
       receipt.add('approximated', 'thinking', told`Lowered to leave room for the answer.`);
     }
     return { ...call, body: limited };
+  }
+}
+
+function whyLimited(of: ReportedLimit['of'], tokens: number): Sentence {
+  switch (of) {
+    case 'model':
+      return told`This model writes at most ${tokens} tokens.`;
+    case 'prompt':
+      return told`The prompt leaves ${tokens} tokens for the answer.`;
+    case 'account':
+      return told`The account can pay for ${tokens} tokens of the answer.`;
+    default:
+      return of satisfies never;
   }
 }
 

@@ -136,6 +136,8 @@ export interface UpstreamCall {
   readonly clientKeyId?: string | undefined;
   /** Told of every answer, whatever its status, where the wire has headers for it; `read` looks at them. */
   readonly onRateLimit?: ((read: () => RateLimit | undefined) => void) | undefined;
+  /** True while another account could be asked for the same model in place of this one. */
+  readonly hasSibling?: (() => boolean) | undefined;
   /** Of a relayed call: the headers of the client that go along, without its credential; lower-case names. */
   readonly clientHeaders?: Readonly<Record<string, string>> | undefined;
 }
