@@ -379,6 +379,7 @@ function afterFailure(
     case 'overloaded':
     case 'bad-signature':
     case 'missing-signature':
+    case 'lacking':
     case 'rejected':
       return health;
     default:

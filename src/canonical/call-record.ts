@@ -57,7 +57,7 @@ export type NoAccountReason = (typeof NO_ACCOUNT_REASONS)[number];
 /** Why a target is left for the next one. */
 export const FALLBACK_REASONS = [
   ...NO_ACCOUNT_REASONS,
-  ...(['fails-more', 'no-answer', 'prompt-too-long'] as const),
+  ...(['fails-more', 'loses-more', 'no-answer', 'prompt-too-long'] as const),
 ] as const;
 
 export type FallbackReason = (typeof FALLBACK_REASONS)[number];

@@ -11,6 +11,7 @@ import type { QuotaLesson } from './quota.ts';
  * `forbidden` is the account's own: suspended, without billing, its key revoked; `model-forbidden` is every
  * other 403, which may be the account's, the model's or the request's.
  * `credential-unavailable`: no credential could be had just now, so that the upstream was not asked.
+ * `lacking`: the model lacks what the request needs, and another candidate may have it.
  * `gateway-proxy`: the proxy that all calls of the gateway go through failed or refused; no account is to blame.
  */
 export type UpstreamFailureKind =
@@ -25,6 +26,7 @@ export type UpstreamFailureKind =
   | 'model-not-found'
   | 'bad-signature'
   | 'missing-signature'
+  | 'lacking'
   | 'rejected'
   | 'overloaded'
   | 'connection-lost'

@@ -77,6 +77,9 @@ export function areAlike(lacking: readonly NeedSet[]): boolean {
 
 const ALL = needSet(...NEEDS);
 
+/** What is shown to a model: without it the model is told that something is missing. */
+export const SHOWN = needSet('document', 'video', 'audio', 'image');
+
 /** What of all that can be needed it has not: what a call needs of that, it would lose. What nobody knows of a model it has. */
 export function lackingOf({ wire, capabilities }: Offer, ownWire: string | undefined): NeedSet {
   const { callsFunctions, outputFormats, refusesMedia = [], serverTools } = capabilities;

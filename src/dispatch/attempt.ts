@@ -41,7 +41,8 @@ export interface GenerateAttemptOptions {
   readonly answerRoom?: AnswerRoom | undefined;
 }
 
-interface GenerateAttemptInput extends Pick<AttemptFacts, 'plan' | 'hasOther' | 'hasSibling'> {
+interface GenerateAttemptInput
+  extends Pick<AttemptFacts, 'plan' | 'hasOther' | 'hasSibling' | 'isOutdone'> {
   readonly options: GenerateAttemptOptions;
   readonly call: GenerateCall;
   readonly context: CallContext;
@@ -115,7 +116,8 @@ export class GenerateAttempt {
   }
 
   async #open(): Promise<UpstreamStream> {
-    const { call, context, lease, plan, prepared, options, hasOther, hasSibling } = this.#input;
+    const { call, context, lease, plan, prepared, options, hasOther, hasSibling, isOutdone } =
+      this.#input;
     const { signal, receipt } = context;
     const relay = this.#relayed;
     const { freshConnection, refreshCredential: refresh } = plan;
@@ -141,6 +143,7 @@ export class GenerateAttempt {
         onRateLimit: (read) => lease.noteRateLimit(read),
         clientHeaders: relay?.headers,
         hasSibling,
+        isOutdone,
       });
     } catch (error) {
       const reason = patience.reasonOf(error);

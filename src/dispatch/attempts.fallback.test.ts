@@ -6,6 +6,7 @@ import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { CallRecord } from '../canonical/call-record.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { UpstreamFailure } from '../canonical/failure.ts';
+import { type NeedSet, needSet } from '../canonical/needs.ts';
 import type { Part } from '../canonical/request.ts';
 import { AttemptRun } from './attempts.ts';
 import { type RoutedCall, routeCall } from './call-setup.ts';
@@ -227,6 +228,44 @@ function chosen(session: string | undefined, random = Math.random, isFallbackOff
   const context = { ...contextOf(), isFallbackOff };
   return routeCall({ model: 'm', protocol: 'chat' }, context, { router, pool, random, session });
 }
+
+test('a model that cannot be shown a picture is asked once those that can have failed', async () => {
+  const clock = createFakeClock();
+  const upstream = {
+    ...createFakeUpstream(() => ({ frames: [] })),
+    capabilities: (modelId: string) =>
+      capabilitiesOf(modelId === 'second' ? {} : { refusesMedia: ['image'] }),
+  };
+  const { pool } = createSeedPool({ upstream, clock, accounts: [{ id: 'a' }] });
+  const run = async (needs: NeedSet, ...refusing: readonly string[]) => {
+    const record: CallRecord = { attempts: [], timings: {} };
+    const routes = MODELS.map((target) => ({
+      route: { target, webSearch: false },
+      leaseRequest: {
+        ...{ model: target, clientKeyId: 'k' },
+        needs: { wire: undefined, read: () => needs },
+      },
+    })) as unknown as RoutedCall;
+    const { signal } = new AbortController();
+    const budgetOf = createRetryBudgets(clock);
+    const ended = new AttemptRun(
+      { routes, context: { signal, record } },
+      { pool, clock, random: () => 0, budgetOf },
+    ).run(async (lease, { route: { target } }) => {
+      if (refusing.includes(target)) throw failed({ kind: 'model-not-found', status: 404 });
+      lease.release({ kind: 'success' });
+    });
+    await clock.advance(1_000);
+    await ended;
+    const { attempts, fallbacks = [] } = record;
+    return [attempts.map(({ modelId }) => modelId), fallbacks.map(({ reason }) => reason)];
+  };
+  const picture = needSet('image');
+  expect(await run(needSet('thinking'))).toEqual([['first'], []]);
+  expect(await run(picture)).toEqual([['second'], ['loses-more']]);
+  const later = ['loses-more', 'all-tried', 'all-tried'];
+  expect(await run(picture, 'second', 'third')).toEqual([['second', 'third', 'first'], later]);
+});
 
 test('within a step the weights share the sessions, and a session keeps its order', async () => {
   const firsts: Record<string, number> = {};

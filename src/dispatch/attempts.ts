@@ -25,7 +25,7 @@ import {
   sleepBetween,
 } from './account-search.ts';
 import { type AttemptPlan, FIRST_PLAN, planOf } from './attempt-plan.ts';
-import type { RouteChoice, RoutedCall } from './call-setup.ts';
+import { type RouteChoice, type RoutedCall, unshown } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
 import type { CallBodies } from './prepare.ts';
 import {
@@ -63,6 +63,8 @@ export interface AttemptFacts {
   readonly hasOther: () => boolean;
   /** The same of an account that has the same model. */
   readonly hasSibling: () => boolean;
+  /** True where another model goes first, now that what this one lacks is known. */
+  readonly isOutdone: () => boolean;
 }
 
 type Attempt<Result> = (lease: Lease, facts: AttemptFacts) => Promise<Result>;
@@ -136,6 +138,7 @@ export class AttemptRun {
               route,
               hasOther: () => this.#hasOther(lease),
               hasSibling: () => this.#hasSibling(lease),
+              isOutdone: () => this.#isOutdone(lease),
             });
             this.#note(lease, { outcome: 'ok', status: 200 });
             lease.noteAnswer();
@@ -167,9 +170,10 @@ export class AttemptRun {
       await sleepBetween([100, 400], tools, signal);
     }
     this.#pause = 'none';
-    if (!this.#isLast && search.tried === undefined && this.#isOutdone()) {
+    const outdone = this.#whyOutdone();
+    if (outdone !== undefined) {
       this.#askAgainLater();
-      this.#fallBack('fails-more');
+      this.#fallBack(outdone);
       return this.#nextLease();
     }
     let result = await leaseInTurn(search, tools, signal);
@@ -231,12 +235,26 @@ export class AttemptRun {
     this.#routes.push(this.#search.choice);
   }
 
-  /** True where the model of this route fails more often than not, and that of a later one does better. */
-  #isOutdone(): boolean {
-    if (this.#isAgain) return false;
+  /** Why a later route goes before this one, which is asked once those have failed; undefined where none does. */
+  #whyOutdone(): FallbackReason | undefined {
+    if (this.#isLast || this.#isAgain) return undefined;
     const rivals = this.#routes
       .slice(this.#place)
       .filter(({ isLastResort }) => isLastResort !== true);
+    if (this.#showsLess(rivals)) return 'loses-more';
+    return this.#search.tried === undefined && this.#failsMore(rivals) ? 'fails-more' : undefined;
+  }
+
+  /** True where the model of this route cannot be shown what that of a later one can. An account asked for by name serves. */
+  #showsLess(rivals: readonly RouteChoice[]): boolean {
+    const { preferredAccount, onlyAccount } = this.#search.choice.leaseRequest;
+    if ((preferredAccount ?? onlyAccount) !== undefined) return false;
+    const [own = 0, ...later] = unshown(rivals, this.#dependencies.pool);
+    return Number.isFinite(own) && later.some((loss) => loss < own);
+  }
+
+  /** True where the model of this route fails more often than not, and that of a later one does better. */
+  #failsMore(rivals: readonly RouteChoice[]): boolean {
     const bands = rivals.map(({ leaseRequest }) => {
       const look = this.#dependencies.pool.lease({ ...leaseRequest, isDryRun: true });
       if (look.kind === 'lease') look.lease.release({ kind: 'neutral' });
@@ -254,6 +272,18 @@ export class AttemptRun {
       this.#hasSibling(current) ||
       later.some((route) => lookAhead(route, new Set(), pool).kind !== 'none')
     );
+  }
+
+  /** True where the choice is another now, of this model or of a later one. */
+  #isOutdone({ account: { upstreamId }, modelId }: Lease): boolean {
+    if (this.#whyOutdone() === 'loses-more') return true;
+    const { leaseRequest } = this.#search.choice;
+    const exclude = this.#triedHere();
+    const look = this.#dependencies.pool.lease({ ...leaseRequest, exclude, isDryRun: true });
+    if (look.kind !== 'lease') return false;
+    const { account, modelId: other } = look.lease;
+    look.lease.release({ kind: 'neutral' });
+    return account.upstreamId !== upstreamId || other !== modelId;
   }
 
   #hasSibling(current?: Lease): boolean {
@@ -311,6 +341,7 @@ export class AttemptRun {
     }
     this.#takenFrom = step.mayRepeat ? budget : undefined;
     this.#takenFrom?.take(this.#client);
+    if (failure.kind === 'lacking') return false;
     this.#search.tried ??= new Map();
     const mayRepeat = step.mayRepeat && failure.isTriedOut !== true;
     this.#search.tried.set(lease.account.id, mayRepeat ? 'faulted' : 'spent');
@@ -327,7 +358,7 @@ export class AttemptRun {
       return this.#suspicion.add(lease, failure);
     }
     const { hasOwnLimits = false, bodies } = this.#request;
-    const isHeld = kind !== 'rejected' && !(hasOwnLimits && isLimit(kind));
+    const isHeld = kind !== 'rejected' && kind !== 'lacking' && !(hasOwnLimits && isLimit(kind));
     const fingerprint = hasOwnLimits ? undefined : bodies?.fingerprint();
     lease.release(isHeld ? { kind: 'failure', failure, fingerprint } : { kind: 'neutral' });
     // Others learn of it while the next account is asked.

@@ -10,6 +10,7 @@ import {
   type NeedSet,
   needSet,
   needsOf,
+  SHOWN,
   variantNeeds,
 } from '../canonical/needs.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
@@ -273,13 +274,29 @@ function orderByLoss(step: readonly RouteChoice[], pool: Pool): readonly RouteCh
   if (step.length < 2) return step;
   const lacking = step.map(({ leaseRequest }) => pool.lacking(leaseRequest));
   if (areAlike(lacking.flat())) return step;
-  const lossOf = ({ leaseRequest: { needs } }: RouteChoice, lacks: readonly NeedSet[]): NeedSet => {
-    const needed = needs?.read() ?? 0;
-    // Without an account that could serve now it keeps its place, and the next one is tried in its stead.
-    return lacks.length === 0 ? 0 : Math.min(...lacks.map((one) => needed & one));
-  };
+  // Without an account that could serve now it keeps its place, and the next one is tried in its stead.
+  const lossOf = ({ leaseRequest: { needs } }: RouteChoice, lacks: readonly NeedSet[]): NeedSet =>
+    lacks.length === 0 ? 0 : leastLoss(needs, lacks);
   const rated = step.map((choice, at) => ({ choice, loss: lossOf(choice, lacking[at] ?? []) }));
   return rated.toSorted((a, b) => a.loss - b.loss).map(({ choice }) => choice);
+}
+
+/** Infinite where no account could serve now. */
+function leastLoss(needs: CallNeeds | undefined, lacks: readonly NeedSet[]): NeedSet {
+  const isWhole = lacks.includes(0);
+  return isWhole ? 0 : Math.min(...lacks.map((one) => (needs?.read() ?? 0) & one));
+}
+
+/** What the best account of each route could not be shown; infinite where none could serve now. */
+export function unshown(
+  routes: readonly RouteChoice[],
+  pool: Pick<Pool, 'lacking'>,
+): readonly NeedSet[] {
+  const lacking = routes.map(({ leaseRequest }) =>
+    pool.lacking(leaseRequest).map((one) => one & SHOWN),
+  );
+  if (areAlike(lacking.flat())) return [];
+  return routes.map(({ leaseRequest: { needs } }, at) => leastLoss(needs, lacking[at] ?? []));
 }
 
 const MAX_UINT32 = 0xffff_ffff;

@@ -68,6 +68,8 @@ function nextStep(failure: UpstreamFailureKind, state: RetryState): NextStep {
   switch (failure) {
     case 'rejected':
       return STOP;
+    case 'lacking':
+      return OTHER_ACCOUNT;
     case 'bad-signature':
       return state.changes.has('reissue-calls') ? STOP : afterBadSignature(state);
     case 'missing-signature':

@@ -101,7 +101,7 @@ export function refusalError(refusal: ReadRefusal): GatewayError {
     detail: detailOf(refusal),
     ...(LIMITS.has(kind) && quota !== undefined ? { quota } : {}),
   };
-  if (kind === 'rejected') return rejection(refusal, failure);
+  if (kind === 'rejected' || kind === 'lacking') return rejection(refusal, failure);
   const forClient = CLIENT_ERRORS[kind];
   return upstreamError(status === 504 ? 'timeout' : forClient.kind, messageFor(kind, refusal), {
     failure,
@@ -203,7 +203,7 @@ export const WRONG_PLACE = told`The upstream does not serve the region this gate
 
 const LIMITS: ReadonlySet<UpstreamFailureKind> = new Set(['rate-limited', 'quota-exhausted']);
 
-type AccountOrPathFault = Exclude<UpstreamFailureKind, 'rejected'>;
+type AccountOrPathFault = Exclude<UpstreamFailureKind, 'rejected' | 'lacking'>;
 
 const CLIENT_ERRORS: Readonly<
   Record<AccountOrPathFault, { readonly kind: ErrorKind; readonly message: Sentence }>

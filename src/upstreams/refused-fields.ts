@@ -1,7 +1,7 @@
 // Fields that a service refuses for one of its models, as nothing but the refusal tells: left out or fitted, at once and
 // from then on.
 
-import { detailsOn, GatewayError } from '../canonical/error.ts';
+import { changed, detailsOn, GatewayError } from '../canonical/error.ts';
 import type { ReceiptAction } from '../canonical/receipt.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
@@ -44,6 +44,8 @@ export interface Conflict {
   readonly words: RegExp;
   /** The body without it, and what that changed; undefined for a body that has none of it. */
   resolve(body: JsonObject, taken: readonly string[]): Resolved | undefined;
+  /** True where the model lacks what others may have: it is known at once, and they are asked first. */
+  readonly isOfModel?: true | undefined;
   /** True where nothing is remembered of it: what it depends on cannot be seen in other requests. */
   readonly isOfRequest?: true | undefined;
 }
@@ -107,12 +109,21 @@ export class RefusedFields {
         const refusal = readRefusal(error, fitted.body, this.#rules);
         const isNew = refusal !== undefined && !met.some((one) => isSame(one, refusal));
         if (!isNew || met.length === MAX_REFUSALS) throw error;
+        if (this.#isOutdone(error, refusal, fitted)) throw lacking(error);
         const next = fit(fitted, refusal, this.#rules);
         if (next === fitted) throw error;
         met.push(refusal);
         fitted = next;
       }
     }
+  }
+
+  /** What the model lacks is known at once, where the service says it in words of its own. True where another goes first then. */
+  #isOutdone(error: unknown, refusal: Refusal, call: Omit<UpstreamCall, 'stream'>): boolean {
+    const { conflict } = refusal;
+    if (conflict?.isOfModel !== true || !isOwnWord(error, conflict, call)) return false;
+    this.#learn(call.modelId, [refusal]);
+    return call.isOutdone?.() === true;
   }
 
   hasMet(modelId: string, conflict: Conflict): boolean {
@@ -131,6 +142,22 @@ export class RefusedFields {
     }
     this.#known.learn(modelId, refusals);
   }
+}
+
+/** False where the words may be those of the client, which the service only quotes, or where the body has none of it. */
+function isOwnWord(
+  error: unknown,
+  { words, resolve }: Conflict,
+  { body }: Pick<UpstreamCall, 'body'>,
+): boolean {
+  const [said = ''] = words.exec(complaintOf(error) ?? '') ?? [];
+  const asked = JSON.stringify(body).replaceAll('\\', '').toLowerCase();
+  return !asked.includes(said.toLowerCase()) && resolve(body, []) !== undefined;
+}
+
+function lacking(error: unknown): unknown {
+  if (!(error instanceof GatewayError) || error.failure === undefined) return error;
+  return changed(error, { failure: { ...error.failure, kind: 'lacking' } });
 }
 
 function isSame(one: Refusal, other: Refusal): boolean {

@@ -138,6 +138,8 @@ export interface UpstreamCall {
   readonly onRateLimit?: ((read: () => RateLimit | undefined) => void) | undefined;
   /** True while another account could be asked for the same model in place of this one. */
   readonly hasSibling?: (() => boolean) | undefined;
+  /** True where another model goes first, now that what this one lacks is known. */
+  readonly isOutdone?: (() => boolean) | undefined;
   /** Of a relayed call: the headers of the client that go along, without its credential; lower-case names. */
   readonly clientHeaders?: Readonly<Record<string, string>> | undefined;
 }

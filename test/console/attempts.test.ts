@@ -34,7 +34,7 @@ test('an end of a try is said in words', async () => {
     ...{ 'rate-limited': 1, 'quota-exhausted': 1, unauthenticated: 1, 'credential-revoked': 1 },
     ...{ 'credential-unavailable': 1 },
     ...{ 'verification-required': 1, forbidden: 1, 'model-forbidden': 1, 'model-not-found': 1 },
-    ...{ 'bad-signature': 1, 'missing-signature': 1, rejected: 1, overloaded: 1 },
+    ...{ 'bad-signature': 1, 'missing-signature': 1, lacking: 1, rejected: 1, overloaded: 1 },
     ...{ 'connection-lost': 1, 'unusable-answer': 1, 'gateway-proxy': 1, path: 1 },
   } satisfies Record<UpstreamFailureKind, 1>;
   expect(Object.keys(en.attempts.ends)).toEqual(expect.arrayContaining(Object.keys(kinds)));

@@ -140,7 +140,7 @@ test('strict mode refuses to have a picture left out, and names the field', asyn
 
 const TEXT_ALONE = "Model only supports text input; received unsupported content type 'image_url'.";
 
-test('an upstream that refused a picture is shown no other where one that sees is at hand', async () => {
+test('a picture that is refused is shown to the upstream that sees it, and from then on at once', async () => {
   const unlisted = await startChatUpstream([MODEL]);
   unlisted.answer((body) =>
     JSON.stringify(body).includes('image_url')
@@ -149,11 +149,32 @@ test('an upstream that refused a picture is shown no other where one that sees i
   );
   await startOver(unlisted.url);
   const first = await ask([WORDS, PICTURE]);
-  expect(first.data.choices[0]?.message.content).toBe('Of the text.');
-  expect(first.response.headers.get('x-isthmus-receipt')).toContain('dropped=1');
-  expect(generate.calls).toHaveLength(0);
+  expect(first.response.headers.get('x-isthmus-attempts')).toBe('2');
+  expect(first.response.headers.get('x-isthmus-receipt')).toBeNull();
   await ask([WORDS, PICTURE, { type: 'text', text: 'And that?' }]);
-  expect(generate.calls).toHaveLength(1);
+  expect(generate.calls).toHaveLength(2);
+  expect(unlisted.calls).toHaveLength(1);
+  generate.script({ model: () => LIMITED });
+  const last = await ask([WORDS, PICTURE]);
+  expect(last.data.choices[0]?.message.content).toBe('Of the text.');
+  expect(last.response.headers.get('x-isthmus-receipt')).toContain('dropped=1');
   expect(unlisted.calls).toHaveLength(2);
+  await unlisted.close();
+});
+
+test('words of the client that a refusal quotes say nothing of what the upstream sees', async () => {
+  const unlisted = await startChatUpstream([MODEL]);
+  const quote = { type: 'text', text: TEXT_ALONE } as const;
+  unlisted.answer(() => ({
+    kind: 'status',
+    status: 400,
+    body: { error: { message: TEXT_ALONE } },
+  }));
+  await startOver(unlisted.url);
+  await expect(ask([quote, PICTURE])).rejects.toMatchObject({ status: 400 });
+  unlisted.answer(() => ({ kind: 'message', message: { content: 'Of the picture.' } }));
+  const { data } = await ask([WORDS, PICTURE]);
+  expect(data.choices[0]?.message.content).toBe('Of the picture.');
+  expect(generate.calls).toHaveLength(0);
   await unlisted.close();
 });

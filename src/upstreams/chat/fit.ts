@@ -407,6 +407,7 @@ const MISSING_PICTURE = '[image left out: it cannot be shown to this model]';
 
 export const PICTURES_REFUSED: Conflict = {
   words: SEES_NOTHING,
+  isOfModel: true,
   resolve(body) {
     const blind = { ...body };
     mapMessages(blind, withoutPictures);
