@@ -321,6 +321,27 @@ test.each(['ab', 'a'])(
   },
 );
 
+test('an account without a list that does not know the model comes after others for five minutes', async () => {
+  const bench = benchOf({ accounts: 'ab' });
+  const meet: Meet = (account) =>
+    account === 'a' ? { kind: 'model-not-found', status: 404 } : undefined;
+  const askOften = async (): Promise<string> => {
+    bench.asked.length = 0;
+    for (let nth = 0; nth < 12; nth += 1) {
+      await bench.run(meet);
+      await bench.clock.advance(2_000);
+    }
+    return bench.asked.join('');
+  };
+  expect(await askOften()).toBe('abbbbbbbbbbbb');
+  await bench.clock.advance(300_000);
+  expect(await askOften()).toBe('abbbbbbbbbbbb');
+  // With nobody else it is asked all the same: what one request was refused may be its own.
+  bench.book.apply('b', { kind: 'disable' });
+  bench.asked.length = 0;
+  expect(await bench.run(() => undefined)).toBe('a');
+});
+
 test('an outage is told also when the last account that was asked was at its limit', async () => {
   const bench = benchOf({ accounts: 'ab', jitter: 1 });
   bench.book.apply('b', {

@@ -78,6 +78,8 @@ const HEALTH_TRIAL_MS = 1_000;
 const BANDS: readonly HealthBand[] = [0, 1, 2];
 const MAX_COOLDOWN_MS = 60_000;
 const SERVED_LATELY_MS = 300_000;
+/** So long an account that did not know a model comes after others. */
+const UNKNOWN_MODEL_MS = 300_000;
 /** A session returns to an account that cools down no longer than this; upstream caches live about as long. */
 const MAX_BOUND_WAIT_MS = 300_000;
 
@@ -353,8 +355,10 @@ export class Leasing {
     if (fault === 'model-not-found') {
       // It means that the account has no such model only where neither its list nor an answer says otherwise.
       const lastServed = shares.servedAt(accountId, model) ?? Number.NEGATIVE_INFINITY;
-      const isListed = account.models?.has(model) ?? true;
-      if (isListed || lastServed >= at - SERVED_LATELY_MS) return;
+      if (lastServed >= at - SERVED_LATELY_MS) return;
+      // Without a list nobody can say that it is not the request's own: others go before the account.
+      if (account.models === undefined) shares.rest(accountId, model, at + UNKNOWN_MODEL_MS);
+      if (account.models?.has(model) ?? true) return;
     }
     const servedAt = shares.servedAt(accountId, fault === 'unauthenticated' ? undefined : model);
     const isKey = kind === 'api-key';

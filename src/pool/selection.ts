@@ -177,11 +177,13 @@ export class Selection {
     return undefined;
   }
 
-  /** Those of a lower band that it may use now, and whose answer would be as good. */
+  /** Those of a lower band that it may try now, and whose answer would be as good. */
   lowered(): readonly Candidate[] {
     const { shares } = this.#sources;
     const found = [...shares.lowered].flatMap(({ accountId }) => this.#byId(accountId) ?? []);
-    return found.filter((one) => this.#bandOf(one) > 0 && this.losesLeast(one));
+    const isResting = ({ account, modelId = '' }: Candidate): boolean =>
+      shares.isResting(account.record.id, modelId, this.now);
+    return found.filter((one) => this.#bandOf(one) > 0 && !isResting(one) && this.losesLeast(one));
   }
 
   verdictOf(candidate: Candidate): Verdict {

@@ -58,9 +58,9 @@ export class SuccessShares {
   readonly lowered = new Set<ShareWindow>();
 
   note(end: AttemptEnd): void {
-    const { accountId, model, failure, at } = end;
+    const { accountId, failure, at } = end;
     const account = this.#accounts.get(accountId) ?? this.#open(accountId);
-    const { shown, windows } = account;
+    const { shown } = account;
     // An answer of no use that says why it ended is of its request.
     const isUseless = failure?.kind === 'unusable-answer' && failure.finishReason !== undefined;
     if (failure === undefined || (!isUseless && ACCOUNT_FAILURES.has(failure.kind))) {
@@ -70,7 +70,7 @@ export class SuccessShares {
       else account.lastFailure = { at, failure };
     }
     if (failure !== undefined && (isUseless || !COUNTED.has(failure.kind))) return;
-    const window = windows.get(model) ?? this.#openWindow(account, end);
+    const window = this.#windowOf(account, end);
     window.add(end);
     if (window.failures > 0 || this.lowered.size > 0) this.#look(window, at);
   }
@@ -91,7 +91,12 @@ export class SuccessShares {
     return account;
   }
 
-  #openWindow({ windows }: AccountRecord, { accountId, model }: AttemptEnd): ShareWindow {
+  #windowOf(
+    { windows }: AccountRecord,
+    { accountId, model }: Pick<AttemptEnd, 'accountId' | 'model'>,
+  ): ShareWindow {
+    const known = windows.get(model);
+    if (known !== undefined) return known;
     const [oldest] = windows;
     if (oldest !== undefined && windows.size >= MAX_MODELS) {
       windows.delete(oldest[0]);
@@ -102,10 +107,10 @@ export class SuccessShares {
     return window;
   }
 
-  /** Below all others until then, but never out of use: it asked to be left alone while it failed mostly. */
+  /** Below all others until then or its next success, and not tried before them, but never out of use. */
   rest(accountId: string, model: string, until: number): void {
-    const window = this.#accounts.get(accountId)?.windows.get(model);
-    if (window === undefined) return;
+    const account = this.#accounts.get(accountId) ?? this.#open(accountId);
+    const window = this.#windowOf(account, { accountId, model });
     window.restUntil = Math.max(window.restUntil, until);
     this.lowered.add(window);
   }
@@ -119,6 +124,10 @@ export class SuccessShares {
     if (this.lowered.size === 0) return 0;
     const window = this.#accounts.get(accountId)?.windows.get(model);
     return window === undefined || !this.lowered.has(window) ? 0 : this.#look(window, now);
+  }
+
+  isResting(accountId: string, model: string, now: number): boolean {
+    return (this.#accounts.get(accountId)?.windows.get(model)?.restUntil ?? now) > now;
   }
 
   /** When the model was last answered well, in milliseconds since the epoch; any model when absent. */
@@ -199,7 +208,7 @@ class ShareWindow {
   add({ clientKeyId: client, session = '', fingerprint, failure, at }: AttemptEnd): void {
     const isSuccess = failure === undefined;
     const entry = { at, client, session, fingerprint, isSuccess, isGone: false };
-    if (isSuccess) this.servedAt = at;
+    if (isSuccess) [this.servedAt, this.restUntil] = [at, 0];
     const isFaultless = this.failures === 0;
     if (!isSuccess || !isFaultless) this.#prune(at);
     this.#entries.push(entry);
