@@ -26,6 +26,10 @@ export interface Transcription {
   readonly prompt?: string | undefined;
   /** How the recording is cut, in the words of the public API. */
   readonly chunking?: JsonValue | undefined;
-  /** Of what the times are told. */
-  readonly times: 'nothing' | 'segments' | 'words';
+  /** Of what the times are told; those of what one speaker says with the speaker. */
+  readonly times: 'nothing' | 'segments' | 'words' | 'speakers';
+  /** Who may speak: names, and recordings of each as data URIs. */
+  readonly speakers?:
+    | { readonly names: readonly string[]; readonly heard: readonly string[] }
+    | undefined;
 }

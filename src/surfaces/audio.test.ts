@@ -172,6 +172,24 @@ test('the verbose form has the figures that the upstream gives of a segment, neu
   ]);
 });
 
+test('the form that tells who speaks has a speaker for each segment', () => {
+  const piece = { start: 0, end: 1.5, text: 'Hi.', speaker: 'Ada' };
+  const segments = [
+    { ...piece, id: 'seg_a' },
+    { start: 1.5, end: 2, text: 'Hello.' },
+  ];
+  const said = { response_format: 'diarized_json', known_speaker_names: ['Ada'] };
+  expect(answer(said, JSON.stringify({ duration: 2, segments }))).toMatchObject({
+    ...{ task: 'transcribe', duration: 2, text: 'Hi. Hello.' },
+    segments: [
+      { ...piece, id: 'seg_a', type: 'transcript.text.segment' },
+      { id: 'seg_2', speaker: 'unknown' },
+    ],
+    usage: { type: 'tokens' },
+  });
+  expect(() => answer({ ...said, stream: 'true' }, '')).toThrow(/timed formats come whole/);
+});
+
 test('a model that gives no times is an error, not an empty subtitle', () => {
   expect(() => answer({ response_format: 'srt' }, 'just words')).toThrow(/no times/);
 });

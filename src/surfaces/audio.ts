@@ -23,7 +23,15 @@ import {
 } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { itemsOf, objectsOf } from '../lib/read-values.ts';
-import { ANYTHING, BOOLEAN, numberIn, objectOf, STRING, wordOf } from '../protocols/body-schema.ts';
+import {
+  ANYTHING,
+  BOOLEAN,
+  numberIn,
+  objectOf,
+  STRING,
+  type ValueOf,
+  wordOf,
+} from '../protocols/body-schema.ts';
 import {
   check,
   each,
@@ -46,7 +54,7 @@ import {
   writeTokens,
 } from './requests.ts';
 
-const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
+const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const;
 type AudioFormat = (typeof FORMATS)[number];
 
 /** The official client gives text forms as they are, and knows them by their type. */
@@ -86,12 +94,14 @@ const BODY = objectOf(
     ...each(['model', 'prompt'], STRING),
     response_format: wordOf(FORMATS),
     ...each(['language', 'languages', 'keywords', 'timestamp_granularities'], ANYTHING),
-    chunking_strategy: ANYTHING,
+    ...each(['chunking_strategy', 'known_speaker_names', 'known_speaker_references'], ANYTHING),
     stream: BOOLEAN,
     temperature: numberIn({ min: 0, max: 1 }),
   },
   ['file', 'user'],
 );
+
+type Body = ValueOf<typeof BODY>;
 
 /** @throws GatewayError 400 naming the field, 413 for a file above 25 MB */
 export function readAudioCall(
@@ -101,7 +111,7 @@ export function readAudioCall(
   const sound = readSound(files, receipt);
   const { value: body, unknown } = check(readFormFields(sent, BODY), BODY, '');
   const format = body.response_format ?? 'json';
-  const isTimed = format === 'srt' || format === 'vtt' || format === 'verbose_json';
+  const isTimed = format !== 'json' && format !== 'text';
   const stream = body.stream ?? false;
   if (stream && isTimed) {
     const text = 'timed formats come whole; ask for json or text, or leave stream out.';
@@ -117,7 +127,8 @@ export function readAudioCall(
     keywords: readTexts(body.keywords, 'keywords'),
     prompt: body.prompt || undefined,
     chunking: body.chunking_strategy || undefined,
-    times: timesOf(isTimed, hasWords),
+    times: timesOf(format, hasWords),
+    speakers: readSpeakers(body, receipt),
   };
   return {
     protocol: 'chat',
@@ -127,7 +138,7 @@ export function readAudioCall(
     textType: TEXT_TYPES[format],
     request: askOnce([sound, { kind: 'text', text: instructionOf(transcription) }], {
       sampling: { temperature: readNumber(body.temperature) },
-      outputFormat: isTimed ? { kind: 'json-schema', schema: SEGMENTS_SCHEMA } : { kind: 'text' },
+      outputFormat: isTimed ? { kind: 'json-schema', schema: schemaOf(format) } : { kind: 'text' },
       transcription,
       clientNames: { messages: 'file', response_schema: 'response_format' },
     }),
@@ -136,9 +147,21 @@ export function readAudioCall(
   };
 }
 
-function timesOf(isTimed: boolean, hasWords: boolean): Transcription['times'] {
+function timesOf(format: AudioFormat, hasWords: boolean): Transcription['times'] {
+  if (format === 'diarized_json') return 'speakers';
   if (hasWords) return 'words';
-  return isTimed ? 'segments' : 'nothing';
+  return format === 'json' || format === 'text' ? 'nothing' : 'segments';
+}
+
+/** Undefined where nobody is named, or the answer does not tell who speaks. */
+function readSpeakers(body: Body, receipt: Receipt): Transcription['speakers'] {
+  const names = readTexts(body.known_speaker_names, 'known_speaker_names');
+  const heard = readTexts(body.known_speaker_references, 'known_speaker_references');
+  if (names.length + heard.length === 0) return undefined;
+  if (body.response_format === 'diarized_json') return { names, heard };
+  const reason = told`Only diarized_json tells who speaks.`;
+  receipt.add('dropped', 'known_speaker_names', reason);
+  return undefined;
 }
 
 function readSound(files: readonly UploadedFile[], receipt: Receipt): MediaPart {
@@ -200,30 +223,54 @@ function readGranularities(value: JsonValue | undefined, format: AudioFormat): r
   );
 }
 
-function timed(key: 'text' | 'word'): JsonObject {
+function timed(key: 'text' | 'word', others: JsonObject = {}): JsonObject {
   const properties = {
     start: { type: 'number' },
     end: { type: 'number' },
     [key]: { type: 'string' },
+    ...others,
   };
-  return { type: 'array', items: { type: 'object', properties, required: ['start', 'end', key] } };
+  return {
+    type: 'array',
+    items: { type: 'object', properties, required: Object.keys(properties) },
+  };
 }
+
+const SPEAKER: JsonObject = {
+  type: 'string',
+  description: 'A, B and so on in the order they speak first, or the name where it is known.',
+};
+
+const DURATION: JsonObject = {
+  type: 'number',
+  description: 'Length of the recording in seconds.',
+};
 
 /** Times in seconds from the beginning of the recording. */
 const SEGMENTS_SCHEMA: JsonObject = {
   type: 'object',
   properties: {
     language: { type: 'string', description: 'Name of the spoken language, in English.' },
-    duration: { type: 'number', description: 'Length of the recording in seconds.' },
+    duration: DURATION,
     segments: timed('text'),
     words: timed('word'),
   },
   required: ['language', 'duration', 'segments'],
 };
 
+const SPOKEN_SCHEMA: JsonObject = {
+  type: 'object',
+  properties: { duration: DURATION, segments: timed('text', { speaker: SPEAKER }) },
+  required: ['duration', 'segments'],
+};
+
+function schemaOf(format: AudioFormat): JsonObject {
+  return format === 'diarized_json' ? SPOKEN_SCHEMA : SEGMENTS_SCHEMA;
+}
+
 /** The same for models that take words. */
 function instructionOf(transcription: Transcription): string {
-  const { task, languages, keywords, prompt, times } = transcription;
+  const { task, languages, keywords, prompt, times, speakers } = transcription;
   const lines = [
     task === 'translate'
       ? 'Write down what is said in this recording, translated into English.'
@@ -233,6 +280,10 @@ function instructionOf(transcription: Transcription): string {
       : 'Divide it into segments of a sentence or a few seconds, with their times in seconds.',
   ];
   if (times === 'words') lines.push('Give the times of every single word too.');
+  if (times === 'speakers') lines.push('Begin another segment where another speaker begins.');
+  if (speakers !== undefined && speakers.names.length > 0) {
+    lines.push(`These speakers may be heard: ${speakers.names.join(', ')}`);
+  }
   if (languages.length === 1) lines.push(`The language is: ${languages[0]}`);
   if (languages.length > 1) lines.push(`The language is one of these: ${languages.join(', ')}`);
   if (keywords.length > 0) {
@@ -254,12 +305,8 @@ function writeTranscription(reply: Reply, { task, format, hasWords }: AudioSetti
   const blocks = reply.choices[0]?.blocks ?? [];
   const text = blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('');
   switch (format) {
-    case 'json': {
-      const end = reply.choices[0]?.end;
-      const seconds = end?.heard?.seconds;
-      const usage = seconds === undefined ? writeUsage(reply.usage) : { type: 'duration', seconds };
-      return { text, ...writeLanguages(end), usage };
-    }
+    case 'json':
+      return { text, ...writeLanguages(reply.choices[0]?.end), usage: usageOf(reply) };
     case 'text':
       return { text: `${text}\n` };
     case 'srt':
@@ -268,9 +315,29 @@ function writeTranscription(reply: Reply, { task, format, hasWords }: AudioSetti
       return { text: writeVtt(readTimedText(text)) };
     case 'verbose_json':
       return writeVerbose(readTimedText(text), { task, hasWords });
+    case 'diarized_json':
+      return { task, ...writeSpoken(readTimedText(text)), usage: usageOf(reply) };
     default:
       return format satisfies never;
   }
+}
+
+function usageOf({ choices: [choice], usage }: Reply): JsonObject {
+  const seconds = choice?.end.heard?.seconds;
+  return seconds === undefined ? writeUsage(usage) : { type: 'duration', seconds };
+}
+
+/** Format: `openai` resources/audio/transcriptions, `TranscriptionDiarized`. */
+function writeSpoken(timed: TimedText): JsonObject {
+  return {
+    duration: timed.duration,
+    text: plainText(timed),
+    segments: timed.segments.map(({ start, end, text, said }, at) => ({
+      type: 'transcript.text.segment',
+      ...{ id: typeof said.id === 'string' ? said.id : `seg_${at + 1}`, start, end, text },
+      speaker: typeof said.speaker === 'string' ? said.speaker : 'unknown',
+    })),
+  };
 }
 
 /** Figures of a segment. Those the model does not give are neutral, not invented. */

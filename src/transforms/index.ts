@@ -140,7 +140,9 @@ function traitsOf(request: CanonicalRequest, { variant }: TransformContext): num
     (request.maxOutputTokens === undefined ? 0 : OUTPUT_LIMIT) |
     (variant.image === undefined ? 0 : IMAGE_NAME) |
     (request.imageDetails === undefined ? 0 : IMAGE_DETAILS) |
-    (request.transcription?.chunking === undefined ? 0 : CHUNKING)
+    (request.transcription?.chunking === undefined && request.transcription?.speakers === undefined
+      ? 0
+      : CHUNKING)
   );
 }
 

@@ -98,12 +98,17 @@ export const limitImageDetails: Transform = (request, { capabilities, receipt })
   return { ...request, imageDetails: { path, fields: taken } };
 };
 
-/** Leaves out and tells how a recording is to be cut, where it is always taken whole. */
+/** Leaves out and tells how a recording is to be cut, and how speakers sound, where it is always taken whole and alone. */
 export const limitChunking: Transform = (request, { capabilities, receipt }) => {
   const { transcription } = request;
   if (transcription === undefined || capabilities.takesChunking === true) return request;
-  receipt.add('dropped', 'chunking_strategy', told`The upstream has no such setting.`);
-  return { ...request, transcription: { ...transcription, chunking: undefined } };
+  const { chunking, speakers } = transcription;
+  const reason = told`The upstream has no such setting.`;
+  if (chunking !== undefined) receipt.add('dropped', 'chunking_strategy', reason);
+  if ((speakers?.heard ?? []).length > 0)
+    receipt.add('dropped', 'known_speaker_references', reason);
+  const named = speakers && { ...speakers, heard: [] };
+  return { ...request, transcription: { ...transcription, chunking: undefined, speakers: named } };
 };
 
 /**

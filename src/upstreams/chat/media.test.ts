@@ -104,6 +104,28 @@ test('how a recording is cut goes to the endpoint', () => {
   expect(model && encodeMedia(request, model, target)).toMatchObject({ chunking_strategy: 'auto' });
 });
 
+test('who may speak goes to models that tell speakers apart, and others refuse to', () => {
+  const speakers = { names: ['Ada'], heard: ['data:audio/wav;base64,AAAA'] };
+  const hints = { languages: [], keywords: [], speakers } as const;
+  const request = requestOf({
+    turns: [user(sound)],
+    transcription: { ...hints, task: 'transcribe', times: 'speakers' },
+  });
+  const encoded = (name: string) => {
+    const model = OPENAI.findMediaModel(name);
+    const target = { ...contextOf(), modelId: name, usesPlaceholders: false };
+    return model && encodeMedia(request, model, target);
+  };
+  expect(encoded('gpt-4o-transcribe-diarize')).toMatchObject({
+    response_format: 'diarized_json',
+    known_speaker_names: ['Ada'],
+    known_speaker_references: speakers.heard,
+  });
+  for (const name of ['gpt-4o-transcribe', 'whisper-1']) {
+    expect(() => encoded(name)).toThrow('does not tell speakers apart');
+  }
+});
+
 test.each(['nova', { id: 'voice_1' }])(
   'a voice goes to the endpoint as it was named: %j',
   (voice) => {
@@ -124,7 +146,7 @@ const IMAGES: Extract<MediaModel, { kind: 'images' }>['traits'] = {
   ...{ takesFormat: true, edits: true, streams: true },
 };
 const SOUNDS: Extract<MediaModel, { kind: 'transcriptions' }>['traits'] = {
-  ...{ names: [], tellsTimes: true, translates: true, streams: false },
+  ...{ names: [], tells: ['segments', 'words', 'speakers'], translates: true, streams: false },
   ...{ takesLists: false, takesChunking: false },
 };
 const SPEECH: Extract<MediaModel, { kind: 'speech' }>['traits'] = {

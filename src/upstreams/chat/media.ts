@@ -9,6 +9,7 @@ import { formBetween, SAME_FORM, type Sides, sidesOf } from '../../canonical/ima
 import { sniffMediaType } from '../../canonical/media.ts';
 import { memberPath, type Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, MediaPart, Part, Turn } from '../../canonical/request.ts';
+import type { Transcription } from '../../canonical/sound.ts';
 import { mendText } from '../../canonical/text-forms.ts';
 import { readTokenCount, type Usage } from '../../canonical/usage.ts';
 import { tidyBase64 } from '../../lib/base64.ts';
@@ -299,15 +300,15 @@ function encodeTranscription(
       'This model does not translate; name one that does, or ask for a transcription.';
     throw invalidRequest('model', message, 'unsupported');
   }
-  const isTimed = times !== 'nothing';
-  if (isTimed && !traits.tellsTimes) {
-    const message = 'response_format: this model tells no times; ask for json or text.';
+  if (times !== 'nothing' && !traits.tells.includes(times)) {
+    const what = times === 'speakers' ? 'does not tell speakers apart' : 'tells no times';
+    const message = `response_format: this model ${what}; ask for json or text.`;
     throw invalidRequest('response_format', message, 'unsupported');
   }
   const fields = {
     model: modelId,
     file: dataUri(sound),
-    response_format: isTimed ? 'verbose_json' : 'json',
+    response_format: FORMS_OF_TIMES[times],
     temperature: request.sampling.temperature,
     ...hintsOf(transcription, traits),
   };
@@ -325,8 +326,24 @@ function encodeTranscription(
     ...fields,
     chunking_strategy: transcription?.chunking,
     timestamp_granularities: times === 'words' ? ['word', 'segment'] : undefined,
+    ...speakersOf(transcription),
   });
 }
+
+function speakersOf({ speakers }: Partial<Transcription> = {}) {
+  const { names = [], heard = [] } = speakers ?? {};
+  return {
+    ...(names.length > 0 && { known_speaker_names: [...names] }),
+    ...(heard.length > 0 && { known_speaker_references: [...heard] }),
+  };
+}
+
+const FORMS_OF_TIMES = {
+  nothing: 'json',
+  segments: 'verbose_json',
+  words: 'verbose_json',
+  speakers: 'diarized_json',
+} as const;
 
 /** What may be spoken, in the fields there are. */
 function hintsOf(
@@ -616,7 +633,7 @@ export class MediaDecoder implements Decoder {
     if (type !== undefined && type !== 'transcript.text.done') return;
     this.#isWhole = true;
     this.#heard = readHeard(frame);
-    const isTimed = this.#context.body?.response_format === 'verbose_json';
+    const isTimed = this.#context.body?.response_format !== 'json';
     // What is behind the deltas repeats them.
     if (this.#openText === undefined) this.#addText(isTimed ? timedText(frame) : text, events);
     this.#hasAnswer = true;

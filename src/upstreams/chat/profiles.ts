@@ -3,6 +3,7 @@
 
 import type { Effort } from '../../canonical/effort.ts';
 import type { ImageDetail } from '../../canonical/image-options.ts';
+import type { Transcription } from '../../canonical/sound.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { createWildcard, foldCase, type Wildcard } from '../../lib/names.ts';
 import { remember } from '../../lib/once.ts';
@@ -212,8 +213,8 @@ export interface ImageModels extends NamedModels {
 }
 
 export interface TranscriptionModels extends NamedModels {
-  /** Whether `verbose_json` tells times. */
-  readonly tellsTimes: boolean;
+  /** Of what it tells the times, as `verbose_json`, or as `diarized_json` where it tells speakers apart. */
+  readonly tells: readonly Transcription['times'][];
   /** Whether there is an endpoint that translates into English as well. */
   readonly translates: boolean;
   readonly streams: boolean;
@@ -256,7 +257,7 @@ const GPT_IMAGE: Omit<ImageModels, 'names'> = {
   streams: true,
 };
 const GPT_TRANSCRIBE = {
-  tellsTimes: false,
+  tells: [],
   translates: false,
   streams: true,
   takesChunking: true,
@@ -272,7 +273,7 @@ const PLAIN_IMAGES: Omit<ImageModels, 'names'> = {
   streams: false,
 };
 const PLAIN_TRANSCRIPTIONS: Omit<TranscriptionModels, 'names'> = {
-  tellsTimes: true,
+  tells: ['segments', 'words', 'speakers'],
   translates: true,
   streams: false,
   takesLists: false,
@@ -315,7 +316,8 @@ const OPENAI_MEDIA_MODELS: MediaModels = {
     { names: ['dall-e-2'], ...PLAIN_IMAGES, sizes: ['256x256', '512x512', '1024x1024'] },
   ],
   transcriptions: [
-    { names: ['whisper*'], ...PLAIN_TRANSCRIPTIONS },
+    { names: ['whisper*'], ...PLAIN_TRANSCRIPTIONS, tells: ['segments', 'words'] },
+    { names: ['gpt-*diarize*'], ...GPT_TRANSCRIBE, tells: ['speakers'], takesLists: false },
     { names: ['gpt-transcribe*'], ...GPT_TRANSCRIBE, takesLists: true },
     { names: ['gpt-*transcribe*'], ...GPT_TRANSCRIBE, takesLists: false },
   ],

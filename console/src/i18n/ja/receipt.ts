@@ -428,6 +428,7 @@ export const receipt: SentenceTexts = {
   '{} says something else and takes precedence.': '{1} の指定が異なり、そちらが優先されます。',
   '{}: "{}" stands for an absent value.': '{1}: 「{2}」は値がないことを表します。',
   'A budget leaves {} tokens for the answer.': '予算により、応答に残るのは {1} トークンです。',
+  'Only diarized_json tells who speaks.': '話者が示されるのは diarized_json だけです。',
   'The account can pay for {} tokens of the answer.':
     'アカウントが支払える応答は {1} トークンです。',
   'The prompt leaves {} tokens for the answer.':

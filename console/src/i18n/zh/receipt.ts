@@ -351,6 +351,7 @@ export const receipt: SentenceTexts = {
   '{} says something else and takes precedence.': '{1} 的说法不同，以它为准。',
   '{}: "{}" stands for an absent value.': '{1}：“{2}”代表没有值。',
   'A budget leaves {} tokens for the answer.': '预算为回答只留下 {1} 个 Token。',
+  'Only diarized_json tells who speaks.': '只有 diarized_json 会说明是谁在讲话。',
   'The account can pay for {} tokens of the answer.': '该账号只付得起 {1} 个 Token 的回答。',
   'The prompt leaves {} tokens for the answer.': '提示词为回答只留下 {1} 个 Token。',
 };
