@@ -282,6 +282,13 @@ test.each([
   expect(sent).toHaveLength(1);
 });
 
+test('how many alternatives are wanted is left out with the log-probabilities', async () => {
+  const { ask, sent } = service({ logprobs: isUnsupported('logprobs') });
+  const left = { body: { n: 1 }, notes: ['dropped logprobs'] };
+  expect(await ask({ logprobs: true, top_logprobs: 2, n: 1 })).toEqual(left);
+  expect(sent).toHaveLength(2);
+});
+
 test('a service that takes neither name says so, and a call without a receipt is sent as it came', async () => {
   const names = ['max_tokens', 'max_completion_tokens'];
   const { ask, fields, send, sent } = service(

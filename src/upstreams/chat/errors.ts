@@ -445,7 +445,10 @@ export const CHAT_FIELDS: FieldRules = {
     ['max_completion_tokens', 'max_tokens'],
   ]),
   // "Your organization must be verified to stream this model." (OpenAI): an answer may come whole.
-  besides: new Map([['stream', ['stream_options', 'tool_stream']]]),
+  besides: new Map([
+    ['stream', ['stream_options', 'tool_stream']],
+    ['logprobs', ['top_logprobs']],
+  ]),
   neverKept: new Set(['stream']),
   places:
     /^(?:(?:messages\[\](?:\.(?:content|tool_calls)\[\])?|tools\[\]|stream_options|reasoning)\.)?\w+$/,
