@@ -521,6 +521,11 @@ test('drawn pictures and sound are media', () => {
     { kind: 'text', text: 'Here' },
     { kind: 'media', mediaType: 'image/png', base64: 'AAAA' },
   ]);
+  const shown = `Here\n\n![image](data:image/png;base64,AAAA)`;
+  expect(blocksOf(whole({ content: shown, images }))).toMatchObject([
+    { kind: 'text', text: 'Here' },
+    { kind: 'media', mediaType: 'image/png', base64: 'AAAA' },
+  ]);
   const audio = (data: string, transcript: string) => chunk({ audio: { data, transcript } });
   expect(blocksOf(audio('AAA=', 'He'), audio('AQ==', 'y'), stop())).toMatchObject([
     { kind: 'text', text: 'Hey' },

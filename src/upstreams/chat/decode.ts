@@ -543,11 +543,12 @@ class ChoiceDecoder {
       this.#thoughtField ??= plainField(message);
       this.say('thinking', thought, events);
     }
-    const { content } = message;
+    const images = objectsOf(message.images);
+    const content = images.reduce<JsonValue | undefined>(withoutImage, message.content);
     if (typeof content === 'string') this.say('text', content, events);
     else for (const part of objectsOf(content)) this.#readPart(part, events);
     this.#refuse(message.refusal);
-    for (const image of objectsOf(message.images)) this.#readImage(image, events);
+    for (const image of images) this.#readImage(image, events);
     if (isJsonObject(message.audio)) this.#readAudio(message.audio, events);
     for (const annotation of objectsOf(message.annotations)) {
       this.annotations.push(annotation);
@@ -702,8 +703,8 @@ class ChoiceDecoder {
   }
 
   /** A drawn picture; one that is only named by its address is a link. */
-  #readImage({ image_url: image }: JsonObject, events: CanonicalEvent[]): void {
-    const url = textOf(image) ?? textOf(objectOf(image)?.url);
+  #readImage(image: JsonObject, events: CanonicalEvent[]): void {
+    const url = addressIn(image);
     if (url === undefined) return;
     const match = /^data:([\w.+/-]{1,60});base64,/.exec(url.slice(0, 100));
     if (match?.[1] === undefined) {
@@ -747,6 +748,19 @@ class ChoiceDecoder {
     events.push({ kind: 'block-start', index, choice: this.choice, block });
     return index;
   }
+}
+
+function addressIn({ image_url: image }: JsonObject): string | undefined {
+  return textOf(image) ?? textOf(objectOf(image)?.url);
+}
+
+/** The text without a picture that stands beside it: gateways show one to clients of both forms. */
+function withoutImage(content: JsonValue | undefined, image: JsonObject): JsonValue | undefined {
+  const link = `](${addressIn(image)})`;
+  const end = typeof content === 'string' ? content.indexOf(link) : -1;
+  if (typeof content !== 'string' || end < 0) return content;
+  const before = content.slice(0, content.lastIndexOf('![', end));
+  return before.replace(/\n+$/, '') + content.slice(end + link.length);
 }
 
 const LIMITS: ReadonlySet<string | undefined> = new Set([
