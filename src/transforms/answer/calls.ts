@@ -40,6 +40,8 @@ interface CallRewriterOptions {
 /** Messages API: `tool_use.id` is `^[a-zA-Z0-9_-]+$`; Responses API: `call_id` has at most 64 characters. */
 const PORTABLE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
+const MORE_CALLS = told`The model made further calls at once, which were left out.`;
+
 /** Which of them was sent depends on the upstream; no name of one form stands for another tool in the other. */
 const NAME_FORMS: readonly NameForm[] = ['dotted', 'plain'];
 
@@ -92,9 +94,9 @@ export class CallRewriter {
       shown.push(event);
       return;
     }
-    // Some clients want one call at a time. Upstreams have no such switch; the request's receipt says that further
-    // calls are left out.
+    // Some clients want one call at a time, and upstreams have no such switch, or models do not mind it.
     if (this.#options.request.parallelToolCalls === false && this.#called.has(choice)) {
+      this.#options.receipt.add('dropped', 'tool_calls', MORE_CALLS);
       this.#open.set(index, { kind: 'left-out' });
       return;
     }

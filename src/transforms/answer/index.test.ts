@@ -17,11 +17,14 @@ const READ: FunctionTool = {
 };
 const FREE: FunctionTool = { kind: 'function', name: 'Free' };
 
-function transformOf(change: Partial<CanonicalRequest>): AnswerTransform {
+function transformOf(
+  change: Partial<CanonicalRequest>,
+  receipt = createReceipt(),
+): AnswerTransform {
   let issued = 0;
   return createAnswerRules({
     request: requestOf(change),
-    receipt: createReceipt(),
+    receipt,
     createId: (prefix) => {
       issued += 1;
       return `${prefix}new${issued}`;
@@ -110,8 +113,9 @@ test('two parallel calls stay two calls with their own arguments (P047)', () => 
   expect(transformOf({ tools: [READ] })(events)).toEqual(events);
 });
 
-test('one call a choice for clients that want one; the hidden one leaves no trace', () => {
-  const transform = transformOf({ tools: [READ], parallelToolCalls: false });
+test('one call a choice for clients that want one; the hidden one is told in the receipt alone', () => {
+  const receipt = createReceipt();
+  const transform = transformOf({ tools: [READ], parallelToolCalls: false }, receipt);
   const shown = transform([
     ...callEvents({ index: 0, id: 'a' }, '{"file_path":"1"}'),
     ...callEvents({ index: 1, id: 'b' }, '{"file_path":"2"}'),
@@ -122,6 +126,7 @@ test('one call a choice for clients that want one; the hidden one leaves no trac
     new Set([0, 2]),
   );
   expect(transform(TEXT)).toBe(TEXT);
+  expect(receipt.entries).toMatchObject([{ action: 'dropped', path: 'tool_calls' }]);
 });
 
 test.each(['has space', 'dotted.id', 'x'.repeat(65), 'früh'])(

@@ -429,6 +429,8 @@ export const receipt: SentenceTexts = {
   '{}: "{}" stands for an absent value.': '{1}: 「{2}」は値がないことを表します。',
   'A budget leaves {} tokens for the answer.': '予算により、応答に残るのは {1} トークンです。',
   'Only diarized_json tells who speaks.': '話者が示されるのは diarized_json だけです。',
+  'The model made further calls at once, which were left out.':
+    'モデルは同時にほかの呼び出しも行いましたが、それらは除かれました。',
   'The account can pay for {} tokens of the answer.':
     'アカウントが支払える応答は {1} トークンです。',
   'The prompt leaves {} tokens for the answer.':

@@ -352,6 +352,8 @@ export const receipt: SentenceTexts = {
   '{}: "{}" stands for an absent value.': '{1}：“{2}”代表没有值。',
   'A budget leaves {} tokens for the answer.': '预算为回答只留下 {1} 个 Token。',
   'Only diarized_json tells who speaks.': '只有 diarized_json 会说明是谁在讲话。',
+  'The model made further calls at once, which were left out.':
+    '模型同时进行了更多调用，这些调用已略去。',
   'The account can pay for {} tokens of the answer.': '该账号只付得起 {1} 个 Token 的回答。',
   'The prompt leaves {} tokens for the answer.': '提示词为回答只留下 {1} 个 Token。',
 };
