@@ -4,7 +4,7 @@ import type { Heard } from '../../canonical/event.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { OPENAI } from './encode.test-support.ts';
-import { encodeMedia, MediaDecoder } from './media.ts';
+import { encodeMedia, MediaDecoder, mediaRequest } from './media.ts';
 import type { MediaModel } from './profiles.ts';
 
 const PNG = 'iVBORw0KGgo=';
@@ -91,6 +91,15 @@ test.each<[JsonObject, Heard | undefined]>([
     kind: 'finish',
     choices: [expect.objectContaining({ reason: 'stop', heard })],
   });
+});
+
+test('a form is parted by a boundary that every server reads', () => {
+  const body = { endpoint: 'audio/transcriptions', file: 'data:audio/wav;base64,AAAA' };
+  const access = { accountId: 'a', credential: 'k', credentialKind: 'api-key' } as const;
+  const { signal } = new AbortController();
+  const sent = mediaRequest(OPENAI, { modelId: 'whisper-1', body, stream: false, access, signal });
+  // RFC 2046, 5.1.1
+  expect(sent?.headers['content-type']).toMatch(/boundary=[\w-]{1,70}$/);
 });
 
 test('how a recording is cut goes to the endpoint', () => {

@@ -469,7 +469,7 @@ function encodeForm(
   ];
   const hash = createHash('sha256');
   for (const { value } of fields) hash.update(typeof value === 'string' ? value : value.bytes);
-  const boundary = `isthmus-${hash.digest('hex')}`;
+  const boundary = `isthmus-${hash.digest('hex').slice(0, 60)}`;
   const pieces = fields.flatMap(({ name, value }) => {
     const isText = typeof value === 'string';
     const head = isText
