@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryAccessStores } from '../../test/support/memory-access-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
+import type { Bank } from '../cluster/cluster.ts';
 import { Counters, LocalBank } from '../cluster/counters.ts';
 import { createMemoryCluster, Hub } from '../cluster/memory.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
@@ -15,11 +16,15 @@ type KeyInput = Parameters<ApiKeys['create']>[0];
 const START = Date.UTC(2026, 0, 15, 12);
 const HOUR = 3_600_000;
 
-async function openKeys(input: Partial<KeyInput> = {}, clock = createFakeClock(START)) {
+async function openKeys(
+  input: Partial<KeyInput> = {},
+  clock = createFakeClock(START),
+  bank: Bank = new LocalBank(clock),
+) {
   const { clientKeys: store, budgets: budgetStore } = createMemoryAccessStores();
   let count = 0;
   const createId = (prefix: string) => `${prefix}${++count}`;
-  const counters = new Counters({ bank: new LocalBank(clock), clock });
+  const counters = new Counters({ bank, clock });
   const budgets = new Budgets({ store: budgetStore, counters, clock, createId });
   const options = {
     ...{ store, digestKey: Buffer.alloc(32, 1), clock, createId },
@@ -258,6 +263,21 @@ test('addresses that came while the clock was days ahead do not count after it w
   now = Date.UTC(2026, 0, 1);
   expect(meter.takeAddress('192.0.2.2', 1)).toBe(true);
   expect(meter.takeAddress('192.0.2.3', 1)).toBe(false);
+});
+
+test('tokens pass while any are left also where another process counts them', async () => {
+  const clock = createFakeClock(START);
+  const local = new LocalBank(clock);
+  const bank: Bank = {
+    isLocal: false,
+    lease: async (request) => local.lease(request),
+    giveBack: (counter, amount) => local.giveBack(counter, amount),
+  };
+  const { gate, id } = await openKeys({ tokensPerMinute: 1_000 }, clock, bank);
+  for (let count = 0; count < 20; count += 1) await gate.admit(id, { ...CALL, tokens: 1 });
+  await gate.admit(id, { ...CALL, tokens: 1_000 });
+  const late = async () => gate.admit(id, { ...CALL, tokens: 1 });
+  await expect(late()).rejects.toMatchObject({ kind: 'rate-limited' });
 });
 
 test('what a key used today and from where survives a restart', async () => {

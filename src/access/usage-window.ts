@@ -47,7 +47,8 @@ export class UsageMeter {
     const { id, counters } = options;
     this.#options = options;
     this.#requests = counters.open(`key ${id} requests`, 'minute');
-    this.#tokens = counters.open(`key ${id} tokens`, 'minute');
+    // One is taken for a whole call: stock would let calls pass when all is used.
+    this.#tokens = counters.open(`key ${id} tokens`, 'minute', { hasStock: false });
     // What one process held in stock another would have to refuse.
     const held = { hasStock: false, isHeld: true };
     this.#running = counters.open(`key ${id} running`, 'long', held);
