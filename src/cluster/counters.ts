@@ -91,6 +91,8 @@ export class Counter {
   /** Of all processes, as last heard. */
   #known = 0;
   #heardAt = 0;
+  /** When the bank told it last. */
+  #toldAt = Number.NEGATIVE_INFINITY;
   /** As `#known`, without what is held. */
   #learned: number;
   #certain = 0;
@@ -117,6 +119,18 @@ export class Counter {
     this.#heardAt = this.#options.clock.monotonic();
   }
 
+  #takeTold(used: number): void {
+    this.#hear(used);
+    this.#toldAt = this.#heardAt;
+  }
+
+  /** What a bank that lost the counter begins with; of a minute what it told within the last one. */
+  get #initial(): number {
+    const { clock, window, isHeld } = this.#options;
+    if (window !== 'minute') return isHeld ? this.#learned : this.#known;
+    return clock.monotonic() - this.#toldAt < SECONDS * 1000 ? this.#known : 0;
+  }
+
   /**
    * A bank that lost the counter is told so.
    * @param used by all processes, as far as they told
@@ -139,7 +153,7 @@ export class Counter {
     }
     const missing = amount - fromStock;
     const settle = ({ granted, used, retryAfterMs }: CreditGrant): Taken => {
-      this.#hear(used);
+      this.#takeTold(used);
       this.#keep(granted < missing ? fromStock : granted - missing);
       if (granted >= missing) return TAKEN;
       if (this.#stock >= amount && amount > 0) {
@@ -191,8 +205,7 @@ export class Counter {
       !keepsStock || this.#isFetching
         ? amount
         : Math.max(amount, this.#spentNow, this.#spentBefore);
-    // What counts for a minute only is not known for longer.
-    const initial = window === 'minute' ? 0 : isHeld ? this.#learned : this.#known;
+    const initial = this.#initial;
     const certain = this.#certain;
     const outcome = bank.lease({ counter, window, limit, amount, batch, initial, certain, isHeld });
     if (!(outcome instanceof Promise) || batch === amount) return outcome;
@@ -215,7 +228,7 @@ export class Counter {
     const outcome = this.#lease(0, limit);
     if (!(outcome instanceof Promise)) return;
     void outcome.then(({ granted, used }) => {
-      this.#hear(used);
+      this.#takeTold(used);
       this.#keep(granted);
     });
   }

@@ -64,7 +64,8 @@ if tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000 > tonumber(ARGV[#ARGV]) t
 
 /**
  * KEYS: counter, what is held. ARGV: window, limit, amount, batch, initial, 1 for what is held, certain. As
- * `LocalBank.lease`, by the server's clock.
+ * `LocalBank.lease`, by the server's clock. What is kept beside the counter of a minute outlives it: where that is missing as
+ * well, the server lost both.
  */
 const LEASE = `${IN_TIME}
 local now = tonumber(time[1])
@@ -94,6 +95,13 @@ else
       counts[second] = count
       table.insert(seconds, second)
     end
+  end
+  if not redis.call('SET', KEYS[1] .. ':kept', 1, 'EX', 120, 'GET') and initial > 0 then
+    redis.call('HINCRBY', KEYS[1], now, initial)
+    redis.call('EXPIRE', KEYS[1], 120)
+    used = used + initial
+    if not counts[now] then table.insert(seconds, now) end
+    counts[now] = (counts[now] or 0) + initial
   end
 end
 local room, granted = limit - used, 0

@@ -75,6 +75,22 @@ describe.skipIf(VALKEY === undefined)('a replica whose Valkey is lost', () => {
     expect(await counter.take(35, 100)).toEqual({ isTaken: true });
   });
 
+  test('counts the minute on from what it knows, while it is alone and with a Valkey that lost everything', async () => {
+    const openMinute = (member: Cluster) =>
+      new Counters({ bank: member.bank, clock }).open('rate', 'minute');
+    const [own, other] = [openMinute(first), openMinute(second)];
+    await own.take(70, 100);
+    const lost = reach(first, false);
+    await server.kill();
+    await lost;
+    expect(await own.take(40, 100)).toMatchObject({ isTaken: false, left: 30 });
+    await server.restart();
+    await Promise.all([reach(first, true), reach(second, true)]);
+    expect(await own.take(40, 100)).toMatchObject({ isTaken: false, left: 30 });
+    expect(await own.take(20, 100)).toEqual({ isTaken: true });
+    expect(await other.take(11, 100)).toMatchObject({ isTaken: false });
+  });
+
   const openBudget = (member: Cluster) =>
     new Counters({ bank: member.bank, clock }).open('budget 2026-11', 'long', {
       ...{ hasStock: false, isHeld: true },
