@@ -574,6 +574,8 @@ export function createMonitorStore(
   /** Bytes of all records; summed up once, then kept by what is written and removed. */
   let stored: number | undefined;
   let isReducing = false;
+  /** False after a save that failed: it may have been done all the same, and is tried again. */
+  let isSure = true;
   /** Others get their turn between the parts. */
   const inParts = async <Part>(
     request: SumRequest,
@@ -605,7 +607,13 @@ export function createMonitorStore(
   };
   return {
     async save(records) {
-      const added = await database.write('crash', () => saveRecords(dialect, records, clock.now()));
+      const wasSure = isSure;
+      isSure = false;
+      const added = await database.write('crash', function* () {
+        const missing = wasSure ? records : yield* withoutSaved(records);
+        return yield* saveRecords(dialect, missing, clock.now());
+      });
+      isSure = true;
       if (stored !== undefined) stored += added;
     },
     list: (filter, page) =>
@@ -767,6 +775,19 @@ const BODY_TEXTS = [
   'clientResponse',
 ] as const;
 const BODY_COLUMNS = ['sequence', ...BODY_TEXTS, 'isWhole'];
+
+function* withoutSaved(records: readonly RequestRecord[]): Work<readonly RequestRecord[]> {
+  const listOf = (name: 'id' | 'requestId') => [...new Set(records.map(({ row }) => row[name]))];
+  const found = yield* rowsOf(
+    builder
+      .selectFrom('requests')
+      .select('id')
+      .where('requestId', 'in', listOf('requestId'))
+      .where('id', 'in', listOf('id')),
+  );
+  const saved = new Set(found.map(({ id }) => id));
+  return records.filter(({ row }) => !saved.has(row.id));
+}
 
 /** @returns the bytes that were added, about */
 function* saveRecords(

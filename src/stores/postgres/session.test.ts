@@ -13,6 +13,7 @@ import {
 import { recordOf } from '../../../test/support/request-records.ts';
 import { type Database, firstOf, insert, rowsOf, run, runScript, type Work } from '../database.ts';
 import { MIGRATIONS, migrate, readVersion } from '../migrations.ts';
+import { createMonitorStore } from '../monitor-store.ts';
 import { createRequestFigures } from '../request-figures.ts';
 import { builder } from '../schema.ts';
 import { createSettingsStore } from '../stores.ts';
@@ -181,6 +182,36 @@ describe.skipIf(POSTGRES_BIN === undefined)('PostgreSQL', () => {
     expect(sum?.requests).toBe(20);
     expect((await other.requests.list({}, { limit: 50 })).rows).toHaveLength(20);
     await other.close();
+  });
+
+  /** The database of the test, but for what is changed. */
+  const through = ({ database }: TestPostgres, change: Partial<Database>): Database => ({
+    ...{ dialect: database.dialect, read: (work) => database.read(work) },
+    ...{ write: (survives, work) => database.write(survives, work) },
+    ...{ erase: (work) => database.erase(work), endErasing: () => database.endErasing() },
+    ...{ giveBackRoom: () => database.giveBackRoom(), close: () => database.close() },
+    ...change,
+  });
+
+  test('records that were saved though nobody heard of it are saved once, and count once', async () => {
+    const { database, clock } = opened;
+    let isHeard = false;
+    const unheard = through(opened, {
+      async write(survives, work) {
+        const result = await database.write(survives, work);
+        if (!isHeard) throw new Error('Connection terminated');
+        return result;
+      },
+    });
+    const store = createMonitorStore(unheard, clock);
+    const records = ['a', 'b'].map((id) => recordOf({ id, requestId: 'chosen', at: 1000 }));
+    await expect(store.save(records)).rejects.toThrow('terminated');
+    isHeard = true;
+    await store.save([...records, recordOf({ id: 'c', requestId: 'chosen', at: 1000 })]);
+    const { rows } = await store.list({}, { limit: 10 });
+    expect(rows.map(({ id }) => id).sort()).toEqual(['a', 'b', 'c']);
+    const [usage] = await store.usage([{ from: 0, to: 2000 }], 'none', {});
+    expect(usage?.requests).toBe(3);
   });
 
   test('a key that another gateway replaced is read behind the request that needs it', async () => {
