@@ -654,10 +654,10 @@ export function createMonitorStore(
       const before = isReducing ? Number.MAX_SAFE_INTEGER : limits.oldest;
       const left = await database.write('crash', () => removeOldest(dialect, before));
       if (removed(left) > 0) return false;
-      // Of a database that others write to as well, the figure is old by the next time.
-      if (dialect.isShared) stored = undefined;
       await database.write('crash', () => removeUsage(limits.oldestUsage));
       if (await database.write('crash', () => rollUp(dialect, limits.closedBefore))) return false;
+      // Of a database that others write to as well, the figure is old by the next time.
+      if (dialect.isShared) stored = undefined;
       return !(await database.giveBackRoom());
     },
     async removeBefore(at) {

@@ -214,6 +214,26 @@ describe.skipIf(POSTGRES_BIN === undefined)('PostgreSQL', () => {
     expect(usage?.requests).toBe(3);
   });
 
+  test('the bytes of all records are added up once for all steps of a sweep', async () => {
+    const { database, clock } = opened;
+    let sums = 0;
+    const counted = through(opened, {
+      read(work) {
+        sums += 1;
+        return database.read(work);
+      },
+    });
+    const store = createMonitorStore(counted, clock);
+    await store.save([recordOf({ at: 1000 })]);
+    const hour = 3_600_000;
+    const sizes = { maxBytes: 1e12, reducedBytes: 1e12 };
+    const limits = { oldest: 0, oldestUsage: 0, closedBefore: 3 * hour, ...sizes };
+    let steps = 1;
+    while (!(await store.sweep(limits))) steps += 1;
+    expect(steps).toBeGreaterThan(10);
+    expect(sums).toBe(1);
+  });
+
   test('a key that another gateway replaced is read behind the request that needs it', async () => {
     await opened.stores.accounts.insert(newAccount('a', {}, { kind: 'api-key', key: 'first' }));
     await opened.stores.accounts.list();
