@@ -270,9 +270,13 @@ type HeldCredentials = ReturnType<typeof createHeldCredentials>;
 /** A credential that another process replaced is in use after so long and the next reading. */
 const HELD_MS = 1000;
 
+/** The most that are read anew at once: at a start all are asked for, and others need the connections too. */
+const MAX_REREADS = 2;
+
 /** Sealed keys kept in memory, read anew behind the request. What is renewed only once is not kept. */
 export function createHeldCredentials(monotonic: () => number) {
   const all = new Map<string, { readonly row: SealedCredential; readAt: number }>();
+  let rereads = 0;
   return {
     put(id: string, kind: string, row: SealedCredential): void {
       if (kind === 'oauth') all.delete(id);
@@ -283,9 +287,14 @@ export function createHeldCredentials(monotonic: () => number) {
     get(id: string, reread: () => Promise<void>): SealedCredential | undefined {
       const known = all.get(id);
       if (known === undefined) return undefined;
-      if (monotonic() - known.readAt > HELD_MS) {
+      if (rereads < MAX_REREADS && monotonic() - known.readAt > HELD_MS) {
         known.readAt = monotonic();
-        void reread().catch(() => undefined);
+        rereads += 1;
+        void reread()
+          .catch(() => undefined)
+          .finally(() => {
+            rereads -= 1;
+          });
       }
       return known.row;
     },

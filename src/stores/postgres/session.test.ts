@@ -11,6 +11,7 @@ import {
   type TestServer,
 } from '../../../test/support/postgres.ts';
 import { recordOf } from '../../../test/support/request-records.ts';
+import { createAccountStore, createHeldCredentials } from '../account-store.ts';
 import { type Database, firstOf, insert, rowsOf, run, runScript, type Work } from '../database.ts';
 import { MIGRATIONS, migrate, readVersion } from '../migrations.ts';
 import { createMonitorStore } from '../monitor-store.ts';
@@ -242,6 +243,31 @@ describe.skipIf(POSTGRES_BIN === undefined)('PostgreSQL', () => {
     expect(held?.credential).toEqual({ kind: 'api-key', key: 'first' });
     await expect(opened.stores.accounts.list()).rejects.toMatchObject({ fault: 'unavailable' });
     await server.start();
+  });
+
+  test('keys of many accounts that are asked for at once leave connections to others', async () => {
+    let now = 0;
+    let running = 0;
+    let most = 0;
+    const counted = through(opened, {
+      read(work) {
+        running += 1;
+        most = Math.max(most, running);
+        return opened.database.read(work).finally(() => {
+          running -= 1;
+        });
+      },
+    });
+    const held = createHeldCredentials(() => now);
+    const accounts = createAccountStore(counted, { vault: opened.vault, held });
+    const ids = Array.from({ length: 50 }, (_, index) => `a${index}`);
+    for (const key of ids) await accounts.insert(newAccount(key, {}, { kind: 'api-key', key }));
+    await accounts.list();
+    now = 2000;
+    for (const key of ids)
+      expect(await accounts.readCredential(key)).toMatchObject({ credential: { key } });
+    expect(most).toBe(2);
+    await expect.poll(() => running).toBe(0);
   });
 
   test('a lost server is told once, refuses at once, and is back by itself', async () => {
