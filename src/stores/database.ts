@@ -78,6 +78,8 @@ export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
   /** Whether processes of other machines write to it too. */
   readonly isShared: boolean;
+  /** Whether a query may be asked for each row of another; a database without goes from row to row by itself. */
+  readonly hasLateral: boolean;
   /** A row when there is a table of that name. */
   tableNamed(name: string): Query;
   /** Milliseconds since the epoch, by the clock of the database where several machines ask it. */

@@ -332,7 +332,7 @@ function* sumPieces<Column extends SummedColumn>(
 
 /** In one statement, which goes from piece to piece. */
 function* sumTable<Column extends SummedColumn>(
-  { latest, listed }: Dialect,
+  { latest, listed, hasLateral }: Dialect,
   { by, columns, filter, names, table }: Question<Column> & { readonly table: string },
   pieces: readonly Piece[],
 ): Work<readonly Sums<Column>[]> {
@@ -351,29 +351,51 @@ function* sumTable<Column extends SummedColumn>(
   const inPiece = isRaw
     ? sql`at >= since and at < until`
     : sql`step = piece and kind = ${by} and at = since`;
-  const conditions = [
-    inPiece,
-    ...conditionsOf(filter, isRaw ? groupRef : () => name),
-    ...(names === undefined ? [] : [sql`${name} in (${sql.join(names)})`]),
-  ];
-  const keyName = by === 'key' ? latest('keyName', 'at') : sql`null`;
-  const rows = yield* rowsOf(sql<SumsRow>`
-    with pieces as materialized ${list}
-    select span, max(at) as last, ${name} as ${sql.ref('group')}, ${keyName} as ${sql.ref('groupName')}, ${sql.join(
-      columns.map((column) => sql`${sumOf(column)} as ${sql.ref(column)}`),
-    )}
-    from pieces cross join ${sql.table(table)}
-    where ${sql.join(conditions, sql` and `)}
-    group by span${isRaw && by === 'none' ? sql`` : sql`, ${name}`}`);
+  const where = sql.join(
+    [
+      inPiece,
+      ...conditionsOf(filter, isRaw ? groupRef : () => name),
+      ...(names === undefined ? [] : [sql`${name} in (${sql.join(names)})`]),
+    ],
+    sql` and `,
+  );
+  // Of a span that is one piece nothing is left to sum up.
+  const isSummed = !isRaw && new Set(pieces.map(({ span }) => span)).size === pieces.length;
+  const keyName =
+    by !== 'key' ? sql`null` : isSummed ? sql.ref('keyName') : latest('keyName', 'at');
+  const last = isSummed ? sql.ref('at') : sql`max(at)`;
+  const figures = columns.map(
+    (column) => sql`${isSummed ? asNumber(column) : sumOf(column)} as ${sql.ref(column)}`,
+  );
+  const summed = sql`${last} as last, ${name} as ${sql.ref('group')}, ${keyName} as ${sql.ref('groupName')}, ${sql.join(figures)}`;
+  const byGroup = isRaw && by === 'none' ? [] : [name];
+  const source = sql.table(table);
+  const grouped =
+    isRaw && hasLateral
+      ? sql`select span, summed.* from pieces cross join lateral (
+          select ${summed} from ${source} where ${where} ${groupBy(byGroup)} having count(*) > 0
+        ) as summed`
+      : sql`select span, ${summed} from pieces cross join ${source} where ${where} ${
+          isSummed ? sql`` : groupBy([sql.ref('span'), ...byGroup])
+        }`;
+  const rows = yield* rowsOf(sql<SumsRow>`with pieces as materialized ${list} ${grouped}`);
   return rows.map(({ span, last, group, groupName, ...sums }) => ({
     ...{ span, last, group, groupName },
     sums: sums as Sums<Column>['sums'],
   }));
 }
 
+function groupBy(names: readonly RawBuilder<unknown>[]) {
+  return names.length === 0 ? sql`` : sql`group by ${sql.join(names)}`;
+}
+
 /** SQLite gives no whole number beyond 2^53, as which costs of many requests may add up. */
 function sumOf(column: SummedColumn) {
   return sql<number>`cast(sum(${sql.ref(column)}) as double precision)`;
+}
+
+function asNumber(column: SummedColumn) {
+  return sql<number>`cast(${sql.ref(column)} as double precision)`;
 }
 
 type SumsRow = Omit<Sums<SummedColumn>, 'sums'>;

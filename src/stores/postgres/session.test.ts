@@ -375,6 +375,22 @@ describe.skipIf(POSTGRES_BIN === undefined)('PostgreSQL', () => {
     }
   });
 
+  test('usage of hours that are not summed up yet is read along its times, whatever it is narrowed to', async () => {
+    const { stores, database, clock } = opened;
+    await stores.requests.save([recordOf({ id: 'req_1', at: 0, team: 'team-1' })]);
+    await database.write('crash', () => runScript(MANY_SUMS));
+    const plans: string[] = [];
+    const explained = through(opened, { read: (work) => explaining(database, plans).read(work) });
+    const requests = createMonitorStore(explained, clock);
+    const spans = [{ from: 100 * HOUR_MS, to: 101 * HOUR_MS }];
+    const [sum] = await requests.usage(spans, 'model', { team: 'team-1' });
+    expect(sum).toMatchObject({ at: 100 * HOUR_MS, requests: 4 });
+    await requests.latency({ spans, by: 'none', filter: { team: 'team-1', protocol: 'chat' } });
+    const read = plans.filter((plan) => plan.includes('usage_sums'));
+    expect(read.length).toBeGreaterThanOrEqual(2);
+    for (const plan of read) expect(plan).not.toContain('Seq Scan on usage_sums');
+  });
+
   test('of two who change the settings the second is told', async () => {
     const store = createSettingsStore(opened.database);
     expect(await store.read()).toBeUndefined();
@@ -390,6 +406,15 @@ describe.skipIf(POSTGRES_BIN === undefined)('PostgreSQL', () => {
     await opened.database.write('crash', () => run(builder.deleteFrom('settings')));
   });
 });
+
+const HOUR_MS = 3_600_000;
+
+/** Four sums of each hour, in some teams. */
+const MANY_SUMS = `
+insert into usage_sums (at, model, account, key_id, owner, team, tags, protocol, requests, errors, input_tokens, output_tokens, cached_tokens, cache_write_tokens, thought_tokens, images, priced_requests, cost_nanos, flat_rate_nanos, cache_savings_nanos)
+select n * cast(900000 as bigint), 'm', 'a', 'k', '', case when n < 2000 then 'team-1' else 'team-2' end, '', 'chat', 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0
+from generate_series(1, 40000) as n;
+analyze usage_sums`;
 
 const MANY_RECORDS = `
 insert into requests (id, request_id, at, model, upstream_model, key_id, key_name, replica, protocol, outcome, status, surface, method, path, stream, client_address, attempts, retries, total_ms, dropped, approximated, repaired, bytes, details)

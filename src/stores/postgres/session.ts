@@ -437,6 +437,7 @@ function readerOf(type: number, format?: 'text' | 'binary') {
 const DIALECT: Dialect = {
   name: 'postgres',
   isShared: true,
+  hasLateral: true,
   listing: { hasFilterIndexes: true, patienceMs: 100, countPatienceMs: 50 },
   tableNamed: (name) => sql`select 1 from pg_class where oid = to_regclass(${name})`,
   now: () => sql`extract(epoch from clock_timestamp())::double precision * 1000`,

@@ -199,6 +199,7 @@ const LAST = ((compiled) => ({ ...LAST_SEQUENCE, compile: () => compiled }))(
 const DIALECT: Dialect = {
   name: 'sqlite',
   isShared: false,
+  hasLateral: false,
   listing: { hasFilterIndexes: false, patienceMs: 60, countPatienceMs: 20 },
   tableNamed: (name) => sql`select 1 from sqlite_master where type = 'table' and name = ${name}`,
   now: (ofProcess) => sql`${ofProcess}`,
