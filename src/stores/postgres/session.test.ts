@@ -270,6 +270,23 @@ describe.skipIf(POSTGRES_BIN === undefined)('PostgreSQL', () => {
     await expect.poll(() => running).toBe(0);
   });
 
+  test('a server that gives out no more connections is waited for, and not taken for lost', async () => {
+    const admin = new pg.Client(opened.url);
+    await admin.connect();
+    const few = `few_${process.pid}`;
+    await admin.query(`create role ${few} login connection limit 2`);
+    const url = new URL(opened.url);
+    url.username = few;
+    const database = another({ url: url.href, poolSize: 8, connectTimeoutMs: 5_000 });
+    const read = () => database.read(() => rowsOf(sql`select pg_sleep(0.05) is null as is_null`));
+    expect(await Promise.all(Array.from({ length: 12 }, read))).toHaveLength(12);
+    expect(database.reachability().isReachable).toBe(true);
+    expect(said).toEqual([]);
+    await database.close();
+    await admin.query(`drop role ${few}`);
+    await admin.end();
+  });
+
   test('a lost server is told once, refuses at once, and is back by itself', async () => {
     const { database } = opened;
     const states: boolean[] = [];

@@ -52,6 +52,8 @@ const MAX_PAUSE_MS = 10_000;
 const ANSWER_MARGIN_MS = 5_000;
 const IDLE_MS = 60_000;
 const CLOSE_MS = 5_000;
+/** And a connection from a server that has given out all. */
+const FULL_STEP_MS = 50;
 /** Transactions that got in each other's way are tried again so often. */
 const MAX_TRIES = 8;
 const RETRY_STEP_MS = 4;
@@ -248,7 +250,7 @@ export class PostgresDatabase implements Database {
     }
     if (this.#pause !== undefined && clock.monotonic() < this.#pause.until) throw this.#pause.error;
     try {
-      const client = await this.#pool.connect();
+      const client = await this.#connectInTurn();
       this.#noteBack();
       return client;
     } catch (error) {
@@ -257,6 +259,21 @@ export class PostgresDatabase implements Database {
       if (isBusy)
         throw new StoreError('unavailable', told`The database ${this.name} is too busy.`, error);
       throw this.#noteLoss(error);
+    }
+  }
+
+  /** A server that gives out no more connections is not lost: one of those there are becomes free. */
+  async #connectInTurn(): Promise<pg.PoolClient> {
+    const { clock, random, connectTimeoutMs } = this.#options;
+    const until = clock.monotonic() + connectTimeoutMs;
+    for (;;) {
+      try {
+        return await this.#pool.connect();
+      } catch (error) {
+        const isFull = sqlState(error) === TOO_MANY_CONNECTIONS;
+        if (!isFull || clock.monotonic() >= until) throw error;
+      }
+      await clock.sleep(FULL_STEP_MS * (1 + random()), this.#ended.signal);
     }
   }
 
@@ -475,6 +492,7 @@ const DIALECT: Dialect = {
 
 // Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
 const UNIQUE = '23505';
+const TOO_MANY_CONNECTIONS = '53300';
 /** Of a server that another took the place of: a new connection may lead to that one. */
 const READ_ONLY = '25006';
 /** What was read was changed or removed by another transaction meanwhile. */
