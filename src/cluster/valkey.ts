@@ -231,6 +231,8 @@ interface Scripts {
   meet(members: string, ...args: ScriptArgs): Promise<[isNew: number, replicas: string[]]>;
 }
 
+const LOST = 'Valkey cannot be used: until it can, this replica decides by itself.';
+
 /** Joins, or goes on alone until Valkey is there: never rejects. */
 export async function joinValkeyCluster(options: ValkeyClusterOptions): Promise<Cluster> {
   const cluster = new ValkeyCluster(options);
@@ -260,6 +262,8 @@ class ValkeyCluster implements Cluster {
   #gathering: Timer | undefined;
   #heartbeat: Timer | undefined;
   #isClosed = false;
+  /** Why it does not serve, as far as it or the way to it says. */
+  #reason: string | undefined;
 
   constructor(options: ValkeyClusterOptions) {
     const { url, replica, clock, log } = options;
@@ -273,6 +277,9 @@ class ValkeyCluster implements Cluster {
     this.#tellState = changes.tell;
     this.subscribe = changes.add;
     this.#redis = connect(url);
+    this.#redis.on('error', ({ message }) => {
+      this.#reason = message;
+    });
     this.#inTime = createDeadline(clock);
     this.#scripts = defineScripts(this.#redis, clock, this.#inTime);
     this.#reader = new NoticeReader(connect(url), {
@@ -286,7 +293,7 @@ class ValkeyCluster implements Cluster {
       scripts: this.#scripts,
       inTime: this.#inTime,
       isConnected: () => this.#state.isConnected,
-      onFault: () => this.#lose(),
+      onFault: (error) => this.#lose(error),
     });
     this.bank = this.#bank;
     const since = clock.now();
@@ -308,12 +315,12 @@ class ValkeyCluster implements Cluster {
 
   readonly catchUp = (): void => this.#listeners.catchUp();
 
-  /** Resolves when it is joined, or when Valkey does not answer. */
+  /** Resolves when it is joined, or when Valkey cannot be used. */
   async start(): Promise<void> {
     const { log } = this.#options;
     await this.#beat();
     if (this.#state.isConnected) return;
-    log.warn({}, 'Valkey does not answer: until it does, this replica decides by itself.');
+    log.warn({ error: this.#reason }, LOST);
   }
 
   async close(): Promise<void> {
@@ -353,7 +360,7 @@ class ValkeyCluster implements Cluster {
     this.#waiting.clear();
     const limit = ['MAXLEN', '~', KEPT_NOTICES] as const;
     const added = this.#redis.xadd(NOTICES, ...limit, '*', 'from', this.replica, 'notices', text);
-    this.#inTime(added).catch(() => this.#lose());
+    this.#inTime(added).catch((error: unknown) => this.#lose(error));
   }
 
   #take(topic: string, notice: unknown, from: string): void {
@@ -378,8 +385,9 @@ class ValkeyCluster implements Cluster {
       const answer = await this.#scripts.meet(MEMBERS, this.replica, GONE_MS, HELD, 0);
       await this.#reader.start();
       this.#found(...answer);
-    } catch {
-      if (isConnected) return this.#lose();
+    } catch (error) {
+      this.#noteReason(error);
+      if (isConnected) return this.#lose(error);
       // It is not just slow for a moment: what it still does late, nobody hears.
       renew(this.#redis);
       this.#reader.renew();
@@ -397,6 +405,7 @@ class ValkeyCluster implements Cluster {
     const since = wasConnected ? this.#state.since : clock.now();
     this.#state = { ...this.#state, isConnected: true, since, replicas };
     if (!wasConnected) {
+      this.#reason = undefined;
       log.info({ replicas: replicas.length }, 'This replica shares its state through Valkey.');
       this.#bank.settle();
       this.#tell(JOINED, this.replica);
@@ -406,10 +415,16 @@ class ValkeyCluster implements Cluster {
     this.#tellState(this.#state);
   }
 
-  #lose(): void {
+  /** What the client says of a connection that is gone tells less than what ended it. */
+  #noteReason(error: unknown): void {
+    if (error instanceof Error && error.name === 'ReplyError') this.#reason = error.message;
+  }
+
+  #lose(error: unknown): void {
     if (!this.#state.isConnected || this.#isClosed) return;
     const { clock, log } = this.#options;
-    log.warn({}, 'Valkey does not answer: until it does, this replica decides by itself.');
+    this.#noteReason(error);
+    log.warn({ error: this.#reason }, LOST);
     this.#untold = [];
     this.#reader.renew();
     this.#state = {
@@ -429,7 +444,7 @@ class ValkeyCluster implements Cluster {
     try {
       return await this.#inTime(run());
     } catch (error) {
-      this.#lose();
+      this.#lose(error);
       throw new ClusterUnavailable('Valkey does not answer.', { cause: error });
     }
   }
@@ -603,7 +618,7 @@ interface FallbackOptions {
   readonly scripts: Scripts;
   readonly inTime: Deadline;
   readonly isConnected: () => boolean;
-  readonly onFault: () => void;
+  readonly onFault: (error: unknown) => void;
 }
 
 /** What Valkey is told of a counter when it is there again. */
@@ -639,8 +654,8 @@ class FallbackBank implements Bank {
       const [granted, used, retryAfterMs] = await inTime(answer);
       if (isHeld) this.#note(request, { held: granted, initial });
       return { granted, used, retryAfterMs };
-    } catch {
-      onFault();
+    } catch (error) {
+      onFault(error);
       // Nobody waits any more for what may still be granted.
       answer
         .then(([granted]) => scripts.giveBack(...keys, window, granted, isHeld ? granted : 0))
@@ -669,10 +684,12 @@ class FallbackBank implements Bank {
     const { scripts, onFault } = this.#options;
     for (const [counter, { window, initial, held, used }] of this.#untold) {
       this.#note({ counter, window }, { used: -used });
-      scripts.restate(...this.#keysOf(counter), window, used, held, initial ?? '').catch(() => {
-        onFault();
-        this.#note({ counter, window }, { used, initial });
-      });
+      scripts
+        .restate(...this.#keysOf(counter), window, used, held, initial ?? '')
+        .catch((error: unknown) => {
+          onFault(error);
+          this.#note({ counter, window }, { used, initial });
+        });
     }
   }
 

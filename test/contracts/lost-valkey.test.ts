@@ -408,6 +408,22 @@ describe.skipIf(VALKEY === undefined)('a replica whose Valkey is lost', () => {
     await told(first, second);
   });
 
+  test.each([
+    ['', 'NOAUTH'],
+    [':wrong-secret@', 'WRONGPASS'],
+  ])('says why one at redis://%s is refused, and nothing of the password', async (user, why) => {
+    await asAdmin((redis) => redis.config('SET', 'requirepass', 'right'));
+    const lines: string[] = [];
+    const alone = await joinValkeyCluster({
+      ...{ url: server.url.replace('//', `//${user}`), replica: 'alone', clock },
+      log: { info: log.info, warn: (...line) => void lines.push(JSON.stringify(line)) },
+    });
+    expect(alone.state().isConnected).toBe(false);
+    expect(lines).toEqual([expect.stringContaining(why)]);
+    expect(lines.join()).not.toContain('secret');
+    await alone.close();
+  });
+
   test('starts without it', async () => {
     await server.kill();
     const alone = await joinValkeyCluster({ url: server.url, replica: 'alone', clock, log });
