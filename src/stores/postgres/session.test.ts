@@ -270,20 +270,24 @@ describe.skipIf(POSTGRES_BIN === undefined)('PostgreSQL', () => {
     await expect.poll(() => running).toBe(0);
   });
 
-  test('a server that gives out no more connections is waited for, and not taken for lost', async () => {
+  test('a server that gives out no more connections is waited for, also at a start', async () => {
     const admin = new pg.Client(opened.url);
     await admin.connect();
-    const few = `few_${process.pid}`;
-    await admin.query(`create role ${few} login connection limit 2`);
+    await admin.query('create role few login connection limit 2');
     const url = new URL(opened.url);
-    url.username = few;
+    url.username = 'few';
     const database = another({ url: url.href, poolSize: 8, connectTimeoutMs: 5_000 });
     const read = () => database.read(() => rowsOf(sql`select pg_sleep(0.05) is null as is_null`));
     expect(await Promise.all(Array.from({ length: 12 }, read))).toHaveLength(12);
     expect(database.reachability().isReachable).toBe(true);
     expect(said).toEqual([]);
+    const starting = another({ url: url.href, connectTimeoutMs: 100 });
+    const reached = starting.waitUntilReachable(20_000);
+    await expect.poll(() => said.length).toBe(1);
     await database.close();
-    await admin.query(`drop role ${few}`);
+    await reached;
+    await starting.close();
+    await expect.poll(() => admin.query('drop role few').then(() => true)).toBe(true);
     await admin.end();
   });
 

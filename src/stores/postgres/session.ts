@@ -151,7 +151,7 @@ export class PostgresDatabase implements Database {
     });
   }
 
-  /** For a start: a server that starts at the same time is waited for. @throws StoreError */
+  /** For a start: a server that starts at the same time, or has no connection left, is waited for. @throws StoreError */
   async waitUntilReachable(limitMs: number): Promise<void> {
     const { clock } = this.#options;
     const until = clock.monotonic() + limitMs;
@@ -161,8 +161,9 @@ export class PostgresDatabase implements Database {
         return;
       } catch (error) {
         const left = until - clock.monotonic();
-        const isLost = error instanceof StoreError && isLoss(error.cause);
-        if (!isLost || left <= 0) throw error;
+        const cause = error instanceof StoreError ? error.cause : undefined;
+        const canPass = isLoss(cause) || sqlState(cause) === TOO_MANY_CONNECTIONS;
+        if (!canPass || left <= 0) throw error;
         const pauseMs = Math.max(0, (this.#pause?.until ?? 0) - clock.monotonic());
         await clock.sleep(Math.min(left, pauseMs), this.#ended.signal);
       }
