@@ -19,7 +19,7 @@ const part = taggedShape('type', {
   text: objectOf({ text: STRING }, ['type']),
   image: objectOf({ source: objectOf({ url: STRING }) }, ['type']),
 });
-const shape = objectOf({ parts: textOrListOf(part, 'named'), on: BOOLEAN }, ['model', 'metadata']);
+const shape = objectOf({ parts: textOrListOf(part), on: BOOLEAN }, ['model', 'metadata']);
 
 const unknownIn = (value: JsonValue) => checkShape(value, shape, () => new Error()).unknown;
 
@@ -77,8 +77,8 @@ test('a value of another type is refused with its path', () => {
   expect(faultOf({ parts: 1 }, shape)).toBe('Error: parts: list');
   expect(faultOf({ a: [] }, objectOf({ a: FREE }))).toBe('Error: a: free');
   expect(faultOf({ a: 'x' }, objectOf({ a: listOf(STRING) }))).toBe('Error: a: list');
-  expect(faultOf('text', textOr(objectOf({}), 'named'))).toBe('none');
-  expect(faultOf(1, textOr(objectOf({}), 'named'))).toBe('Error: : object');
+  expect(faultOf('text', textOr(objectOf({})))).toBe('none');
+  expect(faultOf(1, textOr(objectOf({})))).toBe('Error: : object');
 });
 
 test('numbers are finite, inside their range, and integers exact', () => {

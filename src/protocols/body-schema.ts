@@ -45,16 +45,16 @@ type ValueShape =
 interface ListShape {
   readonly kind: 'list';
   readonly items: Shape;
-  /** Whether a text stands for a list of one, and whether errors say so. */
-  readonly text: 'refused' | 'named' | 'unnamed';
+  /** Whether a text stands for a list of one. */
+  readonly takesText: boolean;
 }
 
 interface ObjectShape {
   readonly kind: 'object';
   readonly fields: ReadonlyMap<string, Shape>;
   readonly needed: readonly string[];
-  /** Where a text may stand for the object: whether errors say so. */
-  readonly text?: 'named' | 'unnamed';
+  /** Whether a text may stand for the object. */
+  readonly takesText?: boolean;
   /** True when other fields are nobody's business. */
   readonly isOpen?: boolean;
 }
@@ -85,14 +85,11 @@ export function numberIn(range: NumberRange): Shape<JsonValue> {
 }
 
 export function listOf<Item>(items: Shape<Item>): Shape<readonly Item[]> {
-  return { kind: 'list', items, text: 'refused' };
+  return { kind: 'list', items, takesText: false };
 }
 
-export function textOrListOf<Item>(
-  items: Shape<Item>,
-  text: 'named' | 'unnamed',
-): Shape<string | readonly Item[]> {
-  return { kind: 'list', items, text };
+export function textOrListOf<Item>(items: Shape<Item>): Shape<string | readonly Item[]> {
+  return { kind: 'list', items, takesText: true };
 }
 
 type Needed = { readonly isNeeded: true };
@@ -133,9 +130,8 @@ export function objectOf<Fields extends ShapesByName, const Known extends string
 /** The object, or a text in its place. */
 export function textOr<Value>(
   shape: ObjectShape & Shape<Value>,
-  text: 'named' | 'unnamed',
 ): ObjectShape & Shape<string | Value> {
-  return { ...shape, text };
+  return { ...shape, takesText: true };
 }
 
 /** An object of which only these fields matter. */
@@ -217,11 +213,11 @@ function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefi
       break;
     case 'list':
       if (Array.isArray(value)) return findItemFault(value, shape.items, survey);
-      isRight = shape.text !== 'refused' && typeof value === 'string';
+      isRight = shape.takesText && typeof value === 'string';
       break;
     case 'object':
       if (isJsonObject(value)) return findFieldFault(value, shape, survey);
-      isRight = shape.text !== undefined && typeof value === 'string';
+      isRight = shape.takesText === true && typeof value === 'string';
       break;
     case 'tagged': {
       if (!isJsonObject(value)) break;

@@ -148,6 +148,16 @@ describe('fields out of range or of a wrong type are a 400 naming the field', ()
   });
 });
 
+test.each<[string, JsonObject]>([
+  ['stop must be a string or an array of strings.', { stop: 5 }],
+  [
+    'messages[0].content[0].video_url must be a string or an object.',
+    { messages: [{ role: 'user', content: [{ type: 'video_url', video_url: 5 }] }] },
+  ],
+])('a refusal names every type that would do: %s', (message, fields) => {
+  expect(refusal(fields).message).toBe(message);
+});
+
 test('a picture is asked for in OpenRouter’s words as well', () => {
   const image_config = { aspect_ratio: '16:9', image_size: '2K', strength: 1 };
   const fields = { modalities: ['image', 'text'], image_config };

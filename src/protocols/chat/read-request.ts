@@ -202,7 +202,7 @@ const MAX_STOPS = 4;
 export function readStops(value: JsonValue | undefined, receipt: Receipt): readonly string[] {
   if (value === undefined || value === null) return [];
   const stops = typeof value === 'string' ? [value] : value;
-  if (!Array.isArray(stops)) throw wrongType('stop', 'an array');
+  if (!Array.isArray(stops)) throw wrongType('stop', 'a string or an array of strings');
   if (stops.length > MAX_STOPS) {
     throw invalidRequest('stop', `stop may hold at most ${MAX_STOPS} strings.`);
   }

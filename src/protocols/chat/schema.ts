@@ -64,7 +64,7 @@ const TEXT = part({ text: needed(STRING), refusal: STRING }, [...TEXT_HINTS, 'ro
 const FILE = { ...each(['file_data', 'file_url', 'filename'], STRING), file_id: ANYTHING };
 const ADDRESS = objectOf({ url: needed(FILLED), detail: STRING });
 const PICTURE = part({
-  image_url: textOr(ADDRESS, 'unnamed'),
+  image_url: textOr(ADDRESS),
   file_id: ANYTHING,
   detail: STRING,
 });
@@ -78,18 +78,18 @@ export const PART = taggedShape('type', {
   refusal: part({ refusal: needed(STRING) }),
   image_url: PICTURE,
   input_image: PICTURE,
-  video_url: part({ video_url: textOr(objectOf({ url: needed(FILLED) }), 'unnamed') }),
+  video_url: part({ video_url: textOr(objectOf({ url: needed(FILLED) })) }),
   input_audio: part({ input_audio: needed(SOUND) }),
   thinking: part({ thinking: needed(ANYTHING) }, ['closed', 'signature']),
   document_url: part({ document_url: needed(FILLED) }, ['document_name']),
   file: part({ file: needed(objectOf(FILE)) }),
   input_file: part(FILE),
 });
-export const CONTENT = textOrListOf(PART, 'named');
+export const CONTENT = textOrListOf(PART);
 /** What a tool of the Responses protocol gives. */
-export const OUTPUT = textOrListOf(PART, 'named');
+export const OUTPUT = textOrListOf(PART);
 const INSTRUCTION = part({ text: STRING }, TEXT_HINTS);
-export const INSTRUCTIONS = textOrListOf(INSTRUCTION, 'named');
+export const INSTRUCTIONS = textOrListOf(INSTRUCTION);
 
 export type Part = ValueOf<typeof PART>;
 export type Content = ValueOf<typeof CONTENT> | null | undefined;
@@ -154,7 +154,6 @@ export const CHOICE = textOr(
     },
     ['server_label'],
   ),
-  'named',
 );
 
 export type Choice = Exclude<ValueOf<typeof CHOICE>, string>;
@@ -401,13 +400,12 @@ function faultError({ path: inner, shape, value }: Fault, outer: string): Error 
         : invalidRequest(path, `${path} must be ${expected}.`);
     }
     case 'list': {
-      if (shape.text !== 'named') return wrongType(path, 'an array');
+      if (!shape.takesText) return wrongType(path, 'an array');
       const kind = shape === OUTPUT ? '' : shape.items === INSTRUCTION ? 'text ' : 'content ';
       return wrongType(path, `a string or an array of ${kind}parts`);
     }
     case 'object':
-      if (shape.text === 'unnamed') return wrongType(path, 'a string');
-      return wrongType(path, shape.text === 'named' ? 'a string or an object' : 'an object');
+      return wrongType(path, shape.takesText === true ? 'a string or an object' : 'an object');
     default:
       return wrongType(path, 'an object');
   }

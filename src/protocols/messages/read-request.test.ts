@@ -197,6 +197,14 @@ const refused: readonly (readonly [JsonObject, string])[] = [
     { messages: [{ role: 'user', content: 7 }] },
     'messages.0.content: Input should be a valid string or a valid list',
   ],
+  [
+    {
+      messages: [
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 7 }] },
+      ],
+    },
+    'messages.0.content.0.content: Input should be a valid string or a valid list',
+  ],
   [{ max_tokens: '5' }, 'max_tokens: Input should be a valid number'],
   [{ max_tokens: -1 }, 'max_tokens: Input should be greater than or equal to 0'],
   [{ max_tokens: 1.5 }, 'max_tokens: Input should be a valid integer'],

@@ -67,7 +67,7 @@ const TEXT = block({ text: needed(STRING) }, ['citations']);
 const IMAGE = block({ source: needed(IMAGE_SOURCE) });
 
 const DOCUMENT_SOURCE_FIELDS = [...SOURCE_FIELDS, 'content'] as const;
-const PASSAGES = textOrListOf(taggedShape('type', { text: TEXT, image: IMAGE }), 'unnamed');
+const PASSAGES = textOrListOf(taggedShape('type', { text: TEXT, image: IMAGE }));
 const DOCUMENT_SOURCE = taggedShape(
   'type',
   {
@@ -127,7 +127,7 @@ const BLOCK = taggedShape('type', {
   server_tool_use: block(CALL, CALL_HINTS),
   mcp_tool_use: block(CALL, [...CALL_HINTS, 'server_name']),
   tool_result: block(
-    { tool_use_id: needed(FILLED), is_error: BOOLEAN, content: textOrListOf(RESULT, 'unnamed') },
+    { tool_use_id: needed(FILLED), is_error: BOOLEAN, content: textOrListOf(RESULT) },
     ['toolset_name'],
   ),
   compaction: openObjectOf({
@@ -151,7 +151,7 @@ const ECHOED = [
   ...(['role', 'container', 'context_management'] as const),
 ];
 /** Only a system message says how its turn is answered, and for how long it counts. */
-const TURN = objectOf({ content: needed(textOrListOf(BLOCK, 'named')) }, [
+const TURN = objectOf({ content: needed(textOrListOf(BLOCK)) }, [
   ...(['clear_at', 'output_config'] as const),
   ...ECHOED,
 ]);
@@ -160,7 +160,7 @@ const MESSAGE = taggedShape('role', {
   assistant: TURN,
   system: objectOf(
     {
-      content: textOrListOf(INSTRUCTION, 'named'),
+      content: textOrListOf(INSTRUCTION),
       clear_at: wordOf(['next_user_message', 'never']),
       output_config: objectOf({ effort: wordOf(EFFORTS) }),
     },
@@ -179,7 +179,7 @@ export const BODY = objectOf(
   {
     model: needed(FILLED),
     messages: needed(listOf(MESSAGE)),
-    system: textOrListOf(taggedShape('type', { text: TEXT }), 'named'),
+    system: textOrListOf(taggedShape('type', { text: TEXT })),
     thread: FREE,
     mcp_servers: listOf(ANYTHING),
     max_tokens: COUNT,
@@ -310,10 +310,7 @@ function refusal({ path: inner, shape, value }: Fault, parent: string): GatewayE
     case 'number':
       return wrongNumber(path, value, shape.range);
     case 'list':
-      return wrongType(
-        path,
-        shape.text === 'named' ? 'a valid string or a valid list' : 'a valid list',
-      );
+      return wrongType(path, shape.takesText ? 'a valid string or a valid list' : 'a valid list');
     default:
       return wrongType(path, shape.kind === 'boolean' ? 'a valid boolean' : 'a valid dictionary');
   }

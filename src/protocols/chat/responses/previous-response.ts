@@ -195,7 +195,7 @@ export async function findEarlier(body: JsonObject, responses: KeptAnswers): Pro
   return { history, session, findItem: (id) => items.get(id) };
 }
 
-const CONVERSATION = textOr(objectOf({ id: needed(FILLED) }), 'named');
+const CONVERSATION = textOr(objectOf({ id: needed(FILLED) }));
 const GOES_ON = openObjectOf({ previous_response_id: STRING, conversation: CONVERSATION });
 
 /** The conversation a body names: an id, or an object that holds it. @throws GatewayError 400 */

@@ -100,7 +100,7 @@ function readAsked(
   }
   const given = input ?? (hasHistory ? [] : undefined);
   if (given === undefined) throw missingField('input');
-  if (!Array.isArray(given)) throw wrongType('input', 'an array');
+  if (!Array.isArray(given)) throw wrongType('input', 'a string or an array of items');
   const items = isTrigger(given.at(-1)) ? given.slice(0, -1) : given;
   if (items.length === 0 && !hasHistory) {
     throw invalidRequest('input', 'input must hold at least one item.');
@@ -405,7 +405,9 @@ const CALLED = openObjectOf(IDS);
 /** Outputs of the vendor's own shell name their call by `id`. */
 function callIdOf({ item, path }: ItemPlace): string {
   const { call_id: callId, id } = check(item, CALLED, path).value;
-  return callId ?? check(id ?? undefined, FILLED, memberPath(path, 'id')).value;
+  if (callId !== undefined && callId !== null) return callId;
+  if (id === undefined || id === null) throw missingField(memberPath(path, 'call_id'));
+  return check(id, FILLED, memberPath(path, 'id')).value;
 }
 
 function flatName(

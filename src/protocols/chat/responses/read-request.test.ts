@@ -280,6 +280,14 @@ test.each([
   expect(() => read(body)).toThrow(expect.objectContaining({ field }));
 });
 
+test.each([
+  [{ input: 5 }, 'input must be a string or an array of items.'],
+  [{ input: { role: 'user', content: 'x' } }, 'input must be a string or an array of items.'],
+  [{ input: [{ type: 'function_call_output', output: 'x' }] }, 'input[0].call_id is required.'],
+])('the refusal of %j says what would do', (body, message) => {
+  expect(() => read(body)).toThrow(message);
+});
+
 test('references to kept items are the items; to thoughts that are gone, nothing', () => {
   const kept: JsonObject = { type: 'message', role: 'assistant', content: 'earlier' };
   const { canonical, notes } = read(
