@@ -365,6 +365,7 @@ test.each<readonly [GatewayError['kind'], UpstreamFailure]>([
   ['quota-exhausted', { kind: 'quota-exhausted', status: 429 }],
   ['upstream-auth', { kind: 'unauthenticated', status: 401 }],
   ['overloaded', { kind: 'overloaded', status: 503 }],
+  ['timeout', { kind: 'path', status: 504 }],
 ])('where nobody can count (%s), the count is an estimate', async (_kind, fail) => {
   const bench = benchOf(() => ({ fail }));
   const pending = bench.countTokens();

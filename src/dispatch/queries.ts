@@ -80,7 +80,7 @@ export async function countTokens(
 /** Errors of which the client mends nothing. */
 const BEHIND_GATEWAY: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   ...(['rate-limited', 'quota-exhausted', 'overloaded'] as const),
-  ...(['upstream-auth', 'upstream-unavailable', 'upstream-rejected'] as const),
+  ...(['upstream-auth', 'upstream-unavailable', 'upstream-rejected', 'timeout'] as const),
 ]);
 
 /** Statuses of a call that the upstream does not have, or not for this model. */

@@ -73,8 +73,9 @@ export function createFakeUpstream(script: (call: UpstreamCall) => Script): Fake
 }
 
 function failed(failure: UpstreamFailure): GatewayError {
+  const forOthers = failure.status === 504 ? 'timeout' : 'upstream-unavailable';
   return new GatewayError({
-    kind: failure.kind === 'rejected' ? 'invalid-request' : 'upstream-unavailable',
+    kind: failure.kind === 'rejected' ? 'invalid-request' : forOthers,
     source: 'upstream',
     message: `scripted ${failure.kind}`,
     failure,
