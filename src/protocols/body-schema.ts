@@ -3,6 +3,7 @@
 
 import { memberPath } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
+import { findUrlFault } from '../lib/net.ts';
 
 /** Bounds of a number; both ends are allowed values. */
 export interface NumberRange {
@@ -39,6 +40,8 @@ type ValueShape =
       readonly kind: 'string';
       readonly isFilled?: boolean | undefined;
       readonly words?: readonly string[] | undefined;
+      /** Whether it names something that any server may fetch. */
+      readonly isPublic?: boolean | undefined;
     }
   | { readonly kind: 'number'; readonly range: NumberRange };
 
@@ -71,6 +74,8 @@ export const ANYTHING: Shape<JsonValue> = { kind: 'anything' };
 export const STRING: Shape<string> = { kind: 'string' };
 /** A text that is not empty. */
 export const FILLED: Shape<string> = { kind: 'string', isFilled: true };
+/** The address of a public host. */
+export const PUBLIC_URL: Shape<string> = { kind: 'string', isFilled: true, isPublic: true };
 export const BOOLEAN: Shape<boolean> = { kind: 'boolean' };
 /** An object that is not looked into. */
 export const FREE: Shape<JsonObject> = { kind: 'free' };
@@ -200,7 +205,8 @@ function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefi
     case 'string':
       isRight =
         typeof value === 'string' &&
-        (shape.words?.includes(value) ?? (shape.isFilled !== true || value !== ''));
+        (shape.words?.includes(value) ?? (shape.isFilled !== true || value !== '')) &&
+        (shape.isPublic !== true || findUrlFault(value) === undefined);
       break;
     case 'boolean':
       isRight = typeof value === 'boolean';

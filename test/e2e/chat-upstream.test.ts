@@ -14,6 +14,7 @@ import {
   startChatUpstream,
 } from '../support/chat-upstream.ts';
 import { createMiddayClock } from '../support/midday-clock.ts';
+import { PNG } from '../support/prompts.ts';
 import {
   GATEWAY_KEY,
   startGatewayOver,
@@ -481,6 +482,37 @@ test.each([
   const ask = openai().post('/chat/completions', { body: { model: MODEL, messages } });
   await expect(ask).rejects.toMatchObject({ status: 400, message: expect.stringContaining(why) });
   expect(upstream.calls).toEqual([]);
+});
+
+test.each([
+  'file:///etc/passwd',
+  '/etc/passwd',
+  'notes/a.png',
+  'http://10.0.0.1/a.png',
+  'http://user:secret@169.254.169.254/latest',
+  'https://nas.local/a.png',
+])('V082 %s reaches no upstream: a server of this network would open it', async (url) => {
+  for (const image of [{ url }, url]) {
+    const content = [{ type: 'image_url', image_url: image }];
+    const body = { model: MODEL, messages: [{ role: 'user', content }] };
+    await expect(openai().post('/chat/completions', { body })).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('messages[0].content[0].image_url'),
+    });
+  }
+  expect(upstream.calls).toEqual([]);
+});
+
+test.each([
+  'https://images.example/a.png',
+  'http://images.example/a.png',
+  'ms://d0hr2cqn3ql0',
+  `data:image/png;base64,${PNG}`,
+  PNG,
+])('%s of a request in the words of the upstream is the upstream’s to judge', async (url) => {
+  const content = [{ type: 'image_url' as const, image_url: { url } }];
+  await openai().chat.completions.create({ model: MODEL, messages: [{ role: 'user', content }] });
+  expect(upstream.calls[0]?.body).toMatchObject({ messages: [{ content }] });
 });
 
 test('a stream that breaks off is an error in the protocol of the client', async () => {

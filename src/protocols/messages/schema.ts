@@ -27,6 +27,7 @@ import {
   numberIn,
   objectOf,
   openObjectOf,
+  PUBLIC_URL,
   type Shape,
   type ShapesByName,
   STRING,
@@ -59,7 +60,7 @@ const IMAGE_SOURCE = taggedShape(
   'type',
   {
     base64: objectOf({ media_type: needed(FILLED), data: needed(FILLED) }, SOURCE_FIELDS),
-    url: objectOf({ url: needed(FILLED) }, SOURCE_FIELDS),
+    url: objectOf({ url: needed(PUBLIC_URL) }, SOURCE_FIELDS),
   },
   objectOf({}, SOURCE_FIELDS),
 );
@@ -72,7 +73,7 @@ const DOCUMENT_SOURCE = taggedShape(
   'type',
   {
     base64: objectOf({ media_type: STRING, data: needed(FILLED) }, DOCUMENT_SOURCE_FIELDS),
-    url: objectOf({ url: needed(FILLED) }, DOCUMENT_SOURCE_FIELDS),
+    url: objectOf({ url: needed(PUBLIC_URL) }, DOCUMENT_SOURCE_FIELDS),
     text: objectOf({ data: needed(STRING) }, DOCUMENT_SOURCE_FIELDS),
     content: objectOf({ content: PASSAGES }, SOURCE_FIELDS),
   },
@@ -306,6 +307,8 @@ function refusal({ path: inner, shape, value }: Fault, parent: string): GatewayE
     case 'string':
       if (typeof value !== 'string') return wrongType(path, 'a valid string');
       if (shape.words !== undefined) return unknownWord(path, shape.words);
+      if (shape.isPublic === true && value !== '')
+        return fieldError(path, 'Input should be a public http or https address');
       return fieldError(path, 'String should have at least 1 character');
     case 'number':
       return wrongNumber(path, value, shape.range);
