@@ -72,8 +72,8 @@ test.each<readonly [string, Partial<CanonicalRequest>, readonly Need[]]>([
 
 test('words of a model name are needs too', () => {
   const needs = variantNeeds({ webSearch: true, thinking: 'on', image: { aspectRatio: '16:9' } });
-  expect(needs).toBe(needSet('family', 'web-search', 'thinking', 'drawing'));
-  expect(variantNeeds({ webSearch: false })).toBe(needSet('family'));
+  expect(needs).toBe(needSet('version', 'family', 'web-search', 'thinking', 'drawing'));
+  expect(variantNeeds({ webSearch: false })).toBe(needSet('version', 'family'));
 });
 
 test.each<readonly [Need, Partial<ModelCapabilities>]>([

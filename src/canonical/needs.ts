@@ -19,6 +19,8 @@ const NEEDS = [
   'url-context',
   'web-search',
   'server-tools-with-functions',
+  /** The very version that is named, where an account has it. */
+  'version',
   /** A model of the family that its name stands for. */
   'family',
   'document',
@@ -97,7 +99,8 @@ export function lackingOf({ wire, capabilities }: Offer, ownWire: string | undef
     'url-context': serverTools?.includes('url-context') ?? true,
     'web-search': serverTools?.includes('web-search') ?? true,
     'server-tools-with-functions': capabilities.searchWithFunctions,
-    // Which of the models that stand for a name is of another family, the names tell.
+    // Which of the models that stand for a name is another one, the names tell.
+    version: true,
     family: true,
     document: !refusesMedia.includes('document'),
     video: !refusesMedia.includes('video'),
@@ -117,7 +120,7 @@ export function lackingOf({ wire, capabilities }: Offer, ownWire: string | undef
 /** What a model's name and the words at its end ask for. */
 export function variantNeeds({ thinking, effort, webSearch, image }: ModelVariant): NeedSet {
   return (
-    bitOf('family') |
+    needSet('version', 'family') |
     (thinking === undefined && effort === undefined ? 0 : bitOf('thinking')) |
     (webSearch ? bitOf('web-search') : 0) |
     (image === undefined ? 0 : bitOf('drawing'))

@@ -5,7 +5,7 @@ import type { AccountBook, BookChange } from '../accounts/account-book.ts';
 import type { UpstreamModel } from '../canonical/model.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { AccountLabels } from './account-labels.ts';
-import { createOwnIds } from './eligibility.ts';
+import { createOwnIds, nearest } from './eligibility.ts';
 import { Leasing, type LeasingParts } from './lease.ts';
 import { ModelIndexes } from './model-index.ts';
 import { ModelLists, OfferedNames } from './model-lists.ts';
@@ -155,20 +155,17 @@ function describeModel(
   { book, upstreams, families }: Pick<PoolOptions, 'book' | 'upstreams' | 'families'>,
   ownIdOf: ReturnType<typeof createOwnIds>,
 ): UpstreamModel | undefined {
-  let found: UpstreamModel | undefined;
-  for (const account of book.list()) {
+  const offers = book.list().flatMap((account) => {
     const id = ownIdOf(account, model);
     const listed = id === undefined ? undefined : account.models?.get(id);
-    if (listed === undefined) continue;
-    const isStandIn = families?.().standsIn(model, listed.id) === true;
-    if (isStandIn && found !== undefined) continue;
-    const upstream = upstreams.get(account.record.upstreamId);
-    // Few lists say it, and clients of ours take no word for no.
-    const thinking = upstream?.capabilities(listed.id, listed).thinking;
-    found = { ...listed, supportsThinking: thinking && thinking.kind !== 'none' };
-    if (!isStandIn) return found;
-  }
-  return found;
+    return listed === undefined ? [] : [{ listed, upstreamId: account.record.upstreamId }];
+  });
+  const found = nearest(offers, ({ listed }) => families?.().lossOf(model, listed.id));
+  if (found === undefined) return undefined;
+  const { listed, upstreamId } = found;
+  // Few lists say it, and clients of ours take no word for no.
+  const thinking = upstreams.get(upstreamId)?.capabilities(listed.id, listed).thinking;
+  return { ...listed, supportsThinking: thinking && thinking.kind !== 'none' };
 }
 
 const NO_LIMITS = {

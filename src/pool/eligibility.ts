@@ -198,8 +198,25 @@ export interface FamilyModels {
   preferred(name: string, listed: ModelList): string | undefined;
   unlisted(name: string): string | undefined;
   newest(name: string, listed: ModelList): string | undefined;
-  /** True for a model of another family, which serves where a list has none of the right one. */
-  standsIn(name: string, id: string): boolean;
+  /** What a model is not that serves where a list has none of the right family, or not the version that is named. */
+  lossOf(name: string, id: string): 'family' | 'version' | undefined;
+}
+
+const LOSSES = [undefined, 'version', 'family'] as const;
+
+/** Of models that serve a name the one that loses least of it, the first of those that are alike. */
+export function nearest<Model>(
+  models: Iterable<Model>,
+  lossOf: (model: Model) => (typeof LOSSES)[number],
+): Model | undefined {
+  let found: Model | undefined;
+  let least: number = LOSSES.length;
+  for (const model of models) {
+    const loss = LOSSES.indexOf(lossOf(model));
+    if (loss === 0) return model;
+    if (loss < least) [found, least] = [model, loss];
+  }
+  return found;
 }
 
 /** Finds the id by which an account knows a routed model. */

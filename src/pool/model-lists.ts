@@ -7,7 +7,7 @@ import type { UpstreamModel } from '../canonical/model.ts';
 import { tally } from '../lib/collections.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
-import type { OwnId } from './eligibility.ts';
+import { nearest, type OwnId } from './eligibility.ts';
 import { type LeaseRequest, type PoolOptions, placeOf } from './pool.ts';
 
 const LIFETIME_MS = 300_000;
@@ -235,7 +235,7 @@ export class OfferedNames {
     return this.#counts.has(name);
   }
 
-  /** The id by which the first enabled account that offers it knows a model. Unknown lists may offer anything. */
+  /** The id by which a model is known where least of its name is lost, to the first such account. Unknown lists may offer anything. */
   servedAs(model: string, upstreamId?: string): string | undefined {
     const request = { model, upstreamId };
     if (this.revision === undefined) return this.#findServed(request);
@@ -314,17 +314,17 @@ export class OfferedNames {
   }
 
   #findServed({ model, upstreamId }: Pick<LeaseRequest, 'model' | 'upstreamId'>) {
-    const now = this.#options.clock.now();
     const families = this.#options.families?.();
-    let standIn: string | undefined;
+    return nearest(this.#idsOf(model, upstreamId), (id) => families?.lossOf(model, id));
+  }
+
+  *#idsOf(model: string, upstreamId: string | undefined): Iterable<string> {
+    const now = this.#options.clock.now();
     for (const account of this.#accounts.values()) {
       if (!isReadable(account) || this.#askedFor(account, upstreamId) === undefined) continue;
       const id = this.#ownIdOf(account, model);
-      if (id === undefined || isMissing(account, id, now)) continue;
-      if (families?.standsIn(model, id) !== true) return id;
-      standIn ??= id;
+      if (id !== undefined && !isMissing(account, id, now)) yield id;
     }
-    return standIn;
   }
 
   /** The upstream of an account that serves what is routed to that upstream, or to any; else undefined. */

@@ -74,6 +74,7 @@ const LOSING: Readonly<Record<Need, string>> = {
   'url-context': 'does not open web pages',
   'web-search': 'does not search the web',
   'server-tools-with-functions': 'does not support server tools together with functions',
+  version: 'has only another version of the model',
   family: 'has only a model of another family',
   document: 'does not accept documents',
   video: 'does not accept video',
@@ -496,8 +497,8 @@ export function lackingByGroup(
     if (upstream === undefined) continue;
     const capabilities = upstream.capabilities(group.modelId, listedModel(group));
     const lacking = lackingOf({ wire: upstream.wire, capabilities }, needs?.wire);
-    const isStandIn = families?.().standsIn(model, group.modelId) === true;
-    found.set(group, isStandIn ? lacking | needSet('family') : lacking);
+    const loss = families?.().lossOf(model, group.modelId);
+    found.set(group, loss === undefined ? lacking : lacking | needSet(loss));
   }
   return found;
 }

@@ -210,6 +210,27 @@ test('an operator may name models of other words for a family, best first, the n
   expect(families.unlisted('alpha-3-flash')).toBe('first');
 });
 
+test.each([
+  ['claude-sonnet-4-6', 'claude-sonnet-4-6', undefined],
+  ['claude-sonnet-4-6', 'anthropic/claude-sonnet-4.6', undefined],
+  ['claude-sonnet-4-6', 'claude-sonnet-4-6-20260217', undefined],
+  ['claude-sonnet-4-6', 'claude-sonnet-4-5', 'version'],
+  ['claude-sonnet-4-6', 'gemini-5-pro', 'family'],
+  ['gemini-3-flash', 'gemini-3-flash-preview', 'version'],
+  ['beta-sonnet-4-6', 'beta-sonnet-4-6', undefined],
+  // A name of the catalogue is no wish for one version: the newest is as good.
+  ['alpha-3-flash', 'gemini-3-flash', 'version'],
+  ['alpha-3-flash', 'gemini-3.8-flash', 'version'],
+  ['claude-opus-4-5', 'claude-opus-5', undefined],
+])('who asks for %s and gets %s loses %s', (name, id, loss) => {
+  expect(createFamilies().lossOf(name, id)).toBe(loss);
+});
+
+test('what the operator prefers is no loss', () => {
+  const families = createFamilies({ sonnet: ['house-*'] });
+  expect(families.lossOf('claude-sonnet-4-6', 'house-large')).toBeUndefined();
+});
+
 test('an id with another word in it belongs to no family', () => {
   expect(familyOf('gemini-3.1-flash-image-preview')).toBe('image');
   expect(familyOf('gemini-2.5-flash-preview-tts')).toBeUndefined();

@@ -149,12 +149,16 @@ export function createFamilies(settings: FamiliesSettings = {}) {
       if (!known.has(name)) known.set(name, find(choice, [...listed.keys()]));
       return known.get(name);
     },
-    /** True for a model that serves the catalogue name only because its account has none of the name's own family. */
-    standsIn(name: string, id: string): boolean {
-      const [own = [], ...others] = choiceOf(name) ?? [];
-      const { line } = releaseOf(id);
-      const isOther = line !== undefined && others.some((lines) => lines.includes(line));
-      return isOther && wished(own, [id]) === undefined;
+    /** Of a model that serves the name because its account has none of the family, or not the version that is named. */
+    lossOf(name: string, id: string): 'family' | 'version' | undefined {
+      const [own, ...others] = choiceOf(name) ?? [];
+      if (own === undefined || id === name || wished(own, [id]) !== undefined) return undefined;
+      const { line, stage, version } = releaseOf(id);
+      if (line !== undefined && others.some((lines) => lines.includes(line))) return 'family';
+      // A name of the catalogue means the newest of a family, a vendor's own one version of it.
+      const named = CHOICES.has(name) ? undefined : releaseOf(name);
+      const isNamed = named?.stage === stage && named.version.join('.') === version.join('.');
+      return isNamed ? undefined : 'version';
     },
     newestOf: (family: ModelFamily, offered: Iterable<string>) => find([[family]], [...offered]),
     preferredOf: (family: ModelFamily, offered: Iterable<string>) => wished([family], [...offered]),

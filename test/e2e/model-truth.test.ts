@@ -211,31 +211,54 @@ test.each([
   },
 );
 
+/** An upstream that lists one model and refuses every request, which is noted by the model it asks for. */
+async function listing(id: string, asked: string[]): Promise<string> {
+  const supportedGenerationMethods = ['generateContent'];
+  const list = {
+    models: [{ name: `models/${id}`, supportedGenerationMethods }],
+    data: [{ type: 'model', id }],
+  };
+  const server = createServer(async (request, response) => {
+    const text = await readText(request);
+    response.setHeader('content-type', 'application/json');
+    if (request.method === 'GET') return response.end(JSON.stringify(list));
+    const inPath = /models\/([^:]+):/.exec(request.url ?? '')?.[1];
+    asked.push(inPath ?? JSON.parse(text).model);
+    response.statusCode = 400;
+    return response.end('{"error":{"type":"invalid_request_error","message":"Enough."}}');
+  });
+  return `http://127.0.0.1:${await listen(server)}`;
+}
+
+test('a model that an account lists goes to another of its family only where that account cannot serve', async () => {
+  const asked: string[] = [];
+  const upstreams = {
+    newer: { profile: 'anthropic', base_url: await listing('claude-sonnet-5', asked) },
+    named: { profile: 'anthropic', base_url: await listing('claude-sonnet-4-6', asked) },
+  };
+  const app = await startPoolApp({ file: { upstreams } });
+  running.push(() => app.close());
+  const added = Object.keys(upstreams).map((upstream) =>
+    app.must('POST', '/api/accounts', { upstream, kind: 'api-key', key: `key-of-${upstream}` }),
+  );
+  const [, named] = await Promise.all(added);
+  const names = ['claude-sonnet-4-6', 'beta-sonnet-4-6', 'Claude-Sonnet-4.6', 'claude-sonnet-4-6'];
+  for (const name of names) expect((await chat(app, name)).status).toBe(400);
+  expect(asked.splice(0)).toEqual(names.map(() => 'claude-sonnet-4-6'));
+  expect(await app.must('GET', '/api/route?model=claude-sonnet-4-6')).toMatchObject({
+    target: 'claude-sonnet-4-6',
+    servedAs: 'claude-sonnet-4-6',
+  });
+  await app.must('POST', `/api/accounts/${named?.id}/disable`);
+  for (const name of names) expect((await chat(app, name)).status).toBe(400);
+  expect(asked).toEqual(names.map(() => 'claude-sonnet-5'));
+});
+
 test('a name of a family goes to another family only where no account can serve it with its own', async () => {
   const asked: string[] = [];
-  const serve = async (list: JsonObject, nameIn: (path: string, body: JsonObject) => unknown) => {
-    const server = createServer(async (request, response) => {
-      const text = await readText(request);
-      response.setHeader('content-type', 'application/json');
-      if (request.method === 'GET') return response.end(JSON.stringify(list));
-      asked.push(String(nameIn(request.url ?? '', JSON.parse(text))));
-      response.statusCode = 400;
-      return response.end('{"error":{"type":"invalid_request_error","message":"Enough."}}');
-    });
-    return `http://127.0.0.1:${await listen(server)}`;
-  };
-  const supportedGenerationMethods = ['generateContent'];
-  const generate = await serve(
-    { models: [{ name: 'models/gemini-5-pro', supportedGenerationMethods }] },
-    (path) => /models\/([^:]+):/.exec(path)?.[1],
-  );
-  const messages = await serve(
-    { data: [{ type: 'model', id: 'claude-opus-7-20270301' }] },
-    (_path, { model }) => model,
-  );
   const upstreams = {
-    google: { profile: 'gemini-api', base_url: generate },
-    mine: { profile: 'anthropic', base_url: messages },
+    google: { profile: 'gemini-api', base_url: await listing('gemini-5-pro', asked) },
+    mine: { profile: 'anthropic', base_url: await listing('claude-opus-7-20270301', asked) },
   };
   const app = await startPoolApp({ file: { upstreams } });
   running.push(() => app.close());

@@ -77,6 +77,7 @@ export const attempts = {
     urlContext: 'does not open web pages',
     webSearch: 'does not search the web',
     serverTools: 'does not support server tools together with functions',
+    version: 'has only another version of the model',
     family: 'has only a model of another family',
     document: 'does not accept documents',
     video: 'does not accept video',

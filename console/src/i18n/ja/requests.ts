@@ -374,6 +374,7 @@ export const attempts: PartlyTranslated<typeof englishAttempts> = {
     urlContext: 'Web ページを読まない',
     webSearch: 'Web 検索に対応していない',
     serverTools: '関数とアップストリームのツールを併用できない',
+    version: 'モデルの別のバージョンしかない',
     family: '別の系列のモデルしかない',
     document: '文書に対応していない',
     video: '動画に対応していない',

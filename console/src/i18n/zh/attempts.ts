@@ -80,6 +80,7 @@ export const attempts: Translated<typeof english> = {
     urlContext: '不能读取网页',
     webSearch: '不能搜索网络',
     serverTools: '使用函数时不支持上游自带的工具',
+    version: '只有该模型的其他版本',
     family: '只有其他系列的模型',
     document: '不支持文档输入',
     video: '不支持视频输入',
