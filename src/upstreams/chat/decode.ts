@@ -760,7 +760,7 @@ function withoutImage(content: JsonValue | undefined, image: JsonObject): JsonVa
   const end = typeof content === 'string' ? content.indexOf(link) : -1;
   if (typeof content !== 'string' || end < 0) return content;
   const before = content.slice(0, content.lastIndexOf('![', end));
-  return before.replace(/\n+$/, '') + content.slice(end + link.length);
+  return before.replace(/(?<!\n)\n+$/, '') + content.slice(end + link.length);
 }
 
 const LIMITS: ReadonlySet<string | undefined> = new Set([
