@@ -66,6 +66,11 @@ test('a prefix that is no part of any declared name falls away', () => {
   expect(nameOf('files.delete', ['files.delete', 'delete'])).toBe('files.delete');
 });
 
+test('any number of such prefixes falls away', () => {
+  const prefixes = 'default_api.functions:'.repeat(100_000);
+  expect(nameOf(`${prefixes}Bash`, ['Bash', 'Read'])).toBe('Bash');
+});
+
 const FILES = ['mcp__fs__read_file', 'mcp__fs__write_file', 'mcp__web__search', 'Bash'];
 
 test.each([

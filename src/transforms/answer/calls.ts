@@ -218,7 +218,7 @@ const MCP_TOOL = /^mcp__(.+?)__(.+)$/is;
 const SERVER_TOOL = /^(.+?)(?:__|[.:/])(.+)$/s;
 const LAST_NAME = /^[\w-]+[.:]([\w-]+)$/;
 /** What models take for the place that tools are in. */
-const NO_SERVER = /^(?:default_api|functions?|tools?)[.:](.+)$/i;
+const NO_SERVER = /^(?:(?:default_api|functions?|tools?)[.:])+(.+)$/is;
 
 interface ServerTool {
   readonly name: string;
