@@ -170,10 +170,9 @@ export function unreadableAddress({ modality, source }: MediaPart): Error {
 }
 
 function whyUnread(modality: Modality, source: MediaPart['source']): string {
-  if (source.kind !== 'url') {
-    return `the upstream cannot read this ${modality} file; send its bytes as base64.`;
-  }
+  const way = 'send its bytes as base64';
+  if (source.kind !== 'url') return `the upstream cannot read this ${modality} file; ${way}.`;
   return source.url.startsWith('https:')
-    ? `this ${modality} URL is not fetched; send a data URI, or let the operator set proxy.fetch_remote_media.`
-    : `this ${modality} URL is not fetched, only https addresses are; send a data URI.`;
+    ? `this ${modality} URL is not fetched; ${way}, or let the operator set proxy.fetch_remote_media.`
+    : `this ${modality} URL is not fetched, only https addresses are; ${way}.`;
 }

@@ -72,7 +72,7 @@ test('V082 addresses the upstream does not read are refused by name', () => {
     source: { kind: 'url', url },
   });
   for (const url of ['file:///etc/passwd', 'http://10.0.0.1/a.png', 'https://x.example/a.png']) {
-    expect(() => encodeTurns([user(image(url))])).toThrow(/send a data URI/);
+    expect(() => encodeTurns([user(image(url))])).toThrow(/send its bytes as base64/);
   }
   const request = requestOf({ turns: [user(image('https://youtu.be/abc'))] });
   expect(encode(request, targetOf('gemini-3-pro'), gemini).contents).toEqual([
@@ -96,10 +96,10 @@ test('V082 public files whose address tells their type are fetched by the public
   expect(partsFor(fileUri)).toEqual({ role: 'user', parts });
   expect(partsFor(fileUri, 'gemini-2.5-pro', 'application/pdf')).toEqual({ role: 'user', parts });
   for (const url of ['http://a.example/b.jpg', 'https://a.example/b', 'https://a.example/b.gif']) {
-    expect(() => partsFor(url)).toThrow(/send a data URI/);
+    expect(() => partsFor(url)).toThrow(/send its bytes as base64/);
   }
   for (const model of ['gemini-2.0-flash', 'gemma-3-27b-it']) {
-    expect(() => partsFor(fileUri, model)).toThrow(/send a data URI/);
+    expect(() => partsFor(fileUri, model)).toThrow(/send its bytes as base64/);
   }
 });
 

@@ -368,7 +368,7 @@ test.each<[string, MediaPart, string]>([
   [
     'a plain address',
     { ...image, source: { kind: 'url', url: 'http://a.test/a.png' } },
-    'only https addresses are; send a data URI',
+    'only https addresses are; send its bytes as base64',
   ],
 ])('%s is refused in words that say why', (_name, media, why) => {
   expect(() => encoded({ turns: [user(media)] })).toThrow(/^messages: /);
