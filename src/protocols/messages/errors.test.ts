@@ -36,6 +36,14 @@ test.each(table)('V147 P146 %s is %i %s', (kind, status, type) => {
   });
 });
 
+test('a field is named as in all errors of this protocol, wherever its fault was found', () => {
+  const field = 'messages[0].content[2].source.url';
+  const { body } = reply({ kind: 'invalid-request', field, message: `${field}: no such a[1].` });
+  expect(body).toMatchObject({
+    error: { message: 'messages.0.content.2.source.url: no such a[1].' },
+  });
+});
+
 test('P025 a prompt that is too long is worded so that coding CLIs compact', () => {
   const worded = (message: string) =>
     writeError(gatewayError({ kind: 'invalid-request', reason: 'context-length', message }), {

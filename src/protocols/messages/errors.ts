@@ -58,7 +58,7 @@ function writeBody(error: GatewayError): JsonObject {
     type: 'error',
     error: {
       type: ERROR_TYPES[error.kind],
-      message: error.reason === 'context-length' ? tooLong(error.message) : error.message,
+      message: error.reason === 'context-length' ? tooLong(error.message) : withDots(error),
       ...(details === undefined ? {} : { details }),
     },
   };
@@ -78,6 +78,12 @@ function detailsOf(error: GatewayError): JsonObject | undefined {
     return { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
   }
   return undefined;
+}
+
+/** Fields are named `messages.0.content` here, and in brackets where a fault is found once the request is read. */
+function withDots({ field, message }: GatewayError): string {
+  if (field === undefined || !message.startsWith(field)) return message;
+  return field.replace(/\[(\d+)\]/g, '.$1') + message.slice(field.length);
 }
 
 /** Coding CLIs compact the conversation when a message begins this way and names both numbers. */
