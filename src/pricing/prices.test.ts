@@ -118,3 +118,9 @@ test('models are named in small letters, as they are looked up', () => {
     names.map((one) => one.toLowerCase()).toSorted(compareCodePoints),
   );
 });
+
+test('a name of any length is looked up, and has no listed price', () => {
+  for (const end of ['-low', '-latest', ':free', '.', '/']) {
+    expect(book.find(seller('openai'), `gpt-5${end.repeat(100_000)}`)).toBeUndefined();
+  }
+});

@@ -131,8 +131,12 @@ const LISTED = PROVIDERS.map((provider) => {
 
 type ProviderPrices = (typeof LISTED)[number];
 
+/** No listed model has a name that long; those of clients may have any length, and each end is taken off by itself. */
+const MAX_NAME_LENGTH = 256;
+
 /** Exact, by pattern, then of the nearest version of its family; of other sellers at the maker's price. */
 function findListed(provider: Provider | undefined, name: string): Price | undefined {
+  if (name.length > MAX_NAME_LENGTH) return undefined;
   const own = LISTED.find((one) => one.provider === provider);
   if (own !== undefined) {
     const price = findNamed(own, name) ?? asEstimate(findRelated(own, name));
