@@ -50,7 +50,7 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 /** A statement that the server does not end by itself is given up: the network is cut, or the server hangs. */
 const ANSWER_MARGIN_MS = 5_000;
-const IDLE_MS = 60_000;
+const IDLE_MS = 10_000;
 const CLOSE_MS = 5_000;
 /** And a connection from a server that has given out all. */
 const FULL_STEP_MS = 50;
