@@ -59,6 +59,7 @@ async function openBench(seeds: readonly SeedAccount[] = []): Promise<Bench> {
       guard(`remove ${id}`);
       return memory.remove(id);
     },
+    readCredentials: () => memory.readCredentials(),
     readCredential: (id) => memory.readCredential(id),
     replaceCredential: (id, credential, version) =>
       memory.replaceCredential(id, credential, version),

@@ -20,6 +20,8 @@ export interface AccountStore {
   order(ids: readonly string[]): Promise<void>;
   /** False when there was none. Its credential, state and quotas go with it. */
   remove(id: string): Promise<boolean>;
+  /** Of all accounts by their ids, without those whose seals do not open. */
+  readCredentials(): Promise<ReadonlyMap<string, Credential>>;
   /** Undefined when the account is gone. @throws StoreError `unreadable` when the seal does not open */
   readCredential(id: string): Promise<VersionedCredential | undefined>;
   /** `stale` says that another change came first. Without a version it replaces whatever is there. */

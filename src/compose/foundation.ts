@@ -104,10 +104,9 @@ export async function watchCredentials(
   store: AccountStore,
 ): Promise<{ readonly store: AccountStore; readonly secrets: SecretIndex }> {
   const secrets = new SecretIndex();
-  for (const { record } of await store.list()) {
-    // One that cannot be read is told by its account's state, and is of no use to anybody else.
-    const stored = await store.readCredential(record.id).catch(() => undefined);
-    if (stored !== undefined) secrets.set(record.id, secretsOf(stored.credential));
+  // One that cannot be read is told by its account's state, and is of no use to anybody else.
+  for (const [id, credential] of await store.readCredentials()) {
+    secrets.set(id, secretsOf(credential));
   }
   const watched: AccountStore = {
     ...store,

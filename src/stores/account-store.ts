@@ -106,6 +106,17 @@ export function createAccountStore(database: Database, tables: AccountTables): A
       return removeById(database, 'accounts', id);
     },
 
+    async readCredentials() {
+      const rows = await database.read(() => rowsOf(builder.selectFrom('credentials').selectAll()));
+      return new Map(
+        rows.flatMap(({ accountId, sealed }): [string, Credential][] => {
+          const text = tryOpen(sealed, credentialPlace(accountId));
+          const credential = text.kind === 'open' ? readCredential(text.text) : undefined;
+          return credential === undefined ? [] : [[accountId, credential]];
+        }),
+      );
+    },
+
     async readCredential(id) {
       const known = held?.get(id, async () => void (await readStored(id)));
       return known === undefined ? readStored(id) : openCredential(id, known);

@@ -145,6 +145,18 @@ function describeCredentials(context: () => Context): void {
     expect(await (await opened.reopen()).readCredential('a')).toEqual({ credential, version: 1 });
   });
 
+  test('the credentials of all accounts are read at once', async () => {
+    const { store } = context();
+    const credential: Credential = { kind: 'api-key', key: 'replaced' };
+    for (const id of ['a', 'b', 'c']) await store.insert(newAccount(id));
+    await store.replaceCredential('b', credential, undefined);
+    await store.remove('c');
+    expect([...(await store.readCredentials())].sort()).toEqual([
+      ['a', newAccount('a').credential],
+      ['b', credential],
+    ]);
+  });
+
   test('of ten replacements of one version exactly one wins', async () => {
     const { store } = context();
     await store.insert(newAccount('a'));

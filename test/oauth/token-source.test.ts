@@ -548,6 +548,7 @@ function createFailingStore(): AccountStore & { isFull: boolean; isBroken: boole
     update: (...given: Parameters<AccountStore['update']>) => store.update(...given),
     order: (ids: readonly string[]) => store.order(ids),
     remove: (id: string) => store.remove(id),
+    readCredentials: () => store.readCredentials(),
     async readCredential(id: string) {
       if (state.isBroken) throw new StoreError('unavailable', told`disk gone`);
       return store.readCredential(id);

@@ -85,6 +85,10 @@ class MemoryAccountStore implements AccountStore {
     return this.#kept.delete(id);
   }
 
+  async readCredentials(): Promise<ReadonlyMap<string, Credential>> {
+    return new Map([...this.#kept].map(([id, { credential }]) => [id, credential.credential]));
+  }
+
   async readCredential(id: string): Promise<VersionedCredential | undefined> {
     return this.#kept.get(id)?.credential;
   }
