@@ -6,6 +6,7 @@ import type { LogLine } from '../../../../src/admin/contract.ts';
 import { logHeadQuery, logPagesQuery } from '../../api/queries/logs.ts';
 import type { Tone } from '../../components/meter.tsx';
 import { useFollowingRows } from '../../components/use-following-rows.ts';
+import { useReadMore } from '../../components/use-read-more.ts';
 
 /** Lines have no name of their own: what they say makes one, with a number where they say the same. */
 export interface NumberedLine extends LogLine {
@@ -53,18 +54,7 @@ export function useLogLines({ level, search, isFollowing, isAtTop }: LogFollowin
     isAtTop,
     onGap,
   });
-  const { fetchNextPage, isFetchingNextPage, hasNextPage } = pages;
-  const readMore = useCallback(() => {
-    if (!isFetchingNextPage) void fetchNextPage();
-  }, [fetchNextPage, isFetchingNextPage]);
-  return {
-    lines: rows,
-    waiting,
-    error: pages.error,
-    hasMore: hasNextPage,
-    readMore,
-    retry: () => void pages.refetch(),
-  };
+  return { lines: rows, waiting, ...useReadMore(pages) };
 }
 
 function numberLines(lines: readonly LogLine[]): readonly NumberedLine[] {

@@ -9,6 +9,7 @@ import {
   requestPagesQuery,
 } from '../../api/queries/requests.ts';
 import { useFollowingRows } from '../../components/use-following-rows.ts';
+import { useReadMore } from '../../components/use-read-more.ts';
 
 export interface RequestRows {
   /** Undefined until the first is found, or all were looked through. */
@@ -45,23 +46,18 @@ export function useRequestRows(
     isAtTop: isFollowing,
     onGap,
   });
-  const { fetchNextPage, isFetchingNextPage, hasNextPage } = pages;
-  const readMore = useCallback(() => {
-    if (!isFetchingNextPage) void fetchNextPage();
-  }, [fetchNextPage, isFetchingNextPage]);
+  const more = useReadMore(pages);
+  const { error, hasMore, readMore } = more;
   // A page looks through older records for a moment only: without a row so far the next one goes on.
-  const isSearching = rows?.length === 0 && hasNextPage;
+  const isSearching = rows?.length === 0 && hasMore;
   useEffect(() => {
-    if (isSearching && pages.error === null) readMore();
-  }, [isSearching, pages.error, readMore]);
+    if (isSearching && error === null) readMore();
+  }, [isSearching, error, readMore]);
   return {
     rows: isSearching ? undefined : rows,
     total: head?.total ?? pages.data?.pages[0]?.total,
     waiting,
-    error: pages.error,
-    hasMore: hasNextPage,
-    isReadingMore: isFetchingNextPage,
-    readMore,
-    retry: () => void pages.refetch(),
+    isReadingMore: pages.isFetchingNextPage,
+    ...more,
   };
 }
