@@ -1,8 +1,8 @@
 // Columns over time, each stacked of the same parts; read with the pointer or the arrow keys, and opened with a click or Enter.
 
-import { type KeyboardEvent, type MouseEvent, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import type { MouseEvent } from 'react';
 import { placeTicks } from './place-ticks.ts';
+import { useChartSlider } from './use-chart-slider.ts';
 import { useFormat } from './use-format.ts';
 import './stacked-columns.css';
 
@@ -34,19 +34,18 @@ export interface StackedColumnsProps {
 const TICKS = 8;
 
 export function StackedColumns({ series, columns, label, onOpen }: StackedColumnsProps) {
-  const { t } = useTranslation();
-  const [shown, setShown] = useState<number>();
   const format = useFormat();
+  const { shown, setShown, slider } = useChartSlider({
+    count: columns.length,
+    label,
+    sayColumn: (index) => columns[index]?.title,
+    onOpen: (index) => {
+      const column = columns[index];
+      if (column !== undefined) onOpen(column.id);
+    },
+  });
   const peak = niceCeiling(Math.max(0, ...columns.map((column) => totalOf(column, series))));
   const column = shown === undefined ? undefined : columns[shown];
-  const onKey = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter' && column !== undefined) onOpen(column.id);
-    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-    if (by === 0) return;
-    event.preventDefault();
-    const last = columns.length - 1;
-    setShown((known) => Math.min(last, Math.max(0, known === undefined ? last : known + by)));
-  };
   return (
     <div className="columns">
       <Reading column={column} series={series} />
@@ -56,21 +55,7 @@ export function StackedColumns({ series, columns, label, onOpen }: StackedColumn
             <span key={share}>{format.compact(peak * share)}</span>
           ))}
         </div>
-        <div
-          className="columns-bars"
-          role="slider"
-          aria-label={label}
-          aria-description={t('common.chartKeys')}
-          aria-orientation="horizontal"
-          aria-valuemin={0}
-          aria-valuemax={Math.max(0, columns.length - 1)}
-          aria-valuenow={shown ?? Math.max(0, columns.length - 1)}
-          aria-valuetext={column?.title ?? t('common.noColumn')}
-          tabIndex={0}
-          onKeyDown={onKey}
-          onBlur={() => setShown(undefined)}
-          onPointerLeave={() => setShown(undefined)}
-        >
+        <div className="columns-bars" {...slider} onPointerLeave={() => setShown(undefined)}>
           {columns.map((one, index) => (
             <ColumnBar
               key={one.id}

@@ -1,10 +1,10 @@
 // What goes through now, and through the last hour.
 
 import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Overview } from '../../../../src/admin/contract.ts';
 import { Panel } from '../../components/panel.tsx';
+import { useChartSlider } from '../../components/use-chart-slider.ts';
 import { useFormat } from '../../components/use-format.ts';
 
 export function TrafficPanel({ overview }: { readonly overview: Overview }) {
@@ -69,7 +69,6 @@ function TrafficChart({ series }: { readonly series: Series }) {
   const { t } = useTranslation();
   const format = useFormat();
   const navigate = useNavigate();
-  const [shown, setShown] = useState<number>();
   const peak = Math.max(1, ...series.map(({ requests }) => requests));
   const sum = (pick: (minute: Minute) => number): number =>
     series.reduce((total, minute) => total + pick(minute), 0);
@@ -79,17 +78,15 @@ function TrafficChart({ series }: { readonly series: Series }) {
     peak: format.number(Math.max(0, ...series.map(({ requests }) => requests))),
   });
   const hasTraffic = series.some(({ requests }) => requests > 0);
-  const minute = shown === undefined ? undefined : series[shown];
   const open = ({ at }: Minute): void =>
     void navigate({ to: '/requests', search: { from: String(at), to: String(at + MINUTE_MS) } });
-  const onKey = (event: KeyboardEvent): void => {
-    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-    if (event.key === 'Enter' && minute !== undefined) open(minute);
-    if (by === 0) return;
-    event.preventDefault();
-    const last = series.length - 1;
-    setShown((known) => Math.min(last, Math.max(0, known === undefined ? last : known + by)));
-  };
+  const { shown, setShown, slider } = useChartSlider({
+    count: series.length,
+    label,
+    sayColumn: (index) => series[index] && format.clock(series[index].at),
+    onOpen: (index) => series[index] && open(series[index]),
+  });
+  const minute = shown === undefined ? undefined : series[shown];
   return (
     <figure className="chart">
       <figcaption>
@@ -106,20 +103,7 @@ function TrafficChart({ series }: { readonly series: Series }) {
           )}
         </span>
       </figcaption>
-      <div
-        className="chart-plot"
-        role="slider"
-        aria-label={label}
-        aria-description={t('common.chartKeys')}
-        aria-orientation="horizontal"
-        aria-valuemin={0}
-        aria-valuemax={Math.max(0, series.length - 1)}
-        aria-valuenow={shown ?? Math.max(0, series.length - 1)}
-        aria-valuetext={minute === undefined ? t('common.noColumn') : format.clock(minute.at)}
-        tabIndex={0}
-        onKeyDown={onKey}
-        onBlur={() => setShown(undefined)}
-      >
+      <div className="chart-plot" {...slider}>
         {hasTraffic && <span className="chart-peak">{format.compact(peak)}</span>}
         <svg
           viewBox={`0 0 ${Math.max(1, series.length) * SLOT} ${HEIGHT}`}
