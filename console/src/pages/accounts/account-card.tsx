@@ -21,23 +21,14 @@ const SHOWN_MODELS = 3;
 
 export const AccountCard = memo(function AccountCard(props: AccountItemProps) {
   const { t } = useTranslation();
-  const { account, isSelected, onSelect, onOpen } = props;
-  const { id, label, status, lastUsedAt } = account;
+  const { account, isSelected } = props;
+  const { status, lastUsedAt } = account;
   return (
     <li className={isSelected ? 'account-card is-selected' : 'account-card'}>
       <div className="card-head">
-        <Checkbox
-          size="xs"
-          checked={isSelected}
-          aria-label={t('accounts.select', { name: label })}
-          onChange={(event) => onSelect(id, event.currentTarget.checked)}
-        />
+        <SelectAccount {...props} />
         <div className="card-name">
-          <button type="button" className="name-button" onClick={() => onOpen(account)}>
-            <span className="one-line" title={label}>
-              {label}
-            </span>
-          </button>
+          <AccountName {...props} />
           <span className="card-origin">
             <span className="one-line">
               {account.upstream} · {t(`accounts.kinds.${account.kind}`)}
@@ -68,6 +59,28 @@ export const AccountCard = memo(function AccountCard(props: AccountItemProps) {
     </li>
   );
 });
+
+export function SelectAccount({ account: { id, label }, isSelected, onSelect }: AccountItemProps) {
+  const { t } = useTranslation();
+  return (
+    <Checkbox
+      size="xs"
+      checked={isSelected}
+      aria-label={t('accounts.select', { name: label })}
+      onChange={(event) => onSelect(id, event.currentTarget.checked)}
+    />
+  );
+}
+
+export function AccountName({ account, onOpen }: Pick<AccountItemProps, 'account' | 'onOpen'>) {
+  return (
+    <button type="button" className="name-button" onClick={() => onOpen(account)}>
+      <span className="one-line" title={account.label}>
+        {account.label}
+      </span>
+    </button>
+  );
+}
 
 /** What would help, with the button that does it. */
 function WayOut({ account, work, onSignIn }: AccountItemProps) {

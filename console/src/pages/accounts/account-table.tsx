@@ -6,7 +6,7 @@ import { type DragEvent, type KeyboardEvent, memo, useCallback, useState } from 
 import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
 import { RelativeTime } from '../../components/times.tsx';
-import type { AccountItemProps } from './account-card.tsx';
+import { type AccountItemProps, AccountName, SelectAccount } from './account-card.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { StateMark, StateReason } from './account-state.tsx';
 import { AccountStrip } from './account-strip.tsx';
@@ -93,8 +93,8 @@ const SHOWN_MODELS = 2;
 
 const Row = memo(function Row(props: RowProps) {
   const { t } = useTranslation();
-  const { account, place, isSelected, isTarget, onSelect, onOpen, onOver, onDrop } = props;
-  const { id, label, lastUsedAt } = account;
+  const { account, place, isSelected, isTarget, onOver, onDrop } = props;
+  const { id, lastUsedAt } = account;
   const over = (event: DragEvent): void => {
     event.preventDefault();
     onOver(id);
@@ -112,21 +112,12 @@ const Row = memo(function Row(props: RowProps) {
       <td className="cell-select">
         <span className="select-line">
           <MoveHandle {...props} />
-          <Checkbox
-            size="xs"
-            checked={isSelected}
-            aria-label={t('accounts.select', { name: label })}
-            onChange={(event) => onSelect(id, event.currentTarget.checked)}
-          />
+          <SelectAccount {...props} />
         </span>
       </td>
       <td className="cell-name">
         <div className="table-name">
-          <button type="button" className="name-button" onClick={() => onOpen(account)}>
-            <span className="one-line" title={label}>
-              {label}
-            </span>
-          </button>
+          <AccountName {...props} />
           <TierMark tier={account.tier} />
         </div>
         <div className="one-line dimmed small">
