@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { type AlertsOptions, createAlerts } from './alerts.ts';
+import { createAlerts } from './alerts.ts';
 
+type AlertsOptions = Parameters<typeof createAlerts>[0];
 type HeldCondition = ReturnType<AlertsOptions['conditions']>[number];
 
 const MINUTE = 60_000;

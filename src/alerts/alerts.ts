@@ -42,7 +42,7 @@ interface Told {
   readonly status: number;
 }
 
-export interface AlertsOptions {
+interface AlertsOptions {
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly settings: () => AlertSettings;
   readonly conditions: () => readonly HeldCondition[];

@@ -25,7 +25,7 @@ import {
   sleepBetween,
 } from './account-search.ts';
 import { type AttemptPlan, FIRST_PLAN, planOf } from './attempt-plan.ts';
-import { type RouteChoice, type RoutedCall, unshown } from './call-setup.ts';
+import { failsMore, type RouteChoice, type RoutedCall, showsLess } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
 import type { CallBodies } from './prepare.ts';
 import {
@@ -241,27 +241,9 @@ export class AttemptRun {
     const rivals = this.#routes
       .slice(this.#place)
       .filter(({ isLastResort }) => isLastResort !== true);
-    if (this.#showsLess(rivals)) return 'loses-more';
-    return this.#search.tried === undefined && this.#failsMore(rivals) ? 'fails-more' : undefined;
-  }
-
-  /** True where the model of this route cannot be shown what that of a later one can. An account asked for by name serves. */
-  #showsLess(rivals: readonly RouteChoice[]): boolean {
-    const { preferredAccount, onlyAccount } = this.#search.choice.leaseRequest;
-    if ((preferredAccount ?? onlyAccount) !== undefined) return false;
-    const [own = 0, ...later] = unshown(rivals, this.#dependencies.pool);
-    return Number.isFinite(own) && later.some((loss) => loss < own);
-  }
-
-  /** True where the model of this route fails more often than not, and that of a later one does better. */
-  #failsMore(rivals: readonly RouteChoice[]): boolean {
-    const bands = rivals.map(({ leaseRequest }) => {
-      const look = this.#dependencies.pool.lease({ ...leaseRequest, isDryRun: true });
-      if (look.kind === 'lease') look.lease.release({ kind: 'neutral' });
-      return look.kind === 'lease' ? look.lease.band() : undefined;
-    });
-    const [own, ...later] = bands;
-    return own === 2 && later.some((band) => band !== undefined && band < 2);
+    const { pool } = this.#dependencies;
+    if (showsLess(rivals, pool)) return 'loses-more';
+    return this.#search.tried === undefined && failsMore(rivals, pool) ? 'fails-more' : undefined;
   }
 
   /** True while an account is left that this request has not tried. */

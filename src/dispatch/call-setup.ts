@@ -287,16 +287,32 @@ function leastLoss(needs: CallNeeds | undefined, lacks: readonly NeedSet[]): Nee
   return isWhole ? 0 : Math.min(...lacks.map((one) => (needs?.read() ?? 0) & one));
 }
 
-/** What the best account of each route could not be shown; infinite where none could serve now. */
-export function unshown(
-  routes: readonly RouteChoice[],
-  pool: Pick<Pool, 'lacking'>,
-): readonly NeedSet[] {
+/**
+ * True where the model of the first route cannot be shown what that of a later one can. An account asked for by name
+ * serves, and so does one whose model no account could be asked for now.
+ */
+export function showsLess(routes: readonly RouteChoice[], pool: Pick<Pool, 'lacking'>): boolean {
+  const { preferredAccount, onlyAccount } = routes[0]?.leaseRequest ?? {};
+  if ((preferredAccount ?? onlyAccount) !== undefined) return false;
   const lacking = routes.map(({ leaseRequest }) =>
     pool.lacking(leaseRequest).map((one) => one & SHOWN),
   );
-  if (areAlike(lacking.flat())) return [];
-  return routes.map(({ leaseRequest: { needs } }, at) => leastLoss(needs, lacking[at] ?? []));
+  if (areAlike(lacking.flat())) return false;
+  const losses = routes.map(({ leaseRequest: { needs } }, at) =>
+    leastLoss(needs, lacking[at] ?? []),
+  );
+  const [own = 0, ...later] = losses;
+  return Number.isFinite(own) && later.some((loss) => loss < own);
+}
+
+/** True where the model of the first route fails more often than not, and that of a later one does better. */
+export function failsMore(routes: readonly RouteChoice[], pool: Pick<Pool, 'lease'>): boolean {
+  const [own, ...later] = routes.map(({ leaseRequest }) => {
+    const look = pool.lease({ ...leaseRequest, isDryRun: true });
+    if (look.kind === 'lease') look.lease.release({ kind: 'neutral' });
+    return look.kind === 'lease' ? look.lease.band() : undefined;
+  });
+  return own === 2 && later.some((band) => band !== undefined && band < 2);
 }
 
 const MAX_UINT32 = 0xffff_ffff;

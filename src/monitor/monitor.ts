@@ -35,7 +35,7 @@ interface MonitorSettings extends RetentionSettings {
   readonly bodiesUntil?: number | undefined;
 }
 
-export interface MonitorOptions {
+interface MonitorOptions {
   readonly store: RequestStore;
   readonly clock: Clock;
   /** Asked anew for every request. */
