@@ -151,8 +151,14 @@ function isOwnWord(
   { body }: Pick<UpstreamCall, 'body'>,
 ): boolean {
   const [said = ''] = words.exec(complaintOf(error) ?? '') ?? [];
-  const asked = JSON.stringify(body).replaceAll('\\', '').toLowerCase();
-  return !asked.includes(said.toLowerCase()) && resolve(body, []) !== undefined;
+  return !holds(body, new RegExp(RegExp.escape(said), 'i')) && resolve(body, []) !== undefined;
+}
+
+/** Text by text: written as one, a body with pictures would take its size again and again. */
+function holds(value: JsonValue, words: RegExp): boolean {
+  if (typeof value === 'string') return words.test(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, inner]) => words.test(name) || holds(inner, words));
 }
 
 function lacking(error: unknown): unknown {
