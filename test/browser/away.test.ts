@@ -28,6 +28,21 @@ describe.skipIf(isWithoutBrowser)('while the gateway is away', () => {
     expect(page.url()).toBe(`${console.url}/logs`);
   });
 
+  test('the console stays open when the script of a page is the first that does not come', async () => {
+    const page = await console.open('/keys');
+    await page.getByText('No keys yet').waitFor();
+    let loads = 0;
+    page.on('load', () => {
+      loads += 1;
+    });
+    await page.route(/\/assets\/page-.*\.js$|\/api\//, (route) => route.abort());
+    await page.getByRole('link', { name: 'Usage' }).first().click();
+    await page.getByText('This page could not be loaded').waitFor();
+    expect(loads).toBe(0);
+    await page.unrouteAll();
+    await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+  });
+
   test('the overview does not say that all is well', async () => {
     const page = await console.open('/');
     const away = page.getByRole('heading', { name: 'The gateway does not respond' });

@@ -5,12 +5,12 @@ export class PageLoadError extends Error {
   override readonly name = 'PageLoadError';
 }
 
-/** @throws PageLoadError */
+/** @throws PageLoadError in words of ours: at those of browsers the router loads the document anew, which is not there either. */
 export async function loadPage<Module>(load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();
   } catch (cause) {
-    throw new PageLoadError(cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new PageLoadError('The code of a page did not come.', { cause });
   }
 }
 
