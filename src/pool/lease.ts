@@ -350,14 +350,16 @@ export class Leasing {
       // A wait that a single answer asks for is one prompt's; where most fail, others go before the account.
       const share = shares.shareOf(accountId, model, at) ?? 1;
       const until = at + Math.min(retryAfterMs, MAX_COOLDOWN_MS);
-      if (share < 0.5) shares.rest(accountId, model, until);
+      if (share < 0.5) shares.rest(accountId, model, { until, now: at });
     }
     if (fault === 'model-not-found') {
       // It means that the account has no such model only where neither its list nor an answer says otherwise.
       const lastServed = shares.servedAt(accountId, model) ?? Number.NEGATIVE_INFINITY;
       if (lastServed >= at - SERVED_LATELY_MS) return;
       // Without a list nobody can say that it is not the request's own: others go before the account.
-      if (account.models === undefined) shares.rest(accountId, model, at + UNKNOWN_MODEL_MS);
+      if (account.models === undefined) {
+        shares.rest(accountId, model, { until: at + UNKNOWN_MODEL_MS, now: at });
+      }
       if (account.models?.has(model) ?? true) return;
     }
     const servedAt = shares.servedAt(accountId, fault === 'unauthenticated' ? undefined : model);

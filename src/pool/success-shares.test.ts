@@ -84,3 +84,17 @@ test('how an account did before the start is shown until it is asked, and leads 
   for (let nth = 0; nth < 5; nth += 1) note('k', true);
   expect(shares.conditionOf('a')).toMatchObject({ attempts: 20, share: 1 });
 });
+
+test('of many accounts that do not know a model a thousand rest, and others once those have rested', () => {
+  const { shares } = benchOf();
+  const restAll = (word: string, now: number) => {
+    for (let nth = 0; nth < 1_500; nth += 1) {
+      shares.rest(`${word}${nth}`, 'm', { until: now + 300_000, now });
+    }
+  };
+  restAll('a', 1000);
+  expect([shares.lowered.size, shares.isResting('a999', 'm', 1000)]).toEqual([1_000, true]);
+  expect(shares.isResting('a1000', 'm', 1000)).toBe(false);
+  restAll('b', 400_000);
+  expect([shares.lowered.size, shares.isResting('b0', 'm', 400_000)]).toEqual([1_000, true]);
+});

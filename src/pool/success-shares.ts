@@ -38,6 +38,8 @@ const MAX_ENTRIES = 2_000;
 /** Clients may name any model. */
 const MAX_MODELS = 64;
 const SHOWN_ATTEMPTS = 20;
+/** With so many below others none is put there for a time alone: each choice of an account looks through them. */
+const MAX_RESTING = 1_000;
 
 /** Failures that lower the share; limits and refusals have cooldowns of their own. */
 const COUNTED: ReadonlySet<UpstreamFailureKind> = new Set<UpstreamFailureKind>([
@@ -108,7 +110,9 @@ export class SuccessShares {
   }
 
   /** Below all others until then or its next success, and not tried before them, but never out of use. */
-  rest(accountId: string, model: string, until: number): void {
+  rest(accountId: string, model: string, { until, now }: { until: number; now: number }): void {
+    if (this.lowered.size >= MAX_RESTING) for (const one of this.lowered) this.#look(one, now);
+    if (this.lowered.size >= MAX_RESTING) return;
     const account = this.#accounts.get(accountId) ?? this.#open(accountId);
     const window = this.#windowOf(account, { accountId, model });
     window.restUntil = Math.max(window.restUntil, until);
