@@ -607,12 +607,9 @@ export function createMonitorStore(
   };
   return {
     async save(records) {
-      const wasSure = isSure;
+      const save = isSure ? saveRecords : saveMissing;
       isSure = false;
-      const added = await database.write('crash', function* () {
-        const missing = wasSure ? records : yield* withoutSaved(records);
-        return yield* saveRecords(dialect, missing, clock.now());
-      });
+      const added = await database.write('crash', () => save(dialect, records, clock.now()));
       isSure = true;
       if (stored !== undefined) stored += added;
     },
@@ -776,7 +773,12 @@ const BODY_TEXTS = [
 ] as const;
 const BODY_COLUMNS = ['sequence', ...BODY_TEXTS, 'isWhole'];
 
-function* withoutSaved(records: readonly RequestRecord[]): Work<readonly RequestRecord[]> {
+/** As `saveRecords`, of records that may have been saved before. */
+function* saveMissing(
+  dialect: Dialect,
+  records: readonly RequestRecord[],
+  now: number,
+): Work<number> {
   const listOf = (name: 'id' | 'requestId') => [...new Set(records.map(({ row }) => row[name]))];
   const found = yield* rowsOf(
     builder
@@ -786,7 +788,8 @@ function* withoutSaved(records: readonly RequestRecord[]): Work<readonly Request
       .where('id', 'in', listOf('id')),
   );
   const saved = new Set(found.map(({ id }) => id));
-  return records.filter(({ row }) => !saved.has(row.id));
+  const missing = records.filter(({ row }) => !saved.has(row.id));
+  return yield* saveRecords(dialect, missing, now);
 }
 
 /** @returns the bytes that were added, about */
