@@ -170,7 +170,7 @@ export class AttemptRun {
       await sleepBetween([100, 400], tools, signal);
     }
     this.#pause = 'none';
-    const outdone = this.#whyOutdone();
+    const outdone = this.#isLast ? undefined : this.#whyOutdone();
     if (outdone !== undefined) {
       this.#askAgainLater();
       this.#fallBack(outdone);
@@ -237,7 +237,7 @@ export class AttemptRun {
 
   /** Why a later route goes before this one, which is asked once those have failed; undefined where none does. */
   #whyOutdone(): FallbackReason | undefined {
-    if (this.#isLast || this.#isAgain) return undefined;
+    if (this.#isAgain) return undefined;
     const rivals = this.#routes
       .slice(this.#place)
       .filter(({ isLastResort }) => isLastResort !== true);
@@ -258,7 +258,7 @@ export class AttemptRun {
 
   /** True where the choice is another now, of this model or of a later one. */
   #isOutdone({ account: { upstreamId }, modelId }: Lease): boolean {
-    if (this.#whyOutdone() === 'loses-more') return true;
+    if (!this.#isLast && this.#whyOutdone() === 'loses-more') return true;
     const { leaseRequest } = this.#search.choice;
     const exclude = this.#triedHere();
     const look = this.#dependencies.pool.lease({ ...leaseRequest, exclude, isDryRun: true });
