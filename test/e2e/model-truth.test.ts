@@ -230,18 +230,24 @@ async function listing(id: string, asked: string[]): Promise<string> {
   return `http://127.0.0.1:${await listen(server)}`;
 }
 
+/** A gateway with a key at each of these upstreams. */
+async function startWith(upstreams: Readonly<Record<string, JsonObject>>) {
+  const app = await startPoolApp({ file: { upstreams } });
+  running.push(() => app.close());
+  const added = Object.keys(upstreams).map((upstream) =>
+    app.must('POST', '/api/accounts', { upstream, kind: 'api-key', key: `key-of-${upstream}` }),
+  );
+  return { app, added: await Promise.all(added) };
+}
+
 test('a model that an account lists goes to another of its family only where that account cannot serve', async () => {
   const asked: string[] = [];
   const upstreams = {
     newer: { profile: 'anthropic', base_url: await listing('claude-sonnet-5', asked) },
     named: { profile: 'anthropic', base_url: await listing('claude-sonnet-4-6', asked) },
   };
-  const app = await startPoolApp({ file: { upstreams } });
-  running.push(() => app.close());
-  const added = Object.keys(upstreams).map((upstream) =>
-    app.must('POST', '/api/accounts', { upstream, kind: 'api-key', key: `key-of-${upstream}` }),
-  );
-  const [, named] = await Promise.all(added);
+  const { app, added } = await startWith(upstreams);
+  const [, named] = added;
   const names = ['claude-sonnet-4-6', 'beta-sonnet-4-6', 'Claude-Sonnet-4.6', 'claude-sonnet-4-6'];
   for (const name of names) expect((await chat(app, name)).status).toBe(400);
   expect(asked.splice(0)).toEqual(names.map(() => 'claude-sonnet-4-6'));
@@ -260,12 +266,8 @@ test('a name of a family goes to another family only where no account can serve 
     google: { profile: 'gemini-api', base_url: await listing('gemini-5-pro', asked) },
     mine: { profile: 'anthropic', base_url: await listing('claude-opus-7-20270301', asked) },
   };
-  const app = await startPoolApp({ file: { upstreams } });
-  running.push(() => app.close());
-  const added = Object.keys(upstreams).map((upstream) =>
-    app.must('POST', '/api/accounts', { upstream, kind: 'api-key', key: `key-of-${upstream}` }),
-  );
-  const [, own] = await Promise.all(added);
+  const { app, added } = await startWith(upstreams);
+  const [, own] = added;
   const names = ['claude-opus-4-6', 'claude-opus-4-1-20250805', 'beta-opus-4-6-thinking'];
   for (const name of names) expect((await chat(app, name)).status).toBe(400);
   expect(asked.splice(0)).toEqual(names.map(() => 'claude-opus-7-20270301'));
