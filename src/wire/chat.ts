@@ -164,7 +164,7 @@ export interface PartialCall {
   /** The last piece of it. */
   piece: string;
   /** What that said that was not said before. */
-  news: string;
+  added: string;
   /** True while each piece began with all of the one before. */
   isRestated: boolean;
   isBlank: boolean;
@@ -207,7 +207,7 @@ export class PartialCalls {
     let call = this.#find(number, id);
     if (call === undefined || beginsAnother(call, id, name)) {
       if (this.#calls.length >= MAX_CALLS) return undefined;
-      const none = { isBlank: true, piece: '', news: '', isRestated: true, signature: undefined };
+      const none = { isBlank: true, piece: '', added: '', isRestated: true, signature: undefined };
       const opening = { place: this.begun, number, id, name, isFreeform, ...none };
       const said = new KeptText(this.#most);
       call = { ...opening, said, digest: new TextDigest(), end: new ObjectEnd() };
@@ -218,18 +218,18 @@ export class PartialCalls {
     call.name ??= name;
     call.signature ??= signatureIn(piece);
     const said = given ?? input;
-    call.news = '';
+    call.added = '';
     if (said === undefined || said === null) return call;
     const text = typeof said === 'string' ? said : JSON.stringify(said);
     call.isRestated &&= text.startsWith(call.piece);
-    call.news = newsOf(call, text);
+    call.added = addedBy(call, text);
     this.heldBytes -= call.said.heldBytes;
-    call.said.add(call.news);
+    call.said.add(call.added);
     this.heldBytes += call.said.heldBytes;
     call.isBlank &&= text.trim() === '';
     call.piece = text;
-    call.digest.add(call.news);
-    call.end.read(call.news);
+    call.digest.add(call.added);
+    call.end.read(call.added);
     return call;
   }
 
@@ -312,7 +312,7 @@ export function withoutNoId(call: JsonObject): JsonObject {
 }
 
 /** Some servers send all so far in each piece, and not what is new, or the whole once more behind its pieces. */
-function newsOf(call: PartialCall, text: string): string {
+function addedBy(call: PartialCall, text: string): string {
   const { isFreeform, isRestated, piece, end, digest } = call;
   // No object has its own beginning behind its beginning.
   if (isFreeform || !text.trimStart().startsWith('{')) return text;

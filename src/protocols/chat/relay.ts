@@ -275,15 +275,15 @@ class ChunkRelay implements RelayWriter {
     const before = calls?.begun;
     const call = calls?.add(piece);
     if (call === undefined) return piece;
-    const own = withArguments(piece, (given) => given && this.#newsOf(call, choice));
+    const own = withArguments(piece, (given) => given && this.#addedBy(call, choice));
     const named = calls?.begun === before ? own : asBegun(own, this.#context);
     return named.index === call.place ? named : { ...named, index: call.place };
   }
 
   /** An empty object stands in front of the arguments at some services: it waits for the end, and goes out where none came. */
-  #newsOf(call: PartialCall, choice: JsonObject): string {
+  #addedBy(call: PartialCall, choice: JsonObject): string {
     const isEmpty = call.piece === '{}' && call.said.length === 2;
-    if (!isEmpty || isFinished(choice)) return call.news;
+    if (!isEmpty || isFinished(choice)) return call.added;
     call.isBlank = true;
     return '';
   }
