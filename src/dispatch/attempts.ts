@@ -25,7 +25,7 @@ import {
   sleepBetween,
 } from './account-search.ts';
 import { type AttemptPlan, FIRST_PLAN, planOf } from './attempt-plan.ts';
-import { failsMore, type RouteChoice, type RoutedCall, showsLess } from './call-setup.ts';
+import { failsMore, peek, type RouteChoice, type RoutedCall, showsLess } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
 import type { CallBodies } from './prepare.ts';
 import {
@@ -259,13 +259,10 @@ export class AttemptRun {
   /** True where the choice is another now, of this model or of a later one. */
   #isOutdone({ account: { upstreamId }, modelId }: Lease): boolean {
     if (!this.#isLast && this.#whyOutdone() === 'loses-more') return true;
-    const { leaseRequest } = this.#search.choice;
-    const exclude = this.#triedHere();
-    const look = this.#dependencies.pool.lease({ ...leaseRequest, exclude, isDryRun: true });
-    if (look.kind !== 'lease') return false;
-    const { account, modelId: other } = look.lease;
-    look.lease.release({ kind: 'neutral' });
-    return account.upstreamId !== upstreamId || other !== modelId;
+    const best = peek(this.#search.choice, this.#dependencies.pool, this.#triedHere());
+    return (
+      best !== undefined && (best.account.upstreamId !== upstreamId || best.modelId !== modelId)
+    );
   }
 
   #hasSibling(current?: Lease): boolean {

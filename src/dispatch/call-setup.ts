@@ -1,4 +1,5 @@
-// What a call needs before it is tried: its route, its session, and what its record says of a lease.
+// What a call needs before it is tried: its routes and which of them goes first, its session, what its record says of a
+// lease, and the advice where no model is found.
 
 import { createHash, hash as digest } from 'node:crypto';
 import { bodyName, headerName, textName } from '../canonical/call-record.ts';
@@ -305,13 +306,21 @@ export function showsLess(routes: readonly RouteChoice[], pool: Pick<Pool, 'lack
   return Number.isFinite(own) && later.some((loss) => loss < own);
 }
 
+/** The lease that a request for this would get now, given back at once; undefined where it would get none. */
+export function peek(
+  { leaseRequest }: RouteChoice,
+  pool: Pick<Pool, 'lease'>,
+  exclude = leaseRequest.exclude,
+): Lease | undefined {
+  const look = pool.lease({ ...leaseRequest, exclude, isDryRun: true });
+  if (look.kind !== 'lease') return undefined;
+  look.lease.release({ kind: 'neutral' });
+  return look.lease;
+}
+
 /** True where the model of the first route fails more often than not, and that of a later one does better. */
 export function failsMore(routes: readonly RouteChoice[], pool: Pick<Pool, 'lease'>): boolean {
-  const [own, ...later] = routes.map(({ leaseRequest }) => {
-    const look = pool.lease({ ...leaseRequest, isDryRun: true });
-    if (look.kind === 'lease') look.lease.release({ kind: 'neutral' });
-    return look.kind === 'lease' ? look.lease.band() : undefined;
-  });
+  const [own, ...later] = routes.map((route) => peek(route, pool)?.band());
   return own === 2 && later.some((band) => band !== undefined && band < 2);
 }
 
