@@ -1,7 +1,7 @@
 // Lets every contender's code be compiled before it is measured: servers run for long.
 
 import { type Contender, shotAt } from './contender.ts';
-import type { Field } from './field.ts';
+import type { Field, Side } from './field.ts';
 import { fire } from './load.ts';
 import type { Plan } from './plan.ts';
 import type { Row } from './report.ts';
@@ -36,12 +36,16 @@ export async function warmUp(field: Field, plan: Plan): Promise<Row[]> {
   await exercise(others, { ...all, seconds: OTHERS_SECONDS }, plan);
   const paced = { workloads: [PACED_STREAMS], seconds: PACED_SECONDS };
   await exercise([...gateway, ...others], paced, plan);
-  for (const { bare, gateway } of Object.values(field.others)) {
-    const both = Object.values(gateway);
-    await exerciseGateway(both, OTHER_WARM_UP_WORKLOADS, plan);
-    const pacedToo = { workloads: [OTHER_PACED_STREAMS], seconds: OTHERS_SECONDS };
-    await exercise([...both, bare], pacedToo, plan);
-  }
+  return [];
+}
+
+/** The same for a gateway before an upstream of another wire. */
+export async function warmUpSide({ bare, gateway }: Side, plan: Plan): Promise<Row[]> {
+  const both = Object.values(gateway);
+  await exerciseGateway(both, OTHER_WARM_UP_WORKLOADS, plan);
+  const paced = { workloads: [OTHER_PACED_STREAMS], seconds: OTHERS_SECONDS };
+  await exercise([...both, bare], paced, plan);
+  await exercise([bare], { workloads: OTHER_WARM_UP_WORKLOADS, seconds: OTHERS_SECONDS }, plan);
   return [];
 }
 

@@ -15,7 +15,8 @@ export const GATEWAY_KEY = 'bench-gateway-key';
 export type Dialect = 'chat' | 'messages' | 'native';
 
 /** Wires of upstreams beside the one that most rows are measured with. */
-export type OtherWire = 'messages' | 'chat';
+export const OTHER_WIRES = ['messages', 'chat'] as const;
+export type OtherWire = (typeof OTHER_WIRES)[number];
 
 export interface Workload {
   readonly name: string;
@@ -119,11 +120,10 @@ export const WORKLOADS: readonly Workload[] = [
   PACED_STREAMS,
   LARGE_BODY,
   MANY_TOOLS,
-  ...(['messages', 'chat'] as const).flatMap(workloadsOf),
 ];
 
 /** What an upstream of another wire is measured with: its own clients relayed, and the others translated. */
-function workloadsOf(upstream: OtherWire): readonly Workload[] {
+export function workloadsOf(upstream: OtherWire): readonly Workload[] {
   const relayed = (workload: Workload, mostOfBare: number): Workload => ({
     ...{ ...workload, upstream, mostOfBare, rounds: Math.ceil(workload.rounds / 2) },
     name: `${upstream} relayed, ${workload.name}`,
