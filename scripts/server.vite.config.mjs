@@ -143,8 +143,13 @@ export default {
           includeDependenciesRecursively: false,
         },
         chunkFileNames: '[name]-[hash].js',
-        // V8 keeps the text of the program: without blanks, and in one byte a character. Names stay, for stacks.
-        minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+        // V8 keeps the text of the program: without blanks, in one byte a character, and with short names of what is
+        // local to a function. Functions and classes keep theirs, for stacks.
+        minify: {
+          compress: false,
+          mangle: { toplevel: false, keepNames: { function: true, class: true } },
+          codegen: { removeWhitespace: true },
+        },
         comments: { legal: true, annotation: false, jsdoc: false },
         charset: 'ascii',
       },
