@@ -250,8 +250,8 @@ export function withUnread(
   known: ReadonlySet<string> | undefined,
   kind: string | undefined,
 ): ReadonlySet<string> | undefined {
-  const isFull = known !== undefined && known.size >= MAX_UNREAD;
-  return kind === undefined || isFull ? known : new Set(known).add(kind);
+  if (kind === undefined || known?.has(kind) || known?.size === MAX_UNREAD) return known;
+  return new Set(known).add(kind);
 }
 
 // The results of tool calls in a relayed history, by the call that each answers, until they are placed behind it.

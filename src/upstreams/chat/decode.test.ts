@@ -501,6 +501,16 @@ test('cited pages are sources, and their places passages of the text', () => {
   ]);
 });
 
+test('annotations other than of pages are named with the end', () => {
+  const annotations = [
+    { type: 'file', file: { hash: 'h', name: 'a.pdf' } },
+    { type: 'url_citation', url: 'https://b.example/' },
+  ];
+  for (const said of [whole({ content: 'x', annotations }), chunk({ content: 'x', annotations })]) {
+    expect(endOf(said, stop())?.unsupportedKinds).toEqual(['file']);
+  }
+});
+
 test('an answer with piece and message in one choice is read once', () => {
   const both = (content: string, message: JsonObject, rest: JsonObject = {}) =>
     chunk({ content }, { message, ...rest });

@@ -417,6 +417,9 @@ function stopsOf(body: JsonObject | undefined): readonly JsonValue[] {
   return typeof stop === 'string' ? [stop] : itemsOf(stop);
 }
 
+/** The kind of annotations that other wires have a place for. */
+const CITES_PAGE = 'url_citation';
+
 /** `{type: 'url_citation', url_citation: {url, title, start_index, end_index}}`, or the same without the inner object. */
 function readAnnotations(
   annotations: readonly JsonObject[],
@@ -435,7 +438,7 @@ function readAnnotations(
   for (const annotation of annotations) {
     const cited = objectOf(annotation.url_citation) ?? annotation;
     const url = textOf(cited.url);
-    if (annotation.type !== 'url_citation' || url === undefined) continue;
+    if (annotation.type !== CITES_PAGE || url === undefined) continue;
     const source = placeOf(url, textOf(cited.title) ?? '');
     const startIndex = readNumber(cited.start_index) ?? 0;
     const endIndex = Math.min(readNumber(cited.end_index) ?? 0, text.length);
@@ -552,6 +555,7 @@ class ChoiceDecoder {
     if (isJsonObject(message.audio)) this.#readAudio(message.audio, events);
     for (const annotation of objectsOf(message.annotations)) {
       this.annotations.push(annotation);
+      if (annotation.type !== CITES_PAGE) this.#noteUnread(annotation);
       this.#lateBytes += sizeOf(annotation);
     }
     const calls = objectsOf(message.tool_calls);
@@ -600,8 +604,12 @@ class ChoiceDecoder {
         this.#readImage(part, events);
         break;
       default:
-        this.#unread = withUnread(this.#unread, textOf(part.type));
+        this.#noteUnread(part);
     }
+  }
+
+  #noteUnread({ type }: JsonObject): void {
+    this.#unread = withUnread(this.#unread, textOf(type));
   }
 
   #refuse(said: JsonValue | undefined): void {

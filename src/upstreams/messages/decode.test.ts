@@ -9,6 +9,7 @@ import {
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import { fold, type Reply } from '../../canonical/fold.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { objectsOf } from '../../lib/read-values.ts';
 import { FrameReader } from '../../stream/sse.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import type { DecodeContext } from '../upstream.ts';
@@ -61,6 +62,8 @@ const cited: JsonObject = {
     },
   ],
 };
+
+const citationsOf = ({ citations }: JsonObject): readonly JsonObject[] => objectsOf(citations);
 
 test('a stream is blocks in order: thoughts with their signature, text, calls with whole arguments', () => {
   const answer = answerOf([thought('Hm.'), text('Look: '), call('toolu_1')], { stop: 'tool_use' });
@@ -305,6 +308,37 @@ test.each<[JsonObject, string]>([
 test('kinds of blocks nobody knows here are counted', () => {
   const { end } = foldStream(answerOf([{ type: 'hologram' }, text('Hi')])).choices[0] ?? {};
   expect(end?.unsupportedKinds).toEqual(['hologram']);
+});
+
+test.each([true, false])(
+  'a passage cites results of a search by their address, and places that have none are named with the end (stream: %s)',
+  (stream) => {
+    const result = { type: 'search_result_location', title: 'Docs' };
+    const answer = answerOf([
+      { ...text('Grass. '), citations: [{ type: 'char_location', document_title: 'Mine' }] },
+      { ...text('Rain. '), citations: [{ ...result, source: 'https://a.test/' }] },
+      { ...text('Sun.'), citations: [{ ...result, source: 'shelf-1' }, ...citationsOf(cited)] },
+    ]);
+    const frames = stream ? eventsOf({}, answer) : [messageOf({}, answer)];
+    expect(fold(decode(frames)).choices[0]).toMatchObject({
+      end: { unsupportedKinds: ['char_location', 'search_result_location'] },
+      grounding: {
+        sources: [{ url: 'https://a.test/', title: 'Docs' }],
+        citations: [
+          { startIndex: 7, endIndex: 13, sources: [0] },
+          { startIndex: 13, endIndex: 17, sources: [0] },
+        ],
+      },
+    });
+  },
+);
+
+test('files that code made are named with the end, as only their service gives them out', () => {
+  const output = { type: 'bash_code_execution_output', file_id: 'file_1' };
+  const content = { type: 'bash_code_execution_result', stdout: 'ok', content: [output] };
+  const ran = { type: 'bash_code_execution_tool_result', tool_use_id: 'srvtoolu_1', content };
+  const { end } = foldStream(answerOf([ran, text('Drawn.')])).choices[0] ?? {};
+  expect(end?.unsupportedKinds).toEqual(['bash_code_execution_output']);
 });
 
 const begun = eventsOf({}, answerOf([text('Once')])).slice(0, -1);

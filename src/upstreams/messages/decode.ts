@@ -270,7 +270,7 @@ export class MessagesDecoder implements Decoder {
           start: this.#textLength,
         };
         this.#readPiece({ type: 'text_delta', text: textOf(block.text) ?? '', number }, events);
-        for (const citation of objectsOf(block.citations)) this.#research?.cite(citation);
+        for (const citation of objectsOf(block.citations)) this.#cite(citation);
         break;
       }
       case 'thinking': {
@@ -319,11 +319,15 @@ export class MessagesDecoder implements Decoder {
         if (this.#open?.kind === 'thinking') this.#open.signature = textOf(delta.signature) ?? '';
         break;
       case 'citations_delta':
-        if (this.#open?.kind === 'text') this.#research?.cite(objectOf(delta.citation) ?? {});
+        if (this.#open?.kind === 'text') this.#cite(objectOf(delta.citation) ?? {});
         break;
       default:
         if (this.#open?.kind !== 'whole') this.#noteUnread(type);
     }
+  }
+
+  #cite(citation: JsonObject): void {
+    if (this.#research?.cite(citation) === false) this.#noteUnread(textOf(citation.type));
   }
 
   #readPiece(piece: Piece, events: CanonicalEvent[]): void {
@@ -481,7 +485,12 @@ export class MessagesDecoder implements Decoder {
     const early = this.#research?.result(block);
     if (early !== undefined) events.push(early);
     const result = readServerResult(type, block);
-    if (result !== undefined) this.#addWhole(result, events);
+    if (result === undefined) return;
+    this.#addWhole(result, events);
+    // Files that code made, which only their service gives out.
+    for (const file of objectsOf(objectOf(block.content)?.content)) {
+      this.#noteUnread(textOf(file.type));
+    }
   }
 
   #addWhole(block: BlockOpening, events: CanonicalEvent[]): void {

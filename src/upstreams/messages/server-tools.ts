@@ -35,7 +35,7 @@ export function readServerCall(
   }
 }
 
-/** What came of it; undefined for results of other tools. */
+/** What came of it beside files; undefined for results of other tools. */
 export function readServerResult(type: string, block: JsonObject): BlockOpening | undefined {
   if (!type.endsWith('code_execution_tool_result')) return undefined;
   const id = textOf(block.tool_use_id);
@@ -125,10 +125,11 @@ export class Research {
     if (this.#placesCitations) this.#text.add(text);
   }
 
-  /** A source of the text block that is being sent; what the client sent itself is no source of the web. */
-  cite({ url, title }: JsonObject): void {
-    const index = this.#source(textOf(url), textOf(title));
+  /** A source of the text block that is being sent; false for one without an address, which no other wire has a place for. */
+  cite({ url, source, title }: JsonObject): boolean {
+    const index = this.#source(textOf(url) ?? webAddress(source), textOf(title));
     if (index !== undefined) this.#cited.add(index);
+    return index !== undefined;
   }
 
   /** Each cited passage is a block of its own. */
@@ -173,6 +174,11 @@ export class Research {
     this.#sources.set(url, { url, title: title ?? '', index });
     return index;
   }
+}
+
+/** That of a search result which the prompt brought along: it may be any name. */
+function webAddress(source: JsonValue | undefined): string | undefined {
+  return typeof source === 'string' && /^https?:/.test(source) ? source : undefined;
 }
 
 /** Each time the service may have used its tools ten times (platform.claude.com, "Server tools", pause_turn). */
