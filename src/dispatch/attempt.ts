@@ -1,7 +1,7 @@
 // One try on one account: resolves at the commit point, then owns the lease until the answer ends.
 
 import { noteCommit } from '../canonical/call-record.ts';
-import { explainFailure, GatewayError } from '../canonical/error.ts';
+import { changed, explainFailure, GatewayError } from '../canonical/error.ts';
 import { createReceipt, type Receipt, receiptInClientNames } from '../canonical/receipt.ts';
 import { precedingUserContent } from '../canonical/signatures.ts';
 import { acceptedNames } from '../canonical/tool-names.ts';
@@ -92,12 +92,15 @@ export class GenerateAttempt {
   async run(): Promise<GenerateAnswer> {
     const { call, context, options } = this.#input;
     const startedAt = options.clock.monotonic();
+    let frames: UpstreamStream | undefined;
     let answer: GenerateAnswer;
     try {
-      const frames = await this.#open();
+      frames = await this.#open();
       const isDoubtful = frames.mayBeWhole === true || !call.stream;
       const known = isDoubtful ? await this.#untilKnown(frames) : frames;
       answer = call.stream ? await this.#stream(known) : await this.#whole(known);
+    } catch (error) {
+      throw frames?.isTriedOut === true ? triedOut(error) : error;
     } finally {
       this.#patience?.end();
     }
@@ -318,6 +321,12 @@ export class GenerateAttempt {
 }
 
 /** What was taken of a stream, and the rest of it. By hand, as it stands before every whole answer that is relayed. */
+/** A useless answer is what a gateway gives once it has tried in vain; whatever else ends one lies between here and there. */
+function triedOut(error: unknown): unknown {
+  if (!(error instanceof GatewayError) || error.failure?.kind !== 'unusable-answer') return error;
+  return changed(error, { failure: { ...error.failure, isTriedOut: true } });
+}
+
 function withFirst(first: readonly Frame[], rest: UpstreamStream): UpstreamStream {
   let isTaken = false;
   return {

@@ -153,6 +153,8 @@ export interface UpstreamEmbedCall extends Omit<UpstreamCall, 'body' | 'stream'>
 export interface UpstreamStream extends AsyncIterableIterator<readonly Frame[], unknown> {
   /** True of a body that does not say it is a stream of events. */
   readonly mayBeWhole?: boolean;
+  /** True where it is the last of several attempts of a gateway like this one. */
+  readonly isTriedOut?: boolean;
 }
 
 export interface DecodeContext {

@@ -184,7 +184,7 @@ export function describeErrors(): string {
     'recovers, if known, else one second. `x-should-retry: false` is set on permanent errors, on waits longer than a',
     'minute, and if the operator has to act on the accounts. By then the gateway has tried the other accounts, and after a',
     'transient failure made up to four attempts, on the same account if there is no other: `x-isthmus-attempts` is the',
-    'number of attempts on accounts. If the upstream is another isthmus whose error has that header, the same account is not',
+    'number of attempts on accounts. If the upstream is another isthmus whose error or useless answer has that header, the same account is not',
     'tried again.',
     '',
     '## Errors within a stream',

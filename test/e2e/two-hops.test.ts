@@ -342,6 +342,28 @@ test.each(WIRES)(
   },
 );
 
+test.each([true, false])(
+  'an empty answer that a gateway passes on after its own attempts is not asked for there again (stream=%s)',
+  async (stream) => {
+    const service = await startMessagesUpstream();
+    service.script(() => ({ kind: 'blocks', blocks: [] }));
+    const inner = await startGatewayOver(upstreamOf('messages', service.url), createPassingClock());
+    const outer = await startGatewayOver(upstreamOf('messages', inner.url), createPassingClock());
+    closers.push(service.close, inner.close, outer.close);
+    const asked = await fetch(`${outer.url}/v1/messages`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${GATEWAY_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...{ model: MODELS.messages, max_tokens: 100, stream },
+        messages: [{ role: 'user', content: 'Hi' }],
+      }),
+    });
+    expect(await asked.text()).toContain('end_turn');
+    expect(asked.headers.get('x-isthmus-attempts')).toBe('2');
+    expect(service.calls).toHaveLength(8);
+  },
+);
+
 test.each(['messages', 'generate'] as const)(
   'what the second gateway loses is told in the receipt of the first, over the %s wire',
   async (wire) => {

@@ -221,6 +221,10 @@ class WholeTurn implements UpstreamStream {
     return this.#frames.mayBeWhole === true;
   }
 
+  get isTriedOut(): boolean {
+    return this.#frames.isTriedOut === true;
+  }
+
   async next(): Promise<IteratorResult<readonly Frame[], unknown>> {
     for (;;) {
       const batch = await this.#frames.next();

@@ -1,6 +1,7 @@
 // One exchange with the upstream: response bytes in, batches of frames out, at the reader's own pace.
 
 import type { Dispatcher } from 'undici';
+import { ATTEMPTS_HEADER } from '../../canonical/call-record.ts';
 import type { RateLimit } from '../../canonical/quota.ts';
 import { addSummary, RECEIPT_HEADER, type Receipt } from '../../canonical/receipt.ts';
 import { type Clock, SilenceTimer } from '../../lib/clock.ts';
@@ -138,6 +139,7 @@ export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.D
   /** True once nothing more is wanted of it or comes from it. */
   isOver = false;
   mayBeWhole = false;
+  isTriedOut = false;
   readonly #memory: HeldMemory;
 
   /** @param onClosed called once when the exchange is over */
@@ -197,6 +199,7 @@ export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.D
       return;
     }
     this.mayBeWhole = !STREAM_TYPE.test(type);
+    this.isTriedOut = headers[ATTEMPTS_HEADER] !== undefined;
     const lost = headers[RECEIPT_HEADER];
     const { receipt } = this.#request;
     if (lost !== undefined && receipt !== undefined) addSummary(receipt, String(lost));
