@@ -77,9 +77,8 @@ export function totalTokens(usage: Usage): number {
 
 /** What several answers took together. */
 export function addUsage(sum: Usage, usage: Usage): Usage {
-  const [one, other] = [sum.media, usage.media];
-  // Of the parts of one prompt all tell the media, or none of them is believed.
-  const isTold = one !== undefined && other !== undefined;
+  const media = addMedia(sum.media, usage.media);
+  const answerMedia = addMedia(sum.answerMedia, usage.answerMedia);
   return {
     promptTokens: sum.promptTokens + usage.promptTokens,
     cachedTokens: sum.cachedTokens + usage.cachedTokens,
@@ -87,8 +86,15 @@ export function addUsage(sum: Usage, usage: Usage): Usage {
     toolPromptTokens: sum.toolPromptTokens + usage.toolPromptTokens,
     answerTokens: sum.answerTokens + usage.answerTokens,
     thoughtTokens: sum.thoughtTokens + usage.thoughtTokens,
-    ...(isTold && { media: { image: one.image + other.image, audio: one.audio + other.audio } }),
+    ...(media && { media }),
+    ...(answerMedia && { answerMedia }),
   };
+}
+
+/** All parts tell them, or none of them is believed. */
+function addMedia(one: Usage['media'], other: Usage['media']): Usage['media'] {
+  if (one === undefined || other === undefined) return undefined;
+  return { image: one.image + other.image, audio: one.audio + other.audio };
 }
 
 /** How long they are kept is known where it is known of both. */

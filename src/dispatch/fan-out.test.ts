@@ -105,6 +105,12 @@ test.each([
   expect((await sumOf(told))?.cacheWrites).toEqual(sum);
 });
 
+test('pictures are counted apart where each of the answers counts them', async () => {
+  const drawn = { ...USAGE, answerMedia: { image: 1290, audio: 0 } };
+  expect((await sumOf([drawn, drawn]))?.answerMedia).toEqual({ image: 2580, audio: 0 });
+  expect((await sumOf([drawn, USAGE]))?.answerMedia).toBeUndefined();
+});
+
 /** The usage of an answer that is made of one request for each of these. */
 async function sumOf(told: readonly Usage[]): Promise<Usage | undefined> {
   const sums: Usage[] = [];

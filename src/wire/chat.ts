@@ -114,7 +114,11 @@ export type ChatUsage = {
     audio_tokens?: number;
     image_tokens?: number;
   };
-  completion_tokens_details: { reasoning_tokens: number };
+  completion_tokens_details: {
+    reasoning_tokens: number;
+    audio_tokens?: number;
+    image_tokens?: number;
+  };
 };
 
 export type ChatErrorType =

@@ -39,8 +39,6 @@ export const LAST_FRAME = dataFrame('[DONE]');
 export type ShownBlock = Extract<BlockOpening, { kind: 'media' | 'code' | 'code-result' }>;
 
 export function writeUsage(usage: Usage): ChatUsage {
-  // Sound and pictures in the prompt, where the upstream tells them.
-  const { media } = usage;
   const written = cacheWriteTokens(usage);
   return {
     prompt_tokens: inputTokens(usage),
@@ -49,10 +47,18 @@ export function writeUsage(usage: Usage): ChatUsage {
     prompt_tokens_details: {
       cached_tokens: usage.cachedTokens,
       ...(written === 0 ? {} : { cache_write_tokens: written }),
-      ...(media === undefined ? {} : { audio_tokens: media.audio, image_tokens: media.image }),
+      ...writeMedia(usage.media),
     },
-    completion_tokens_details: { reasoning_tokens: usage.thoughtTokens },
+    completion_tokens_details: {
+      reasoning_tokens: usage.thoughtTokens,
+      ...writeMedia(usage.answerMedia),
+    },
   };
+}
+
+/** Sound and pictures, where the upstream tells them. */
+function writeMedia(media: Usage['media']) {
+  return media && { audio_tokens: media.audio, image_tokens: media.image };
 }
 
 /** `hasCalls` guards against agents that stop at "stop" although the answer holds calls. */

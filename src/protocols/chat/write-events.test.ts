@@ -65,6 +65,18 @@ test('sound and pictures of the prompt are counted apart where the upstream tell
   });
 });
 
+test('sound and pictures of the answer are counted apart where the upstream tells them', () => {
+  const usage = { ...NO_USAGE, answerTokens: 1300, answerMedia: { audio: 0, image: 1290 } };
+  const answer: CanonicalEvent[] = eventsOf([[{ kind: 'text', pieces: ['Hi'] }]]).map((event) =>
+    event.kind === 'usage' ? { kind: 'usage', usage } : event,
+  );
+  const details = { reasoning_tokens: 0, audio_tokens: 0, image_tokens: 1290 };
+  expect(unary(answer).usage.completion_tokens_details).toEqual(details);
+  expect(chunksOf(stream(answer)).at(-1)).toMatchObject({
+    usage: { completion_tokens: 1300, completion_tokens_details: details },
+  });
+});
+
 test('V092 P085 usage comes once, in a chunk without choices before [DONE], and only when asked for', () => {
   const text = stream(eventsOf([[{ kind: 'text', pieces: ['a', 'b', 'c'] }]]));
   const chunks = chunksOf(text);

@@ -126,6 +126,22 @@ test('P024 P080 every chunk has a part, and the last one the finish reason and t
   });
 });
 
+test('sound and pictures are counted apart where the upstream tells them', () => {
+  const usage = { ...USAGE, media: { audio: 0, image: 3 }, answerMedia: { audio: 5, image: 0 } };
+  const events: CanonicalEvent[] = WHOLE_ANSWER.map((event) =>
+    event.kind === 'usage' ? { kind: 'usage', usage } : event,
+  );
+  const usageMetadata = {
+    promptTokensDetails: [
+      { modality: 'TEXT', tokenCount: 7 },
+      { modality: 'IMAGE', tokenCount: 3 },
+    ],
+    candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: 5 }],
+  };
+  expect(chunksOf(events).at(-1)).toMatchObject({ usageMetadata });
+  expect(writeReply(fold(events), CONTEXT, SHOWN)).toMatchObject({ usageMetadata });
+});
+
 test('thoughts the client did not ask for are hidden, their signature is not', () => {
   const events = [START, ...thinking(0, 'secret', SIGNATURE), ...text(1, ['x']), ...finish('stop')];
   const hidden = { showThoughts: false };

@@ -218,7 +218,20 @@ export function writeUsage(usage: Usage): JsonObject {
   };
   if (usage.thoughtTokens > 0) metadata.thoughtsTokenCount = usage.thoughtTokens;
   if (usage.toolPromptTokens > 0) metadata.toolUsePromptTokenCount = usage.toolPromptTokens;
+  const { media, answerMedia } = usage;
+  if (media) metadata.promptTokensDetails = writeModalities(media, usage.promptTokens);
+  if (answerMedia) {
+    metadata.candidatesTokensDetails = writeModalities(answerMedia, usage.answerTokens);
+  }
   return metadata;
+}
+
+function writeModalities({ image, audio }: NonNullable<Usage['media']>, whole: number) {
+  return [
+    { modality: 'TEXT', tokenCount: whole - image - audio },
+    { modality: 'IMAGE', tokenCount: image },
+    { modality: 'AUDIO', tokenCount: audio },
+  ].filter(({ tokenCount }) => tokenCount > 0);
 }
 
 /** A signature that ended a thinking block but came on the part after it: restored to that block. One a choice. */
