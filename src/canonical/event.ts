@@ -29,6 +29,8 @@ interface StartEvent {
   readonly upstreamId?: string | undefined;
   /** The model version the upstream says it used. */
   readonly modelVersion?: string | undefined;
+  /** How fast the upstream says it answers, as `readServiceTier` gives it. */
+  readonly serviceTier?: string | undefined;
   /** What is known of the usage when the answer begins (the prompt, mostly). */
   readonly usage?: Usage | undefined;
 }

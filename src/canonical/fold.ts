@@ -8,6 +8,8 @@ import { NO_USAGE, type Usage } from './usage.ts';
 export interface Reply {
   readonly upstreamId: string | undefined;
   readonly modelVersion: string | undefined;
+  /** As `StartEvent` has it. */
+  readonly serviceTier?: string | undefined;
   /** By rising choice; never empty. */
   readonly choices: readonly ReplyChoice[];
   readonly usage: Usage;
@@ -39,11 +41,12 @@ export function fold(events: Iterable<CanonicalEvent>): Reply {
   const groundings = new Map<number, GroundingEvent>();
   let upstreamId: string | undefined;
   let modelVersion: string | undefined;
+  let serviceTier: string | undefined;
   let usage = NO_USAGE;
   for (const event of events) {
     switch (event.kind) {
       case 'start':
-        ({ upstreamId, modelVersion } = event);
+        ({ upstreamId, modelVersion, serviceTier } = event);
         usage = event.usage ?? usage;
         break;
       case 'block-start':
@@ -70,7 +73,7 @@ export function fold(events: Iterable<CanonicalEvent>): Reply {
           blocks: blocks.filter((block) => block.choice === end.choice).map(closeBlock),
           grounding: groundings.get(end.choice),
         }));
-        return { upstreamId, modelVersion, choices, usage };
+        return { upstreamId, modelVersion, serviceTier, choices, usage };
       }
       default:
         event satisfies never;

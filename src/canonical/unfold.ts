@@ -5,8 +5,8 @@ import type { Reply, ReplyBlock } from './fold.ts';
 
 /** The events of a folded answer, those about the whole answer first; `fold(unfold(reply))` is the reply again. */
 export function* unfold(reply: Reply): Generator<CanonicalEvent> {
-  const { upstreamId, modelVersion, usage, choices } = reply;
-  yield { kind: 'start', upstreamId, modelVersion, usage };
+  const { upstreamId, modelVersion, serviceTier, usage, choices } = reply;
+  yield { kind: 'start', upstreamId, modelVersion, serviceTier, usage };
   for (const { grounding } of choices) if (grounding !== undefined) yield grounding;
   let index = 0;
   for (const { end, blocks } of choices) {

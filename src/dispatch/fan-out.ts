@@ -219,6 +219,7 @@ function mergeReplies(replies: readonly Reply[]): Reply {
   return {
     upstreamId: first?.upstreamId,
     modelVersion: first?.modelVersion,
+    serviceTier: first?.serviceTier,
     choices,
     usage: replies.map(({ usage }) => usage).reduce(addUsage),
   };

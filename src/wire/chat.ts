@@ -55,6 +55,7 @@ export type ChatCompletion = {
   created: number;
   model: string;
   choices: ChatChoice[];
+  service_tier?: ChatTier;
   usage: ChatUsage;
 };
 
@@ -93,6 +94,10 @@ export type ChatToolCall =
       custom: { name: string; input: string };
       extra_content?: JsonObject;
     };
+
+/** How fast an answer was served (`openai` resources/chat/completions, `service_tier`). */
+export const CHAT_TIERS = ['default', 'flex', 'scale', 'priority', 'fast'] as const;
+export type ChatTier = (typeof CHAT_TIERS)[number];
 
 /** A picture the model drew; `url` is a data URI. */
 export type ChatImage = { type: 'image_url'; index: number; image_url: { url: string } };

@@ -6,6 +6,7 @@ import type { GroundingEvent } from '../../canonical/grounding.ts';
 import type { RatedToken } from '../../canonical/logprobs.ts';
 import { PARAGRAPH } from '../../canonical/media.ts';
 import type { Signature } from '../../canonical/request.ts';
+import { writeServiceTier } from '../../canonical/service-tier.ts';
 import { writeCarrier } from '../../canonical/signatures.ts';
 import { sourceTitle, writeCodeText } from '../../canonical/text-forms.ts';
 import {
@@ -17,15 +18,17 @@ import {
 } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
-import type {
-  ChatAnnotation,
-  ChatExtensionKey,
-  ChatFinishReason,
-  ChatImage,
-  ChatLogprobs,
-  ChatToolCall,
-  ChatTopLogprob,
-  ChatUsage,
+import {
+  CHAT_TIERS,
+  type ChatAnnotation,
+  type ChatExtensionKey,
+  type ChatFinishReason,
+  type ChatImage,
+  type ChatLogprobs,
+  type ChatTier,
+  type ChatToolCall,
+  type ChatTopLogprob,
+  type ChatUsage,
 } from '../../wire/chat.ts';
 
 /** What all streams of this protocol have alike. */
@@ -37,6 +40,12 @@ export const STREAM = {
 export const LAST_FRAME = dataFrame('[DONE]');
 
 export type ShownBlock = Extract<BlockOpening, { kind: 'media' | 'code' | 'code-result' }>;
+
+/** Empty where the upstream tells none that this protocol has a word for. */
+export function writeTier(serviceTier: string | undefined): { service_tier?: ChatTier } {
+  const word = writeServiceTier(serviceTier, CHAT_TIERS);
+  return word === undefined ? {} : { service_tier: word };
+}
 
 export function writeUsage(usage: Usage): ChatUsage {
   const written = cacheWriteTokens(usage);

@@ -15,7 +15,7 @@ import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { flattenString } from '../../lib/long-text.ts';
 import { DATA_START, FRAME_END } from '../../stream/sse.ts';
-import type { ChatToolCall } from '../../wire/chat.ts';
+import type { ChatTier, ChatToolCall } from '../../wire/chat.ts';
 import type { ReplyContext, StreamWriter } from '../writers.ts';
 import {
   type AnswerOptions,
@@ -30,12 +30,14 @@ import {
   writeImage,
   writeLogprobs,
   writeMarkdown,
+  writeTier,
   writeUsage,
 } from './answer-parts.ts';
 import { writeStreamError } from './errors.ts';
 
 /** Everything of a chunk after its delta. */
-const TAIL = flattenString([',"logprobs":null,"finish_reason":null}]}', FRAME_END]);
+const UNFINISHED = ',"logprobs":null,"finish_reason":null}]';
+const TAIL = flattenString([UNFINISHED, '}', FRAME_END]);
 /** The same behind a delta of one text. */
 const TEXT_TAIL = flattenString(['}', TAIL]);
 
@@ -90,7 +92,7 @@ export class ChatWriter implements StreamWriter {
     switch (event.kind) {
       case 'start':
         this.#usage = event.usage ?? this.#usage;
-        return begin(this.#choiceAt(0));
+        return begin(this.#choiceAt(0), writeTier(event.serviceTier).service_tier);
       case 'block-start':
         return this.#openBlock(event);
       case 'block-delta':
@@ -217,11 +219,12 @@ export class ChatWriter implements StreamWriter {
   }
 }
 
-/** The opening delta of a choice; '' when it has begun already. */
-function begin(choice: Choice): string {
+/** The opening delta of a choice; '' when it has begun already. Accumulators keep the tier of the first chunk. */
+function begin(choice: Choice, tier?: ChatTier): string {
   if (choice.hasBegun) return '';
   choice.hasBegun = true;
-  return `${choice.head}{"role":"assistant","content":""}${TAIL}`;
+  const told = tier === undefined ? '' : `,"service_tier":"${tier}"`;
+  return `${choice.head}{"role":"assistant","content":""}${UNFINISHED}${told}}${FRAME_END}`;
 }
 
 function continueBlock(choice: Choice, delta: BlockDeltaEvent['delta']): string {

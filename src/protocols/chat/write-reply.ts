@@ -14,6 +14,7 @@ import {
   writeImage,
   writeLogprobs,
   writeMarkdown,
+  writeTier,
   writeUsage,
 } from './answer-parts.ts';
 
@@ -29,6 +30,7 @@ export function writeReply(
     created: context.createdAt,
     model: context.model,
     choices: reply.choices.map((choice) => writeChoice(choice, options)),
+    ...writeTier(reply.serviceTier),
     usage: writeUsage(reply.usage),
   };
 }

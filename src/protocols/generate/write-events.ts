@@ -53,6 +53,7 @@ export class EventWriter implements StreamWriter {
   #modelVersion: string;
   #responseId: string | undefined;
   #usage: Usage = NO_USAGE;
+  #serviceTier: string | undefined;
 
   constructor(context: ReplyContext, kind: FramingKind, options: WriteOptions) {
     this.#context = context;
@@ -72,6 +73,7 @@ export class EventWriter implements StreamWriter {
         this.#modelVersion = event.modelVersion ?? this.#modelVersion;
         this.#responseId = event.upstreamId;
         this.#usage = event.usage ?? this.#usage;
+        this.#serviceTier = event.serviceTier;
         return '';
       case 'block-start': {
         const { index, choice, block } = event;
@@ -124,7 +126,7 @@ export class EventWriter implements StreamWriter {
   }
 
   #finish({ choices }: EventOf<'finish'>): string {
-    const usageMetadata = writeUsage(this.#usage);
+    const usageMetadata = writeUsage(this.#usage, this.#serviceTier);
     const blocked = choices.find((end) => end.reason === 'prompt-blocked');
     if (blocked !== undefined) {
       return this.#writeChunk({ promptFeedback: writePromptFeedback(blocked), usageMetadata });

@@ -5,6 +5,7 @@ import type { Reply, ReplyBlock, ReplyChoice } from '../../canonical/fold.ts';
 import type { Citation, FetchedPage, GroundingEvent } from '../../canonical/grounding.ts';
 import type { Logprobs, RatedToken } from '../../canonical/logprobs.ts';
 import type { Signature } from '../../canonical/request.ts';
+import { writeServiceTier } from '../../canonical/service-tier.ts';
 import { wrapCarrier } from '../../canonical/signatures.ts';
 import { totalTokens, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -24,7 +25,7 @@ export function writeReply(reply: Reply, context: ReplyContext, options: WriteOp
       : { promptFeedback: writePromptFeedback(blocked.end) };
   return {
     ...outcome,
-    usageMetadata: writeUsage(reply.usage),
+    usageMetadata: writeUsage(reply.usage, reply.serviceTier),
     modelVersion: reply.modelVersion ?? context.model,
     responseId: reply.upstreamId ?? context.createId(''),
   };
@@ -209,7 +210,7 @@ function writeSegment(citation: Citation, texts: readonly CitedText[]): JsonObje
 }
 
 /** The prompt count includes cached tokens; the candidates' count excludes thoughts. */
-export function writeUsage(usage: Usage): JsonObject {
+export function writeUsage(usage: Usage, serviceTier: string | undefined): JsonObject {
   const metadata: JsonObject = {
     promptTokenCount: usage.promptTokens,
     candidatesTokenCount: usage.answerTokens,
@@ -218,6 +219,8 @@ export function writeUsage(usage: Usage): JsonObject {
   };
   if (usage.thoughtTokens > 0) metadata.thoughtsTokenCount = usage.thoughtTokens;
   if (usage.toolPromptTokens > 0) metadata.toolUsePromptTokenCount = usage.toolPromptTokens;
+  const tier = writeServiceTier(serviceTier, ['standard', 'flex', 'priority']);
+  if (tier !== undefined) metadata.serviceTier = tier;
   const { media, answerMedia } = usage;
   if (media) metadata.promptTokensDetails = writeModalities(media, usage.promptTokens);
   if (answerMedia) {

@@ -11,6 +11,7 @@ import type {
 import { type FetchedPage, type GroundingEvent, searchCount } from '../../canonical/grounding.ts';
 import { PARAGRAPH } from '../../canonical/media.ts';
 import type { Signature } from '../../canonical/request.ts';
+import { writeServiceTier } from '../../canonical/service-tier.ts';
 import { writeCarrier } from '../../canonical/signatures.ts';
 import { blockMessage, sourceTitle, writeCodeText } from '../../canonical/text-forms.ts';
 import {
@@ -196,6 +197,12 @@ export function writeCacheWrites({ cacheWrites }: Usage) {
   };
 }
 
+/** The usual one where nobody says, or the protocol has no word for it (`@anthropic-ai/sdk` messages.d.ts, `Usage`). */
+export function writeTier(serviceTier: string | undefined) {
+  const word = writeServiceTier(serviceTier, ['standard', 'priority', 'batch']);
+  return { service_tier: word ?? 'standard' } as const;
+}
+
 export const NO_END: ChoiceEnd = { choice: 0, reason: 'stop' };
 
 const STOP_REASONS = {
@@ -275,7 +282,7 @@ export class MessagesWriter implements StreamWriter {
     switch (event.kind) {
       case 'start':
         this.#usage = event.usage ?? NO_USAGE;
-        return writeMessageStart(this.#context, this.#usage);
+        return writeMessageStart(this.#context, this.#usage, event.serviceTier);
       case 'block-start':
         return event.choice === 0 ? this.#openBlock(event.index, event.block) : '';
       case 'block-delta':
@@ -391,7 +398,11 @@ export function callCarrier(
  * `message_start` carries the usage of the prompt as far as it is known. Nothing is written yet, whatever the
  * upstream counted by then: `message_delta` counts it all, and some clients add the two.
  */
-export function writeMessageStart(context: ReplyContext, usage: Usage): string {
+export function writeMessageStart(
+  context: ReplyContext,
+  usage: Usage,
+  serviceTier?: string,
+): string {
   const id = JSON.stringify(context.createId('msg_'));
   const model = JSON.stringify(context.model);
   const isCounted = inputTokens(usage) > 0;
@@ -400,7 +411,7 @@ export function writeMessageStart(context: ReplyContext, usage: Usage): string {
     ...writeCounts({ ...usage, promptTokens }),
     ...(usage.cacheWrites && writeCacheWrites(usage)),
     output_tokens: 0,
-    service_tier: 'standard',
+    ...writeTier(serviceTier),
   });
   const message = `{"id":${id},"type":"message","role":"assistant","model":${model},"content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"usage":${counts}}`;
   return eventFrame('message_start', `{"type":"message_start","message":${message}}`);

@@ -21,6 +21,7 @@ import {
   writeMessageStart,
   writeSearch,
   writeStop,
+  writeTier,
   writeWholeBlock,
 } from './write-events.ts';
 
@@ -42,13 +43,12 @@ export function writeMessagesReply(reply: Reply, context: ReplyContext, options:
     usage: {
       ...writeFinalUsage(reply.usage, grounding),
       ...writeCacheWrites(reply.usage),
-      ...TIER,
+      ...writeTier(reply.serviceTier),
     },
   };
 }
 
 const MESSAGE = { type: 'message', role: 'assistant' } as const;
-const TIER = { service_tier: 'standard' } as const;
 
 function writeContent(blocks: readonly ReplyBlock[], options: WriterOptions) {
   let carried: string | undefined;
@@ -90,7 +90,7 @@ export function writeSummaryReply(reply: Reply, { createId, model }: ReplyContex
   const usage = {
     ...writeFinalUsage(reply.usage, undefined),
     ...writeCacheWrites(reply.usage),
-    ...TIER,
+    ...writeTier(reply.serviceTier),
   };
   return { id: createId('msg_'), ...MESSAGE, model, ...summaryOf(reply), usage };
 }
@@ -103,7 +103,8 @@ export function createSummaryWriter(context: ReplyContext): StreamWriter {
     keepAlive: () => PING,
     write(event: CanonicalEvent): string {
       events.push(event);
-      if (event.kind === 'start') return writeMessageStart(context, event.usage ?? NO_USAGE);
+      if (event.kind === 'start')
+        return writeMessageStart(context, event.usage ?? NO_USAGE, event.serviceTier);
       if (event.kind === 'error') return writeStreamError(event.error);
       if (event.kind !== 'finish') return '';
       const reply = fold(events);

@@ -15,6 +15,7 @@ import {
 } from '../../canonical/grounding.ts';
 import type { TokenLogprob } from '../../canonical/logprobs.ts';
 import type { Signature } from '../../canonical/request.ts';
+import { readServiceTier } from '../../canonical/service-tier.ts';
 import { linkAddress } from '../../canonical/text-forms.ts';
 import { readTokenCount, type Usage } from '../../canonical/usage.ts';
 import {
@@ -174,10 +175,11 @@ export class ChatDecoder implements Decoder {
     return events;
   }
 
-  #start({ id, model }: JsonObject, events: CanonicalEvent[]): void {
+  #start({ id, model, service_tier }: JsonObject, events: CanonicalEvent[]): void {
     if (this.#hasStarted) return;
     this.#hasStarted = true;
-    const names = { upstreamId: textOf(id), modelVersion: textOf(model) };
+    const serviceTier = readServiceTier(service_tier);
+    const names = { upstreamId: textOf(id), modelVersion: textOf(model), serviceTier };
     events.push({ kind: 'start', ...names, usage: this.#usage });
   }
 

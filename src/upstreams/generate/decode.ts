@@ -3,10 +3,11 @@
 import type { GatewayError } from '../../canonical/error.ts';
 import type { CanonicalEvent, ChoiceEnd } from '../../canonical/event.ts';
 import { MAX_CITED_LENGTH } from '../../canonical/grounding.ts';
+import { readServiceTier } from '../../canonical/service-tier.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { textOf } from '../../lib/read-values.ts';
+import { objectOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
 import { answerFault, endedRefusal, graverFault, pathFault } from '../errors.ts';
@@ -159,6 +160,7 @@ export class GenerateDecoder implements Decoder {
       kind: 'start',
       upstreamId: textOf(frame.responseId),
       modelVersion: textOf(frame.modelVersion),
+      serviceTier: readServiceTier(objectOf(usageMetadata)?.serviceTier),
       usage: this.usage,
     });
   }

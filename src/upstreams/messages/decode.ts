@@ -8,6 +8,7 @@ import type {
   FinishReason,
 } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
+import { readServiceTier } from '../../canonical/service-tier.ts';
 import {
   addUsage,
   type CacheWrites,
@@ -216,6 +217,7 @@ export class MessagesDecoder implements Decoder {
       kind: 'start',
       upstreamId,
       modelVersion: textOf(message.model),
+      serviceTier: readServiceTier(objectOf(message.usage)?.service_tier),
       usage: this.usage,
     });
   }

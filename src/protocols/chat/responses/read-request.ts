@@ -108,7 +108,7 @@ function echoOf(body: JsonObject): JsonObject {
   const echo: JsonObject = {};
   for (const [key, value] of Object.entries(DEFAULTS)) echo[key] = inFull(body[key], value);
   if (Array.isArray(body.tools)) echo.tools = body.tools.map(showTool);
-  // The tier that served the request, whichever was asked for.
+  // Until the upstream says which tier serves the request, whichever was asked for.
   echo.service_tier = DEFAULTS.service_tier ?? null;
   const { conversation, user } = body;
   // The one field of these that is no null where nothing was said.

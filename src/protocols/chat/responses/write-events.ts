@@ -27,6 +27,7 @@ import {
   writeFreeformInput,
   writeLogprobs,
   writeMarkdown,
+  writeTier,
 } from '../answer-parts.ts';
 import { writeErrorBody } from '../errors.ts';
 import { compactionItem } from './read-input.ts';
@@ -67,6 +68,7 @@ export class ResponsesWriter implements StreamWriter {
   #hasBegun: boolean;
   heldBytes = 0;
   #usage: Usage = NO_USAGE;
+  #serviceTier: string | undefined;
   #ending: Ending = { status: 'in_progress' };
 
   /** @param begun how many events the client has of it already */
@@ -84,7 +86,8 @@ export class ResponsesWriter implements StreamWriter {
   /** The response object as it stands: final after `finish` or `error`. */
   get response(): JsonObject {
     const { createdAt, model } = this.#context;
-    const head = { id: this.#id, createdAt, model, echo: this.#settings.echo };
+    const echo = { ...this.#settings.echo, ...writeTier(this.#serviceTier) };
+    const head = { id: this.#id, createdAt, model, echo };
     const usage = this.#ending.status === 'in_progress' ? undefined : this.#usage;
     const { done, grounding } = this.#items;
     const { status } = this.#ending;
@@ -136,6 +139,7 @@ export class ResponsesWriter implements StreamWriter {
     switch (event.kind) {
       case 'start':
         this.#usage = event.usage ?? this.#usage;
+        this.#serviceTier = event.serviceTier;
         return this.#begin();
       case 'block-start':
         return this.#items.openBlock(event.block);
