@@ -206,6 +206,14 @@ test('what a refusal explains is told', () => {
   });
 });
 
+test('a refusal that explains nothing is told with the category of what was asked', () => {
+  const message = messageOf({}, answerOf([], { stop: 'refusal' }));
+  const stop_details = { type: 'refusal', category: 'cyber', explanation: null };
+  const { end } = fold(decode([{ ...message, stop_details }])).choices[0] ?? {};
+  expect(end).toMatchObject({ reason: 'safety', rawReason: 'refusal, cyber' });
+  expect(end?.message).toBeUndefined();
+});
+
 test('a search and what it found are told early, and with the passage it supports at the end', () => {
   const events = decode(eventsOf({}, answerOf([...search, text('So: '), cited])));
   const groundings = events.filter(({ kind }) => kind === 'grounding');

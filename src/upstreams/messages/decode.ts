@@ -560,10 +560,12 @@ export class MessagesDecoder implements Decoder {
         secrets: secretsIn(this.#context),
       });
     }
+    // Of a refusal, what the client reads where nothing is explained.
+    const words = [rawReason ?? 'none', textOf(details?.category)];
     return {
       choice: 0,
       reason,
-      rawReason: rawReason ?? 'none',
+      rawReason: words.filter((word) => word !== undefined).join(', '),
       isOdd,
       message: message && scrubText(message, secretsIn(this.#context)),
       stopSequence: reason === 'stop-sequence' ? textOf(this.#stop?.stop_sequence) : undefined,
