@@ -110,7 +110,7 @@ export interface ChoiceEnd {
   readonly stopSequence?: string | undefined;
   /** Present when the upstream gave any. */
   readonly logprobs?: Logprobs | undefined;
-  /** Addresses of what the choice recites; absent where the upstream told none. */
+  /** Addresses, or else titles, of what the choice recites; absent where the upstream told none. */
   readonly recited?: readonly string[] | undefined;
   /** What the upstream calls parts of the choice that nothing here has a place for; absent for none. */
   readonly unsupportedKinds?: readonly string[] | undefined;

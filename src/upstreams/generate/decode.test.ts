@@ -511,6 +511,9 @@ test('pages whose words are recited are told with the end, in both spellings of 
   expect(ends({ citationSources: from('x') }, { citations: from('y', 'x') })).toMatchObject({
     choices: [{ recited: ['x', 'y'] }],
   });
+  expect(ends({ citations: [{ endIndex: 3, title: 'A book' }] }, {})).toMatchObject({
+    choices: [{ recited: ['A book'] }],
+  });
   expect(ends({ citationSources: [{ endIndex: 3 }] }, {})).toMatchObject({
     choices: [{ recited: undefined }],
   });

@@ -176,13 +176,13 @@ function addFetchedPages(pages: Map<string, FetchedPage>, metadata: JsonObject):
 }
 
 /**
- * Adds the addresses of a candidate's `citationMetadata` to those known so far. The public API lists them in
- * `citationSources`, Vertex AI in `citations`.
+ * Adds the addresses of a candidate's `citationMetadata`, of books the titles, to those known so far. The public API
+ * lists them in `citationSources`, Vertex AI in `citations`.
  */
-function addRecited(addresses: Set<string>, { citationSources, citations }: JsonObject): void {
+function addRecited(recited: Set<string>, { citationSources, citations }: JsonObject): void {
   for (const source of [...objectsOf(citationSources), ...objectsOf(citations)]) {
-    const uri = textOf(source.uri);
-    if (uri !== undefined) addresses.add(uri);
+    const name = textOf(source.uri) ?? textOf(source.title);
+    if (name !== undefined) recited.add(name);
   }
 }
 
