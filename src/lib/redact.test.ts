@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { threadMs } from '../../test/security/measure.ts';
-import { createRedactor } from './redact.ts';
+import { createPieceRedactor, createRedactor } from './redact.ts';
 
 const redactor = createRedactor(['canary-secret-0123456789']);
 const MOST = 262_144;
@@ -19,6 +19,38 @@ test('a known secret leaves in every spelling, whole or only its beginning', () 
   ]) {
     expect(text(`before ${spelling} after`)).toBe('before [redacted] after');
   }
+});
+
+test('a known secret leaves a text that comes in pieces, wherever these cut it, and nothing else does', () => {
+  const secret = 'canary/secret+0123456789==';
+  const bytes = Buffer.from(secret);
+  const spellings = [
+    secret,
+    encodeURIComponent(secret),
+    bytes.toString('base64'),
+    bytes.toString('hex'),
+  ];
+  const spoken = [...spellings, secret.replace('/', '\\/')]
+    .map((one) => `"${one}" canary \\`)
+    .join('');
+  const text = `${spoken} ${secret} cana`;
+  const clean = createRedactor([secret]).text(text);
+  const inPieces = (pieces: readonly string[]): string => {
+    const redactor = createPieceRedactor([secret]);
+    return pieces.map((piece) => redactor.next(piece)).join('') + redactor.end();
+  };
+  expect(inPieces([text])).toBe(clean);
+  expect(inPieces([...text])).toBe(clean);
+  for (let at = 1; at < text.length; at += 1)
+    expect(inPieces([text.slice(0, at), text.slice(at)])).toBe(clean);
+});
+
+test('of a text that comes in pieces only what a secret may begin with waits for the next one', () => {
+  const redactor = createPieceRedactor(['canary-secret-0123456789']);
+  expect(redactor.next('data: {"text":"a can')).toBe('data: {"text":"a ');
+  expect(redactor.next('not"}\n\n')).toBe('cannot"}\n\n');
+  expect(redactor.next('data: canary-secret')).toBe('data: [redacted]');
+  expect(redactor.next('-0123456789\n\n')).toBe('\n\n');
 });
 
 test('what looks like a credential leaves wherever it stands', () => {

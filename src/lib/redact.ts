@@ -163,6 +163,49 @@ export function createRedactor(
   };
 }
 
+/** What follows the beginning of a secret, as `endOfWord` has it. */
+const WORD = String.raw`(?:[\w.~+/=%-]|\\/)*`;
+
+/**
+ * Takes known secrets out of a text that comes in pieces, however these cut it. What it holds back until the next
+ * piece is what a secret may begin with.
+ */
+export function createPieceRedactor(secrets: readonly string[]) {
+  const spellings = secrets.flatMap(spellSecret);
+  const most = Math.max(0, ...spellings.map(({ length }) => length));
+  const beginnings = spellings.map((spelling) => RegExp.escape(spelling)).join('|');
+  const pattern = new RegExp(`(?:${beginnings})${WORD}`, 'g');
+  let held = '';
+  let isWithin = false;
+  const startOfHeld = (text: string): number => {
+    for (let at = Math.max(0, text.length - most + 1); at < text.length; at += 1)
+      if (spellings.some((spelling) => spelling.startsWith(text.slice(at)))) return at;
+    return text.length;
+  };
+  return {
+    next(piece: string): string {
+      if (spellings.length === 0) return piece;
+      const text = held + piece;
+      const from = isWithin ? endOfWord(text, 0) : 0;
+      // An escape may be cut as well.
+      held = isWithin && text.slice(from) === '\\' ? '\\' : '';
+      if (isWithin && from + held.length === text.length) return '';
+      let end = from;
+      let clean = '';
+      for (const { 0: found, index } of text.slice(from).matchAll(pattern)) {
+        clean += text.slice(end, from + index) + HIDDEN;
+        end = from + index + found.length;
+      }
+      const rest = text.slice(end);
+      isWithin = end > from && (rest === '' || rest === '\\');
+      held = isWithin ? rest : rest.slice(startOfHeld(rest));
+      return clean + rest.slice(0, rest.length - held.length);
+    },
+    /** What was held back at the end of the text. */
+    end: (): string => held,
+  };
+}
+
 /** Spells each secret once, as long as there are not too many of them. */
 export function createSpeller(): (secret: string) => readonly string[] {
   return remember(MAX_SPELLED, spellSecret);

@@ -9,7 +9,7 @@ import { derived } from '../lib/once.ts';
 import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import { ProxyDispatchers } from '../lib/proxy-agent.ts';
 import { headerOf } from '../lib/read-values.ts';
-import { scrubText } from '../lib/redact.ts';
+import { createPieceRedactor, scrubText } from '../lib/redact.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { ServiceAnswer, ServiceInput, ServiceRoute } from '../server/service-route.ts';
 import { readRetryAfter } from '../upstreams/refusals.ts';
@@ -101,7 +101,7 @@ export function createRelay(options: RelayOptions) {
         return { status: statusCode, headers };
       }
       const isOpen = (): boolean => settings() === asked || isSame(targetOf(name), target);
-      return { status: statusCode, headers, body: readText(response, signal, isOpen) };
+      return { status: statusCode, headers, body: readText(response, { signal, isOpen, target }) };
     },
     /** Ends every connection at once. */
     async close(): Promise<void> {
@@ -147,20 +147,28 @@ function hasText(response: Dispatcher.ResponseData): boolean {
   throw unavailable(`answered with ${type.slice(0, 60)} and not in MCP`);
 }
 
-/** The client's pull drives the reading. */
+interface Reading {
+  readonly signal: AbortSignal;
+  readonly isOpen: () => boolean;
+  readonly target: Target;
+}
+
+/** The client's pull drives the reading. The provider's key is none of the client's, wherever it stands. */
 async function* readText(
   { body }: Dispatcher.ResponseData,
-  signal: AbortSignal,
-  isOpen: () => boolean,
+  { signal, isOpen, target }: Reading,
 ): AsyncGenerator<string, void> {
+  const redactor = createPieceRedactor([target.key]);
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   try {
     for await (const chunk of body) {
       // What is switched off or put elsewhere meanwhile ends here.
       if (!isOpen()) throw unavailable('is another one now');
-      const text = decoder.decode(chunk, { stream: true });
+      const text = redactor.next(decoder.decode(chunk, { stream: true }));
       if (text !== '') yield text;
     }
+    const rest = redactor.end();
+    if (rest !== '') yield rest;
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof GatewayError ? error : readNetworkError(error, { hasAnswer: true });

@@ -126,6 +126,24 @@ test('the official client opens a session with the service of the provider, list
   expect(app.provider.seen.at(-1)).toMatchObject({ method: 'DELETE', path: '/search' });
 });
 
+test.each([
+  ['application/json', (text: string) => JSON.stringify({ jsonrpc: '2.0', id: 1, result: text })],
+  ['text/event-stream', (text: string) => `data: {"jsonrpc":"2.0","id":1,"result":"${text}"}\n\n`],
+])('what an answer of the provider (%s) says of its key is not told', async (type, write) => {
+  const app = await start();
+  app.provider.script.fault = (_call, response) => {
+    const encoded = Buffer.from(`Bearer ${PROVIDER_KEY}`).toString('base64');
+    const text = write(`You sent ${PROVIDER_KEY}, ${encoded}.`);
+    response.writeHead(200, { 'content-type': type });
+    const at = text.indexOf(PROVIDER_KEY) + 5;
+    response.write(text.slice(0, at), () => setImmediate(() => response.end(text.slice(at))));
+    return true;
+  };
+  const { text } = await post(app, SEARCH);
+  expect(text).toContain('You sent [redacted], ');
+  expect(text).not.toContain(Buffer.from(PROVIDER_KEY).toString('base64').slice(2, 14));
+});
+
 test('the provider gets its own key and session, and no credential, cookie or foreign header of the client', async () => {
   const app = await start();
   const { client, transport } = await connect(app, SEARCH);
