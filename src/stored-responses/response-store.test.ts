@@ -153,6 +153,27 @@ test('what left the memory is read from the store', async () => {
   expect(await responseStores.of('a').remove('old')).toBe(true);
 });
 
+test('of two saves of one answer the later one stands, however long the first takes', async () => {
+  const saved: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const store = changeable({
+    async save({ json }) {
+      if (json.includes('queued')) await gate.promise;
+      saved.push(JSON.parse(json).response.status);
+    },
+    find: async () => undefined,
+    findByItem: async () => undefined,
+    remove: async () => false,
+  });
+  const responses = setUp({ store }).responseStores.of('a');
+  for (const status of ['queued', 'completed'])
+    responses.put({ id: 'r', input: [], response: { id: 'r', status } });
+  await Promise.resolve();
+  gate.resolve();
+  await new Promise(setImmediate);
+  expect(saved).toEqual(['queued', 'completed']);
+});
+
 test('the memory is bounded by size as well', async () => {
   const size = JSON.stringify(answer('r1')).length;
   const { responseStores } = setUp({ maxMemory: size * 2 });

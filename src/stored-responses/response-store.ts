@@ -111,7 +111,10 @@ export function createResponseStores(options: ResponseStoresOptions) {
   const saves = new Map<string, Promise<void>>();
   const beginSave = (row: StoredResponseRow, onFault = onFailure): Promise<boolean> => {
     const key = keyOf(row);
-    const saving = save(row, onFault);
+    // A large one takes a while; what comes behind it is newer.
+    const before = saves.get(key);
+    const saving =
+      before === undefined ? save(row, onFault) : before.then(() => save(row, onFault));
     const saved = saving.then(() => {
       if (saves.get(key) === saved) saves.delete(key);
     });
