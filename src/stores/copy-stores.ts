@@ -75,6 +75,7 @@ const COPIED: readonly CopiedTableShape[] = [
   { table: 'usage_sums', key: [...SUMMED_BY] },
   { table: 'attempt_sums', key: ['at', 'account'] },
   { table: 'kept_answers', key: ['rowid'], batch: 20 },
+  { table: 'kept_pieces', key: ['writing', 'piece'], batch: 20 },
   { table: 'kept_items', key: ['clientKey', 'itemId'] },
 ];
 const BATCH = 1000;

@@ -1,6 +1,7 @@
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
-import { STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
+import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 
 const LATER = 4_000_000_000_000;
 
@@ -18,22 +19,65 @@ test('all answers together are bounded, the ones that would end first making roo
   await database.close();
 });
 
-test('others get their turn between the steps of a large answer', async () => {
+test('others get their turn between the pieces of a large answer', async () => {
   const database = await createTestDatabase();
   const { storedResponses } = database.stores;
-  const turnsOf = async (json: string): Promise<number> => {
+  const turnsOf = async (work: () => Promise<unknown>): Promise<number> => {
     let turns = 0;
     let next = setImmediate(function count() {
       turns += 1;
       next = setImmediate(count);
     });
-    const row = { clientKeyId: 'key', id: `r${json.length}`, json, itemIds: [], expiresAt: LATER };
-    await storedResponses.save(row);
+    await work();
     clearImmediate(next);
-    expect(await storedResponses.find('key', row.id)).toBe(json);
     return turns;
   };
-  expect(await turnsOf('{}')).toBeLessThan(2);
-  expect(await turnsOf('x'.repeat(STEPWISE_FROM_BYTES))).toBeGreaterThanOrEqual(2);
+  const save = (id: string, json: string) =>
+    turnsOf(() =>
+      storedResponses.save({ clientKeyId: 'key', id, json, itemIds: [], expiresAt: LATER }),
+    );
+  const large = 'x'.repeat(STEPWISE_FROM_BYTES);
+  expect(await save('small', '{}')).toBeLessThan(2);
+  expect(await save('large', large)).toBeGreaterThanOrEqual(16);
+  expect(await turnsOf(() => storedResponses.find('key', 'large'))).toBeGreaterThanOrEqual(15);
+  const change = () =>
+    storedResponses.change('key', 'large', () => [
+      { clientKeyId: 'key', id: 'large', json: `${large}y`, itemIds: [], expiresAt: LATER },
+    ]);
+  expect(await turnsOf(change)).toBeGreaterThanOrEqual(30);
+  expect(await storedResponses.find('key', 'large')).toBe(`${large}y`);
+  await database.close();
+});
+
+test('a large answer is read as it was until the new one is whole, and nothing of the old one stays', async () => {
+  const database = await createTestDatabase();
+  const { storedResponses } = database.stores;
+  const [first, second] = ['a', 'b'].map((letter) => letter.repeat(STEPWISE_FROM_BYTES));
+  const row = (json = '') => ({
+    clientKeyId: 'key',
+    id: 'r',
+    json,
+    itemIds: ['i'],
+    expiresAt: LATER,
+  });
+  await storedResponses.save(row(first));
+  const found = new Set<string | undefined>();
+  let isSaved = false;
+  const saving = storedResponses.save(row(second)).then(() => {
+    isSaved = true;
+  });
+  while (!isSaved) {
+    found.add(await storedResponses.find('key', 'r'));
+    await nextTurn();
+  }
+  await saving;
+  found.add(await storedResponses.findByItem('key', 'i'));
+  expect([...found]).toEqual([first, second]);
+  await storedResponses.save(row('{}'));
+  await database.closeStores();
+  const file = new DatabaseSync(database.path);
+  expect(file.prepare('select count(*) as count from kept_pieces').get()).toEqual({ count: 0 });
+  expect(file.prepare('select count(*) as count from kept_answers').get()).toEqual({ count: 1 });
+  file.close();
   await database.close();
 });

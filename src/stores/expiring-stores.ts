@@ -1,8 +1,9 @@
 // What later turns need for a time: stored responses, signatures, histories of server tools, sessions.
 
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { SIGNED_PARTS } from '../canonical/signatures.ts';
-import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
+import { nextTurn } from '../lib/chunked-json.ts';
 import type { ExpiringStore, StoreBounds, StoredText } from '../lib/expiring-store.ts';
 import { SealError, type Vault } from '../sealing/seal.ts';
 import type { SignatureStore, StoredSignature } from '../signatures/cache.ts';
@@ -133,8 +134,20 @@ interface DurableResponseStoreOptions {
 const MAX_STORED_BYTES = 1024 * 1024 * 1024;
 
 interface KeptRow extends StoredResponseRow {
-  /** Where it is sealed already. */
-  readonly sealed?: string;
+  /** Of a large one, whose pieces are stored already. */
+  readonly written?: Written | undefined;
+}
+
+interface Written {
+  readonly writing: string;
+  /** Of its sealed pieces. */
+  readonly bytes: number;
+}
+
+interface FoundAnswer {
+  /** Its row as it was found: no other is sealed alike. */
+  readonly sealed: string;
+  readonly json: string;
 }
 
 /** Answers that one transaction writes: each alone would keep requests waiting. */
@@ -145,7 +158,9 @@ interface Gathered {
   written: Promise<void>;
 }
 
-const MAX_GATHERED = { rows: 64, chars: 4_194_304 };
+/** Sealing and writing as much takes a few milliseconds. */
+const PIECE_CHARS = 262_144;
+const MAX_GATHERED = { rows: 64, chars: 2 * PIECE_CHARS };
 
 /** Sealed: stored responses hold prompts and answers. */
 export function createDurableResponseStore(
@@ -153,16 +168,35 @@ export function createDurableResponseStore(
   { vault, now, maxBytes = MAX_STORED_BYTES }: DurableResponseStoreOptions,
 ): DurableResponseStore {
   const isSweepDue = createSweepSchedule();
-  function* find(clientKeyId: string, id: string): Work<string | undefined> {
-    const row = yield* firstOf(
+  const pieces = createPieces(database, vault);
+  function* findRow(clientKeyId: string, id: string) {
+    return yield* firstOf(
       builder
         .selectFrom('kept_answers')
-        .select('sealed')
+        .select(['sealed', 'writing'])
         .where('clientKey', '=', clientKeyId)
         .where('id', '=', id)
         .where('expiresAt', '>', now()),
     );
-    return row === undefined ? undefined : vault.open(row.sealed, contextOf(clientKeyId, id));
+  }
+  const find = async (clientKeyId: string, id: string): Promise<FoundAnswer | undefined> => {
+    for (let torn: string | undefined; ; ) {
+      const row = await database.read(() => findRow(clientKeyId, id));
+      if (row === undefined) return undefined;
+      const { sealed, writing } = row;
+      const text = vault.open(sealed, contextOf(clientKeyId, id));
+      if (writing === undefined) return { sealed, json: text };
+      const json = await pieces.read(writing, Number(text));
+      if (json !== undefined) return { sealed, json };
+      // Its pieces left while they were read, for another answer or for none.
+      if (writing === torn) return undefined;
+      torn = writing;
+    }
+  };
+  function* keepAndSweep(rows: readonly KeptRow[]): Work<void> {
+    if (!isSweepDue(yield* keep(rows), maxBytes)) return;
+    yield* run(builder.deleteFrom('kept_answers').where('expiresAt', '<=', now()));
+    yield* run(surplus(maxBytes));
   }
   let gathered: Gathered | undefined;
   const begin = (row: KeptRow): Promise<void> => {
@@ -175,9 +209,7 @@ export function createDurableResponseStore(
     own.written = database
       .write('crash', function* () {
         close();
-        if (!isSweepDue(yield* keep(rows), maxBytes)) return;
-        yield* run(builder.deleteFrom('kept_answers').where('expiresAt', '<=', now()));
-        yield* run(surplus(maxBytes));
+        yield* keepAndSweep(rows);
       })
       .finally(close);
     return own.written;
@@ -191,46 +223,67 @@ export function createDurableResponseStore(
     gathered.chars += row.json.length;
     return gathered.written;
   };
+  /** Stores the pieces of the large ones, then calls `finish`, which is to keep all of them: else none is left. */
+  const withPieces = async (
+    rows: readonly StoredResponseRow[],
+    finish: (rows: readonly KeptRow[]) => Promise<boolean>,
+  ): Promise<boolean> => {
+    const kept: KeptRow[] = [];
+    let isKept = false;
+    try {
+      for (const row of rows) {
+        const isLarge = row.json.length > PIECE_CHARS;
+        kept.push(isLarge ? { ...row, written: await pieces.write(row) } : row);
+      }
+      isKept = await finish(kept);
+      return isKept;
+    } finally {
+      if (!isKept) await pieces.remove(kept);
+    }
+  };
   return {
-    // A large one was made a text of in this turn, and is sealed in the next and written in the one behind that.
     async save(row) {
-      if (row.json.length < STEPWISE_FROM_BYTES) return gather(row);
-      await nextTurn();
-      const sealed = seal(row);
-      await nextTurn();
-      return gather({ ...row, sealed });
+      if (row.json.length <= PIECE_CHARS) return gather(row);
+      await withPieces([row], async (rows) => {
+        await database.write('crash', () => keepAndSweep(rows));
+        return true;
+      });
     },
-    find: (clientKeyId, id) => database.read(() => find(clientKeyId, id)),
-    findByItem: (clientKeyId, itemId) =>
-      database.read(function* () {
-        const item = yield* firstOf(
+    find: async (clientKeyId, id) => (await find(clientKeyId, id))?.json,
+    async findByItem(clientKeyId, itemId) {
+      const item = await database.read(() =>
+        firstOf(
           builder
             .selectFrom('kept_items')
             .select('answerId')
             .where('clientKey', '=', clientKeyId)
             .where('itemId', '=', itemId),
-        );
-        return item === undefined ? undefined : yield* find(clientKeyId, item.answerId);
-      }),
+        ),
+      );
+      return item === undefined ? undefined : (await find(clientKeyId, item.answerId))?.json;
+    },
     // Of two at once the later one begins anew: nothing less keeps them apart.
-    change: (clientKeyId, id, change) =>
-      database.write('power-cut', function* () {
-        const known = yield* find(clientKeyId, id);
+    async change(clientKeyId, id, change) {
+      for (;;) {
+        const known = await find(clientKeyId, id);
         if (known === undefined) return undefined;
-        const rows = change(known);
-        yield* keep(rows);
-        return rows;
-      }),
+        const rows = change(known.json);
+        const isKept = await withPieces(rows, (kept) =>
+          database.write('power-cut', function* () {
+            if ((yield* findRow(clientKeyId, id))?.sealed !== known.sealed) return false;
+            yield* keep(kept);
+            return true;
+          }),
+        );
+        if (isKept) return rows;
+      }
+    },
     remove: (clientKeyId, id) =>
       database.write('crash', function* () {
         const stored = builder.deleteFrom('kept_answers').where('clientKey', '=', clientKeyId);
         return (yield* run(stored.where('id', '=', id))) > 0;
       }),
   };
-
-  function seal({ clientKeyId, id, json }: StoredResponseRow): string {
-    return vault.seal(json, contextOf(clientKeyId, id));
-  }
 
   /** The number of bytes written. */
   function* keep(given: readonly KeptRow[]): Work<number> {
@@ -241,11 +294,13 @@ export function createDurableResponseStore(
       const ids = rows.map(({ id }) => id);
       const known = builder.deleteFrom('kept_answers').where('clientKey', '=', clientKey);
       yield* run(known.where('id', 'in', ids));
-      const answers = rows.map((row) => {
-        const { id, expiresAt, sealed = seal(row) } = row;
+      const whole = rows.filter(({ written }) => written === undefined);
+      const answers = whole.map(({ id, expiresAt, json }) => {
+        const sealed = vault.seal(json, contextOf(clientKey, id));
         return { clientKey, id, sealed, expiresAt, bytes: sealed.length };
       });
       yield* put('kept_answers', answers);
+      for (const { id, written } of rows) if (written !== undefined) yield* finish(id, written);
       const items = new Map(
         rows.flatMap(({ id, itemIds }) =>
           itemIds.map((itemId) => [itemId, { clientKey, itemId, answerId: id }] as const),
@@ -253,9 +308,94 @@ export function createDurableResponseStore(
       );
       yield* put('kept_items', [...items.values()]);
       saved += answers.reduce((sum, { bytes }) => sum + bytes, 0);
+      saved += rows.reduce((sum, { written }) => sum + (written?.bytes ?? 0), 0);
     }
     return saved;
   }
+}
+
+/** @throws Error when its pieces had to make room meanwhile */
+function* finish(id: string, { writing, bytes }: Written): Work<void> {
+  const row = builder.updateTable('kept_answers').set({ id, bytes }).where('writing', '=', writing);
+  if ((yield* run(row)) === 0) throw new Error(`There is no room for the answer ${id}.`);
+}
+
+/**
+ * Large answers are sealed, written and read a piece at a time. What is not whole yet has an id that nobody asks for;
+ * its row tells how many pieces there are.
+ */
+function createPieces(database: Database, vault: Vault) {
+  const contextAt = (writing: string, piece: number): string =>
+    `kept_pieces ${writing} ${piece} sealed`;
+  const remove = (writing: string): Promise<number> =>
+    database.write('crash', () =>
+      run(builder.deleteFrom('kept_answers').where('writing', '=', writing)),
+    );
+  return {
+    async write({
+      clientKeyId: clientKey,
+      id,
+      json,
+      expiresAt,
+    }: StoredResponseRow): Promise<Written> {
+      const writing = randomUUID();
+      const texts = cutText(json, PIECE_CHARS);
+      const sealed = vault.seal(String(texts.length), contextOf(clientKey, id));
+      const row = { clientKey, id: `${id} ${writing}`, sealed, expiresAt, bytes: 0, writing };
+      let bytes = 0;
+      try {
+        await database.write('crash', () => put('kept_answers', [row]));
+        for (const [piece, text] of texts.entries()) {
+          await nextTurn();
+          const part = vault.seal(text, contextAt(writing, piece));
+          bytes += part.length;
+          const rows = [{ writing, piece, sealed: part }];
+          await database.write('crash', () => put('kept_pieces', rows));
+        }
+      } catch (error) {
+        await remove(writing).catch(() => undefined);
+        throw error;
+      }
+      return { writing, bytes };
+    },
+    /** Undefined when one is not there. */
+    async read(writing: string, count: number): Promise<string | undefined> {
+      const texts: string[] = [];
+      for (let piece = 0; piece < count; piece += 1) {
+        if (piece > 0) await nextTurn();
+        const row = await database.read(() =>
+          firstOf(
+            builder
+              .selectFrom('kept_pieces')
+              .select('sealed')
+              .where('writing', '=', writing)
+              .where('piece', '=', piece),
+          ),
+        );
+        if (row === undefined) return undefined;
+        texts.push(vault.open(row.sealed, contextAt(writing, piece)));
+      }
+      return texts.join('');
+    },
+    /** Never throws: what is left ends as answers do. */
+    async remove(rows: readonly KeptRow[]): Promise<void> {
+      for (const { written } of rows)
+        if (written !== undefined) await remove(written.writing).catch(() => undefined);
+    },
+  };
+}
+
+const HIGH_SURROGATE = /[\uD800-\uDBFF]$/;
+
+/** Into parts of no more than so many UTF-16 units, none of which ends within a character. */
+function cutText(text: string, units: number): readonly string[] {
+  const parts: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    const part = text.slice(from, from + units);
+    parts.push(HIGH_SURROGATE.test(part.slice(-1)) ? part.slice(0, -1) : part);
+    from += parts.at(-1)?.length ?? units;
+  }
+  return parts;
 }
 
 /** Those that end first, until the others have room. */

@@ -789,6 +789,21 @@ create index requests_by_key_name on requests (key_name, at, sequence) include (
 create index requests_by_replica on requests (replica, at, sequence) include (outcome) where replica is not null;
 `,
   },
+  // Large answers are written and read in pieces, so that nothing else waits long for one.
+  {
+    version: 29,
+    name: 'kept-pieces',
+    ...inBoth(`
+alter table kept_answers add column writing text;
+create unique index kept_answers_by_writing on kept_answers (writing);
+create table kept_pieces (
+  writing text not null references kept_answers (writing) on delete cascade,
+  piece integer not null,
+  sealed long text not null,
+  primary key (writing, piece)
+) strict;
+`),
+  },
 ];
 
 /**

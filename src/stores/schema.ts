@@ -77,7 +77,9 @@ export interface Tables {
   signatures: Row<Omit<StoredSignature, 'on'>> & Sequenced & { part: Nullable<string> };
   call_traces: Sealed & Sequenced & { key: string };
   session_bindings: Sealed & Sequenced & { key: string };
-  kept_answers: Sealed & Placed & { clientKey: string; id: string };
+  /** Of a large one `sealed` is the number of its pieces. */
+  kept_answers: Sealed & Placed & { clientKey: string; id: string; writing: Nullable<string> };
+  kept_pieces: { writing: string; piece: number; sealed: string };
   kept_items: { clientKey: string; itemId: string; answerId: string };
   /** Sealed with the secret key; they seal the secrets of all other tables. */
   data_keys: { name: string; sealed: string };

@@ -30,6 +30,26 @@ export function describeDurableResponseStore(
       expect(await store.findByItem('key', 'msg_r2')).toBeUndefined();
     });
 
+    test('large answers come back whole, as they were saved, replaced or changed last', async () => {
+      const long = (text: string): string => text.repeat(400_000);
+      const kept = row('key', 'r1', `odd${long('😀')}`);
+      await opened.store.save(kept);
+      const store = await opened.reopen();
+      expect((await store.find('key', 'r1')) === kept.json).toBe(true);
+      expect((await store.findByItem('key', 'msg_r1')) === kept.json).toBe(true);
+      expect(await store.find('two', 'r1')).toBeUndefined();
+      const changed = row('key', 'r1', long('ü'));
+      await store.change('key', 'r1', () => [changed, row('key', 'r2', long('y'))]);
+      expect((await store.find('key', 'r1')) === changed.json).toBe(true);
+      const again = row('key', 'r1', long('x'));
+      await store.save(again);
+      expect((await store.find('key', 'r1')) === again.json).toBe(true);
+      expect(await store.remove('key', 'r1')).toBe(true);
+      expect(await store.find('key', 'r1')).toBeUndefined();
+      expect(await store.findByItem('key', 'msg_r1')).toBeUndefined();
+      expect(await store.findByItem('key', 'msg_r2')).toBeDefined();
+    });
+
     test('no key sees or removes the answers of another', async () => {
       const { store } = opened;
       await store.save(row('one', 'r'));

@@ -374,6 +374,7 @@ const KEYS: { readonly [Table in keyof Tables]?: readonly (keyof Tables[Table])[
   session_bindings: ['key'],
   kept_answers: ['clientKey', 'id'],
   kept_items: ['clientKey', 'itemId'],
+  kept_pieces: ['writing', 'piece'],
   client_key_use: ['keyId'],
   console_sessions: ['hash'],
   settings: ['name'],

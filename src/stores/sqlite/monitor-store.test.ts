@@ -84,6 +84,9 @@ const UNHOLD_USAGE = `
 
 /** Takes out what the migrations behind the eighth put in. */
 const UNDO_LATER = `
+  drop table kept_pieces;
+  drop index kept_answers_by_writing;
+  alter table kept_answers drop column writing;
   drop table removed_requests;
   drop index usage_sums_by_model;
   drop index usage_sums_by_account;

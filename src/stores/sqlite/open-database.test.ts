@@ -259,10 +259,10 @@ test('a folder that cannot be written is told', async () => {
 });
 
 const STEPS = MIGRATIONS.filter(({ sqlite }) => sqlite !== undefined);
-const LATEST = STEPS.at(-1)?.version ?? 0;
+const [BEFORE = 0, LATEST = 0] = STEPS.slice(-2).map(({ version }) => version);
 
 /** A database of an earlier shape, by default of that before the last step, without accounts; of one that is there, its next. */
-const makeOlder = async (path: string, version = LATEST - 1): Promise<void> => {
+const makeOlder = async (path: string, version = BEFORE): Promise<void> => {
   const { clock, vault } = database;
   const isNew = !existsSync(path);
   if (isNew) writeFileSync(path, '', { mode: 0o600 });
@@ -291,7 +291,7 @@ test('a database is kept as it was before an upgrade, and the version before ope
   const stores = await database.open({ path });
   await stores.accounts.insert(newAccount('later'));
   const kept = `${path}.before-upgrade`;
-  expect([versionOf(path), versionOf(kept)]).toEqual([LATEST, LATEST - 1]);
+  expect([versionOf(path), versionOf(kept)]).toEqual([LATEST, BEFORE]);
   expect(statSync(kept).mode & 0o777).toBe(0o600);
   await database.open({ path: kept });
   expect(await database.stores.accounts.list()).toEqual([]);
@@ -321,7 +321,7 @@ test('of several processes that upgrade at once the copy is of the shape before'
   const all = await Promise.all(
     Array.from({ length: 4 }, () => openDatabase({ path, vault, clock })),
   );
-  expect([versionOf(path), versionOf(`${path}.before-upgrade`)]).toEqual([LATEST, LATEST - 1]);
+  expect([versionOf(path), versionOf(`${path}.before-upgrade`)]).toEqual([LATEST, BEFORE]);
   for (const { close } of all) await close();
   expect(readdirSync(database.folder).filter((name) => name.endsWith('.new'))).toEqual([]);
 });
