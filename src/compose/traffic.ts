@@ -16,7 +16,7 @@ import { createMcpServices } from '../mcp/services.ts';
 import { createMediaFetcher, type MediaFetcher } from '../media/fetch-media.ts';
 import { createProtocols } from '../protocols/index.ts';
 import { createRouter, type Router } from '../routing/router.ts';
-import { createBodyBudget } from '../server/gates/body.ts';
+import { type BodyBudget, createBodyBudget } from '../server/gates/body.ts';
 import { SignatureCache } from '../signatures/cache.ts';
 import {
   createResponseStores,
@@ -68,7 +68,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   const keeper = await openSignatures(context, stores);
   const media = openMedia(context, { userAgent, proxyFor });
   const mcp = openMcp(context, foundation, { media, proxyFor });
-  const responseStores = openResponseStores(context, stores);
+  const responseStores = openResponseStores(context, stores, bodies.answers);
   return {
     /** How calls leave this machine. */
     proxyFor,
@@ -114,9 +114,10 @@ async function openSignatures(
 function openResponseStores(
   { clock, log, cluster }: GatewayContext,
   { storedResponses }: Foundation['stores'],
+  room: BodyBudget['answers'],
 ) {
   return createResponseStores({
-    clock,
+    ...{ clock, room },
     store: explainLoss(storedResponses),
     sharing: { cluster, clock },
     onFailure: (error) => log.warn({ error }, 'An answer could not be kept on disk.'),

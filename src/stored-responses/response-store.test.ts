@@ -20,6 +20,7 @@ interface SetUpOptions {
   maxMemory?: number;
   maxAnswer?: number;
   lifetimeMs?: number;
+  room?: Parameters<typeof createResponseStores>[0]['room'];
 }
 
 /** A store that comes with no way to change what it has. */
@@ -188,6 +189,38 @@ test('an answer that is too large is not kept, and said so', async () => {
   responseStores.of('a').put(answer('r1'));
   expect(await responseStores.of('a').find('r1')).toBeUndefined();
   expect(failures).toMatchObject([{ message: expect.stringContaining('too large') }]);
+});
+
+test('a large answer is counted in the memory of requests while it is saved, and not kept where none is left', async () => {
+  const gate = Promise.withResolvers<void>();
+  const store = changeable({
+    save: () => gate.promise,
+    find: async () => undefined,
+    findByItem: async () => undefined,
+    remove: async () => false,
+  });
+  let left = 250_000;
+  const room = {
+    take(holder: { heldBytes: number }, bytes: number): void {
+      if (bytes > left) throw new Error('no room');
+      left -= bytes;
+      holder.heldBytes = bytes;
+    },
+    release(holder: { heldBytes: number }): void {
+      left += holder.heldBytes;
+    },
+  };
+  const { failures, responseStores } = setUp({ store, room });
+  const responses = responseStores.of('a');
+  const large = (id: string): StoredResponse => ({ ...answer(id), session: 'x'.repeat(100_000) });
+  expect(['r1', 'r2', 'r3'].map((id) => responses.put(large(id)))).toEqual([true, true, false]);
+  expect(responses.put(answer('small'))).toBe(true);
+  expect(await responses.find('r3')).toBeUndefined();
+  expect(failures).toMatchObject([{ message: 'no room' }]);
+  gate.resolve();
+  await new Promise(setImmediate);
+  expect(left).toBe(250_000);
+  expect(responses.put(large('r3'))).toBe(true);
 });
 
 test('a process of little memory keeps no large answers', async () => {

@@ -54,8 +54,16 @@ interface ResponseStoresOptions {
   /** Of one answer, in the same units. */
   readonly maxAnswer?: number | undefined;
   readonly lifetimeMs?: number | undefined;
+  /** The memory that large answers are counted in while they are being saved; without it they are not. */
+  readonly room?: AnswerRoom | undefined;
   /** The other processes with the same store; without it there are none. */
   readonly sharing?: StoreSharing | undefined;
+}
+
+interface AnswerRoom {
+  /** @throws Error when there is no room for so many bytes */
+  take(holder: { heldBytes: number }, bytes: number): void;
+  release(holder: { heldBytes: number }): void;
 }
 
 export type ResponseStores = ReturnType<typeof createResponseStores>;
@@ -77,6 +85,9 @@ const RETRY_MS = 5000;
 /** For their ids, and what an answer says besides, in UTF-16 units of its JSON text. */
 const ROOM_BESIDE_ITEMS = 4096;
 
+/** Smaller ones come by the hundred, and are bounded by the requests that they are of. */
+const COUNTED_FROM = 65_536;
+
 /** So many megabytes, less in a small container: it is beside what requests under way need, and a save takes five times an answer. */
 function mostOf(megabytes: number): number {
   return (megabytes / 1024) * Math.min(1024 ** 3, memoryLimit());
@@ -84,7 +95,7 @@ function mostOf(megabytes: number): number {
 
 /** Least recently used answers leave the memory first; the store keeps them for `lifetimeMs` (30 days). */
 export function createResponseStores(options: ResponseStoresOptions) {
-  const { clock, store, onFailure, sharing } = options;
+  const { clock, store, onFailure, sharing, room } = options;
   const { lifetimeMs = MONTH_MS, maxAnswer = mostOf(32) } = options;
   const memory = createResponseMemory(options);
   const others = sharing && followOthers(sharing, memory);
@@ -165,8 +176,17 @@ export function createResponseStores(options: ResponseStoresOptions) {
   };
   const put = (clientKeyId: string, answer: StoredResponse): boolean => {
     const row = rowOf(clientKeyId, answer);
-    if (row !== undefined) putRow(row);
-    return row !== undefined;
+    if (row === undefined) return false;
+    const holder = { heldBytes: 0 };
+    try {
+      if (row.json.length > COUNTED_FROM) room?.take(holder, row.json.length);
+    } catch (error) {
+      onFailure(error);
+      return false;
+    }
+    memory.put(row);
+    void beginSave(row).finally(() => room?.release(holder));
+    return true;
   };
   /** A client that one process told an id may ask another for it before that has heard of it. */
   const findAnywhere = async (
@@ -249,7 +269,7 @@ export function createResponseStores(options: ResponseStoresOptions) {
       retry?.cancel();
     },
     of: (clientKeyId: string) => ({
-      /** Never waits or throws: what cannot be stored stays in memory. False for what is too large to keep. */
+      /** Never waits or throws: what cannot be stored stays in memory. False for what there is no room to keep. */
       put: (answer: StoredResponse) => put(clientKeyId, answer),
       /** False for items that are too large to keep in one answer. */
       canKeep(items: readonly JsonObject[]): boolean {
