@@ -182,6 +182,8 @@ export const receipt: SentenceTexts = {
     '思考署名の対象となる部分が履歴にありません。',
   'The picture of this drawing is not kept any more.':
     'この画像生成の画像は、もう保存されていません。',
+  'The answer is not kept: it is too large, or too many others wait to be stored. Send the conversation with the next request.':
+    '応答は保存されていません。大きすぎるか、保存待ちが多すぎます。次のリクエストには会話全体を送ってください。',
   'The preferred account could not be used.': '優先アカウントを使用できませんでした。',
   'The project is the one of the account that is used.':
     'プロジェクトは、使用するアカウントのものです。',

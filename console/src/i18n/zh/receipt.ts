@@ -139,6 +139,8 @@ export const receipt: SentenceTexts = {
   'The part a thought signature belongs to is not in the history.':
     '历史中没有思考签名所属的部分。',
   'The picture of this drawing is not kept any more.': '此次绘图的图片已不再保存。',
+  'The answer is not kept: it is too large, or too many others wait to be stored. Send the conversation with the next request.':
+    '该回答未被保留：它太大，或等待保存的回答过多。请在下一个请求中发送整个对话。',
   'The preferred account could not be used.': '无法使用首选账号。',
   'The project is the one of the account that is used.': '以所用账号的项目为准。',
   'The ratio in the request takes precedence over the one in the model name.':

@@ -15,7 +15,7 @@ interface BackgroundAnswerOptions {
   /** UTF-16 units of the request. */
   readonly size: number;
   /** Puts the response on the shelf, with what it was asked. */
-  readonly put: (response: JsonObject) => void;
+  readonly put: (response: JsonObject) => unknown;
   /** As `put`, when it has ended: whether it stands so. Undefined when it is too large for that. */
   readonly end: (response: JsonObject) => Promise<boolean> | undefined;
   readonly isStreamed: boolean;

@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../../canonical/error.ts';
 import { type JsonObject, tryParse } from '../../../lib/json.ts';
+import { told } from '../../../lib/localized-message.ts';
 import { objectOf } from '../../../lib/read-values.ts';
 import type { StoredResponse } from '../../../stored-responses/response-store.ts';
 import { BOOLEAN, openObjectOf, STRING } from '../../body-schema.ts';
@@ -21,6 +22,8 @@ import { addTurn, NOTHING_EARLIER, outputOf } from './previous-response.ts';
 import { compactedResponse, listInputItems, withTrigger } from './read-input.ts';
 import { readResponsesRequest } from './read-request.ts';
 import { ResponsesWriter, writeResponse } from './write-events.ts';
+
+const NOT_KEPT = told`The answer is not kept: it is too large, or too many others wait to be stored. Send the conversation with the next request.`;
 
 /** @throws GatewayError 400 naming the field */
 export function readResponsesCall(input: RouteInput): GenerateCall {
@@ -52,12 +55,15 @@ function readWritableCall(input: RouteInput): {
     const named = previousId === undefined ? { session } : {};
     return { id, previousId, ...named, input: listInputItems(body.input), response };
   };
-  const put = (response: JsonObject): void => {
+  /** False, and noted, for what there is no room to keep. */
+  const put = (response: JsonObject): boolean => {
     const answer = answerOf(response);
-    if (answer === undefined) return;
-    if (isStored) responses?.put(answer);
+    if (answer === undefined) return true;
     // To go on from there is only the output.
-    else responses?.putUnstored?.({ ...answer, response: { output: [...outputOf(response)] } });
+    const unstored = { ...answer, response: { output: [...outputOf(response)] } };
+    const isKept = isStored ? responses?.put(answer) : responses?.putUnstored?.(unstored);
+    if (isKept === false) receipt.add('dropped', 'store', NOT_KEPT);
+    return isKept !== false;
   };
   const end = (response: JsonObject): Promise<boolean> | undefined => {
     const answer = answerOf(response);
@@ -70,13 +76,14 @@ function readWritableCall(input: RouteInput): {
         size: JSON.stringify(body).length * (stream ? 1 + QUEUED_EVENTS : 1),
       })
     : undefined;
-  const keep = (response: JsonObject, { createId, createdAt }: ReplyContext): void => {
-    if (background === undefined) put(response);
-    else if (!background.complete(response, createdAt)) return;
+  const keep = (response: JsonObject, { createId, createdAt }: ReplyContext): boolean => {
+    const isKept = background !== undefined || put(response);
+    if (background?.complete(response, createdAt) === false) return true;
     if (responses !== undefined && conversationId !== undefined) {
       const input = listInputItems(body.input);
       void addTurn(responses, conversationId, { input, output: outputOf(response), createId });
     }
+    return isKept;
   };
   /** An answer is kept when it is whole; one that failed is nothing to go on with. */
   const writerOf = (context: ReplyContext): ResponsesWriter => {

@@ -45,7 +45,8 @@ import { CLIENT_TOOLS, completeClientCall } from './tools.ts';
 
 /** What is done with a response that has ended: whole, or by an error. */
 interface Keeper {
-  keep(response: JsonObject): void;
+  /** False for what later requests will not find. */
+  keep(response: JsonObject): boolean;
   fail(error: GatewayError, response: JsonObject): void;
 }
 
@@ -70,6 +71,7 @@ export class ResponsesWriter implements StreamWriter {
   #usage: Usage = NO_USAGE;
   #serviceTier: string | undefined;
   #ending: Ending = { status: 'in_progress' };
+  #isKept = true;
 
   /** @param begun how many events the client has of it already */
   constructor(context: ReplyContext, settings: ResponseSettings, keeper?: Keeper, begun = 0) {
@@ -86,7 +88,11 @@ export class ResponsesWriter implements StreamWriter {
   /** The response object as it stands: final after `finish` or `error`. */
   get response(): JsonObject {
     const { createdAt, model } = this.#context;
-    const echo = { ...this.#settings.echo, ...writeTier(this.#serviceTier) };
+    const echo = {
+      ...this.#settings.echo,
+      ...writeTier(this.#serviceTier),
+      ...(!this.#isKept && { store: false }),
+    };
     const head = { id: this.#id, createdAt, model, echo };
     const usage = this.#ending.status === 'in_progress' ? undefined : this.#usage;
     const { done, grounding } = this.#items;
@@ -99,12 +105,11 @@ export class ResponsesWriter implements StreamWriter {
 
   /** The whole stream of a response that is complete without an answer. */
   writeWarmUp(): string {
-    let text = this.#begin();
+    const text = this.#begin();
     this.#ending = { status: 'completed', completedAt: this.#context.createdAt };
+    this.#keep();
     const { response } = this;
-    text += this.#frames.write('response.completed', { response }) + this.#frames.rest();
-    this.#keeper?.keep(response);
-    return text;
+    return text + this.#frames.write('response.completed', { response }) + this.#frames.rest();
   }
 
   write(event: CanonicalEvent): string {
@@ -174,10 +179,13 @@ export class ResponsesWriter implements StreamWriter {
     const closing = begun + this.#items.end(end);
     const hasContent = this.#items.done.some(showsSomething);
     this.#ending = endingOf(end, { hasContent, at: this.#context.createdAt });
+    this.#keep();
     const { response } = this;
-    const text = closing + this.#frames.write(`response.${this.#ending.status}`, { response });
-    this.#keeper?.keep(response);
-    return text;
+    return closing + this.#frames.write(`response.${this.#ending.status}`, { response });
+  }
+
+  #keep(): void {
+    this.#isKept = this.#keeper?.keep(this.response) ?? true;
   }
 
   /** Before `response.created` no life cycle has begun that could fail. */
