@@ -17,6 +17,7 @@ import {
   observeRoute,
   readCallContext,
 } from './call-context.ts';
+import { countFound } from './earlier-answers.ts';
 import type { Exchange } from './edge.ts';
 import { readJsonBody } from './gates/body.ts';
 import { isMultipart, readMultipart } from './gates/multipart.ts';
@@ -136,7 +137,11 @@ async function readInput(
   if (route.findEarlier === undefined) return input;
   const stored = edge.responseStores.of(exchange.clientKeyId);
   const responses = exchange.turn?.responsesOver(stored) ?? stored;
-  return { ...input, responses, earlier: await route.findEarlier(body, responses) };
+  return {
+    ...input,
+    responses,
+    earlier: await route.findEarlier(body, countFound(responses, exchange)),
+  };
 }
 
 async function answerWhole(exchange: Exchange, run: () => Promise<JsonObject>): Promise<void> {

@@ -418,8 +418,11 @@ export function createBodyBudget(clock: Pick<Clock, 'monotonic'>, memory: Memory
     });
   };
 
-  const costNow = (holder: BodyHolder, size: BodySize): number => {
-    const cost = size.bytes <= UNCOUNTED_BYTES ? 0 : costOf(size);
+  const costNow = (
+    holder: BodyHolder,
+    size: BodySize,
+    cost = size.bytes <= UNCOUNTED_BYTES ? 0 : costOf(size),
+  ): number => {
     if (cost > room) throw tooLargeForMemory(memory, { cost, room });
     const more = Math.max(0, cost - holder.heldBytes);
     if (more === 0 || fits(holder, size, more)) return more;
@@ -441,6 +444,13 @@ export function createBodyBudget(clock: Pick<Clock, 'monotonic'>, memory: Memory
         throw error;
       }
       if (more === 0) return;
+      relieveMemory();
+      change(holder, more);
+    },
+    /** Takes the room for what a request is made of beside its body, such as what it goes on from. @throws as `check` */
+    takeMore(holder: BodyHolder, bytes: number): void {
+      const size = { bytes, isAscii: true, tokens: 0 };
+      const more = costNow(holder, size, holder.heldBytes + costOf(size));
       relieveMemory();
       change(holder, more);
     },
