@@ -88,6 +88,7 @@ test.each([
   ['UPSTREAM_BASE_URL', 'https://user:pw@x'],
   ['UPSTREAM_BASE_URL', 'https://x/v1beta?key=pw'],
   ['DATABASE_URL', 'mysql://x'],
+  ['REDIS_URL', 'redis://x/isthmus'],
   ['ISTHMUS_CORS_ORIGINS', '*'],
   ['ISTHMUS_CORS_ORIGINS', 'https://a/b'],
   ['ISTHMUS_UPSTREAM_LOCATION', 'evil.example/'],

@@ -190,7 +190,7 @@ export const VARIABLES = {
     summary: 'Time limit for one PostgreSQL statement, in seconds.',
     fallback: code(10),
   }),
-  redisUrl: variable('REDIS_URL', addressOf('redis', 'rediss', 'valkey', 'valkeys'), {
+  redisUrl: variable('REDIS_URL', readValkeyUrl, {
     summary:
       'Valkey, or Redis from 6.2 on, through which several replicas share their state at run time.',
     shows: 'host',
@@ -385,6 +385,14 @@ function oneOf<const Word extends string>(words: readonly Word[]): (text: string
 
 function addressOf(...schemes: readonly string[]): (text: string) => string {
   return (text) => readUrl(text, schemes);
+}
+
+const VALKEY_SCHEMES = ['redis', 'rediss', 'valkey', 'valkeys'];
+
+function readValkeyUrl(text: string): string {
+  const url = readUrl(text, VALKEY_SCHEMES);
+  if (/^\/?\d*$/.test(new URL(url).pathname)) return url;
+  throw new ValueError(told`must name a database by its number, as in redis://localhost:6379/1`);
 }
 
 function code(value: unknown): string {

@@ -72,6 +72,8 @@ export const clauses: SentenceTexts = {
   'must not hold a user or a password': 'ユーザー名とパスワードは含められません',
   'must be an address that starts with https:// or http://':
     'https:// または http:// で始まる URL を指定してください',
+  'must name a database by its number, as in redis://localhost:6379/1':
+    'データベースは redis://localhost:6379/1 のように番号で指定してください',
   'must be an address that starts with {}://': '{1}:// で始まる URL を指定してください',
   'must be an address without "?" and "#"': '「?」と「#」を含まない URL を指定してください',
   'must be an address without user and password':

@@ -62,6 +62,8 @@ export const clauses: SentenceTexts = {
   'must not hold a user or a password': '不能包含用户名或密码',
   'must be an address that starts with https:// or http://':
     '必须是以 https:// 或 http:// 开头的地址',
+  'must name a database by its number, as in redis://localhost:6379/1':
+    '必须用编号指定数据库，例如 redis://localhost:6379/1',
   'must be an address that starts with {}://': '必须是以 {1}:// 开头的地址',
   'must be an address without "?" and "#"': '必须是不含“?”和“#”的地址',
   'must be an address without user and password': '必须是不含用户名和密码的地址',
