@@ -186,6 +186,8 @@ export interface GatewayFacts {
   readonly replicas?: readonly string[] | undefined;
   /** A version that is published and newer than this one; absent where the registry is not asked. */
   readonly newerVersion?: string | undefined;
-  /** True while this process cannot reach the others. */
-  readonly isClusterLost?: boolean | undefined;
+  /** Whether this process reaches the others, and why not where that is said. */
+  readonly cluster?:
+    | { readonly isConnected: boolean; readonly refusal?: string | undefined }
+    | undefined;
 }

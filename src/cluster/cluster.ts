@@ -39,6 +39,8 @@ export interface ClusterState {
   readonly kind: 'memory' | 'parent' | 'valkey';
   /** False while the others cannot be reached: then this process decides by itself. */
   readonly isConnected: boolean;
+  /** What it says that refuses to connect them; absent where nothing is heard of it. */
+  readonly refusal?: string | undefined;
   /** Since when, in milliseconds since the epoch. */
   readonly since: number;
   /** The processes there are, this one included, as far as is known. */

@@ -231,6 +231,9 @@ interface Scripts {
   meet(members: string, ...args: ScriptArgs): Promise<[isNew: number, replicas: string[]]>;
 }
 
+/** What the client calls an error that the server answered. */
+const REFUSAL = 'ReplyError';
+
 const LOST = 'Valkey cannot be used: until it can, this replica decides by itself.';
 
 /** Joins, or goes on alone until Valkey is there: never rejects. */
@@ -263,7 +266,7 @@ class ValkeyCluster implements Cluster {
   #heartbeat: Timer | undefined;
   #isClosed = false;
   /** Why it does not serve, as far as it or the way to it says. */
-  #reason: string | undefined;
+  #reason: Pick<Error, 'name' | 'message'> | undefined;
 
   constructor(options: ValkeyClusterOptions) {
     const { url, replica, clock, log } = options;
@@ -277,8 +280,8 @@ class ValkeyCluster implements Cluster {
     this.#tellState = changes.tell;
     this.subscribe = changes.add;
     this.#redis = connect(url);
-    this.#redis.on('error', ({ message }) => {
-      this.#reason = message;
+    this.#redis.on('error', (error) => {
+      this.#reason = error;
     });
     this.#inTime = createDeadline(clock);
     this.#scripts = defineScripts(this.#redis, clock, this.#inTime);
@@ -311,7 +314,10 @@ class ValkeyCluster implements Cluster {
     };
   }
 
-  readonly state = (): ClusterState => this.#state;
+  readonly state = (): ClusterState => {
+    const isRefused = !this.#state.isConnected && this.#reason?.name === REFUSAL;
+    return isRefused ? { ...this.#state, refusal: this.#reason?.message } : this.#state;
+  };
 
   readonly catchUp = (): void => this.#listeners.catchUp();
 
@@ -320,7 +326,7 @@ class ValkeyCluster implements Cluster {
     const { log } = this.#options;
     await this.#beat();
     if (this.#state.isConnected) return;
-    log.warn({ error: this.#reason }, LOST);
+    log.warn({ error: this.#reason?.message }, LOST);
   }
 
   async close(): Promise<void> {
@@ -382,6 +388,9 @@ class ValkeyCluster implements Cluster {
       await begin(this.#redis, this.#inTime);
       // One that left is no member again.
       if (this.#isClosed) return;
+      // The client goes on in the first one where there is none of this number.
+      const { db = 0 } = this.#redis.options;
+      if (!isConnected && db !== 0) await this.#inTime(this.#redis.select(db));
       const answer = await this.#scripts.meet(MEMBERS, this.replica, GONE_MS, HELD, 0);
       await this.#reader.start();
       this.#found(...answer);
@@ -417,14 +426,14 @@ class ValkeyCluster implements Cluster {
 
   /** What the client says of a connection that is gone tells less than what ended it. */
   #noteReason(error: unknown): void {
-    if (error instanceof Error && error.name === 'ReplyError') this.#reason = error.message;
+    if (error instanceof Error && error.name === REFUSAL) this.#reason = error;
   }
 
   #lose(error: unknown): void {
     if (!this.#state.isConnected || this.#isClosed) return;
     const { clock, log } = this.#options;
     this.#noteReason(error);
-    log.warn({ error: this.#reason }, LOST);
+    log.warn({ error: this.#reason?.message }, LOST);
     this.#untold = [];
     this.#reader.renew();
     this.#state = {
@@ -457,6 +466,8 @@ function connect(url: string): Redis {
     lazyConnect: true,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
+    // A server that still loads says so to whoever asks.
+    enableReadyCheck: false,
     maxRetriesPerRequest: 0,
     connectTimeout: CONNECT_MS,
     retryStrategy: (attempt) => Math.min(100 * attempt, 1000),

@@ -175,7 +175,7 @@ function readFacts(context: GatewayContext, parts: ObservationParts): GatewayFac
     logFault: parts.logFiles?.fault,
     database: parts.reachability?.(),
     replicas: parts.replicaName === undefined ? undefined : replicaNames(cluster),
-    isClusterLost: !cluster.state().isConnected,
+    cluster: cluster.state(),
     newerVersion: parts.newerVersion?.(),
     budgets: nameBudgets(parts.access),
   };

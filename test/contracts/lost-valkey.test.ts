@@ -1,6 +1,7 @@
 // Losing Valkey and having it back, with a real server.
 
 import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Cluster, ClusterUnavailable, type Topic } from '../../src/cluster/cluster.ts';
@@ -9,6 +10,7 @@ import { joinValkeyCluster } from '../../src/cluster/valkey.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openLink } from '../support/link.ts';
+import { listen } from '../support/listen.ts';
 import { openSealedValues } from '../support/sealed-values.ts';
 import { startValkey, VALKEY, type ValkeyServer } from '../support/valkey.ts';
 
@@ -418,9 +420,59 @@ describe.skipIf(VALKEY === undefined)('a replica whose Valkey is lost', () => {
       ...{ url: server.url.replace('//', `//${user}`), replica: 'alone', clock },
       log: { info: log.info, warn: (...line) => void lines.push(JSON.stringify(line)) },
     });
-    expect(alone.state().isConnected).toBe(false);
+    expect(alone.state()).toMatchObject({
+      isConnected: false,
+      refusal: expect.stringContaining(why),
+    });
     expect(lines).toEqual([expect.stringContaining(why)]);
     expect(lines.join()).not.toContain('secret');
+    await alone.close();
+  });
+
+  test.each([
+    ['is full', ['maxmemory', '1'], ['maxmemory', '0'], 'OOM'],
+    ['is a replica', ['replicaof', '127.0.0.1 1'], ['replicaof', 'no one'], 'READONLY'],
+  ])('says why a Valkey that %s refuses it, until it does no more', async (_what, on, off, why) => {
+    const set = ([name = '', value = '']: readonly string[]) =>
+      asAdmin(async (redis) => {
+        if (name === 'replicaof') await redis.call(name, ...value.split(' '));
+        else await redis.config('SET', name, value);
+      });
+    await set(on);
+    await expect.poll(() => first.state().refusal, { timeout: 5000 }).toContain(why);
+    await set(off);
+    await reach(first, true);
+    expect(first.state().refusal).toBeUndefined();
+    await server.kill();
+    await expect.poll(() => first.state()).toMatchObject({ isConnected: false });
+    await expect.poll(() => first.state().refusal).toBeUndefined();
+  });
+
+  test('says that a Valkey still loads what it kept', async () => {
+    const loading = createServer((socket) => {
+      // A command is a list, which begins with how many words it has.
+      socket.on('data', (data) => {
+        const commands = data.toString().split(/^\*\d/m).length - 1;
+        socket.write('-LOADING Valkey is loading the dataset in memory\r\n'.repeat(commands));
+      });
+      socket.on('error', () => undefined);
+    });
+    const url = `redis://127.0.0.1:${await listen(loading)}`;
+    const alone = await joinValkeyCluster({ url, replica: 'alone', clock, log });
+    expect(alone.state().refusal).toContain('LOADING');
+    await alone.close();
+  });
+
+  test('goes on alone, and not in the first database, where there is none of its number', async () => {
+    const join = (database: number) =>
+      joinValkeyCluster({ url: `${server.url}/${database}`, replica: 'own', clock, log });
+    const [alone, other] = await Promise.all([join(99), join(3)]);
+    expect(alone.state()).toMatchObject({
+      isConnected: false,
+      refusal: expect.stringContaining('DB index'),
+    });
+    expect(other.state()).toMatchObject({ isConnected: true, replicas: ['own'] });
+    await other.close();
     await alone.close();
   });
 

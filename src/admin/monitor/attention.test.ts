@@ -248,3 +248,16 @@ test('a disk that runs full and certificates of upstreams that end are told in t
     ['upstream-certificate-expired', 'error', { upstream: 'over' }],
   ]);
 });
+
+test('a Valkey that refuses is told from one that cannot be reached, with what it says', () => {
+  const found = (cluster: AttentionSources['facts']['cluster']) =>
+    findAttention(sources({ facts: { ...sources().facts, cluster } })).map(({ kind, about }) => [
+      kind,
+      about,
+    ]);
+  expect(found({ isConnected: true })).toEqual([]);
+  expect(found({ isConnected: false })).toEqual([['valkey-lost', {}]]);
+  expect(found({ isConnected: false, refusal: 'OOM …' })).toEqual([
+    ['valkey-refuses', { reason: 'OOM …' }],
+  ]);
+});

@@ -319,10 +319,21 @@ const CONDITIONS: readonly Condition[] = [
     kind: 'valkey-lost',
     wayOut: 'Check Valkey and the network. The gateway retries automatically.',
     link: '/logs?level=warn',
-    find: ({ facts: { isClusterLost } }) =>
+    find: ({ facts: { cluster } }) =>
       when(
-        isClusterLost === true,
+        cluster?.isConnected === false && cluster.refusal === undefined,
         'Valkey cannot be reached: this replica works on its own and enforces key limits alone.',
+      ),
+  },
+  {
+    kind: 'valkey-refuses',
+    wayOut: 'Check REDIS_URL and the state of Valkey. The gateway retries automatically.',
+    link: '/logs?level=warn',
+    find: ({ facts: { cluster: { refusal } = {} } }) =>
+      when(
+        refusal !== undefined,
+        `Valkey refuses this replica (${refusal}): it works on its own and enforces key limits alone.`,
+        { about: { reason: refusal ?? '' } },
       ),
   },
   {

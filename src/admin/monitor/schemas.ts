@@ -188,7 +188,7 @@ const ATTENTION = named('Attention', {
       ...(['account-out', 'accounts-out', 'account-doubtful'] as const),
       ...(['budget-low', 'budget-spent'] as const),
       ...(['quota-low', 'records-unsaved', 'records-dropped', 'not-lasting', 'sandbox'] as const),
-      ...(['database-lost', 'valkey-lost', 'newer-version'] as const),
+      ...(['database-lost', 'valkey-lost', 'valkey-refuses', 'newer-version'] as const),
       ...(['certificate-refused', 'certificate-expires', 'certificate-expired'] as const),
       ...(['upstream-certificate-expires', 'upstream-certificate-expired'] as const),
       ...(['disk-low', 'disk-full', 'log-unwritten'] as const),

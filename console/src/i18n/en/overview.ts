@@ -147,6 +147,11 @@ export const overview = {
         'Valkey cannot be reached: this replica works on its own and enforces key limits alone',
       wayOut: 'Check Valkey and the network. The gateway retries automatically.',
     },
+    'valkey-refuses': {
+      message:
+        'Valkey refuses this replica ({{reason}}): it works on its own and enforces key limits alone',
+      wayOut: 'Check REDIS_URL and the state of Valkey. The gateway retries automatically.',
+    },
     'records-unsaved': {
       message: 'Database not writable; {{count}} request records waiting in memory',
       wayOut:

@@ -317,6 +317,12 @@ export const first: PartlyTranslated<typeof english> = {
           'Valkey に接続できません：このレプリカは単独で動作し、キーの制限も単独で適用します',
         wayOut: 'Valkey とネットワークを確認してください。ゲートウェイは自動的に再試行します。',
       },
+      'valkey-refuses': {
+        message:
+          'Valkey がこのレプリカを拒否しています（{{reason}}）：単独で動作し、キーの制限も単独で適用します',
+        wayOut:
+          'REDIS_URL と Valkey の状態を確認してください。ゲートウェイは自動的に再試行します。',
+      },
       'records-unsaved': {
         message:
           'データベースに書き込めません。{{count}} 件のリクエスト記録がメモリで待機しています',

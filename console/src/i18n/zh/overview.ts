@@ -132,6 +132,10 @@ export const overview: Translated<typeof english> = {
       message: '无法连接 Valkey：此副本独立运行，并各自执行密钥限额',
       wayOut: '请检查 Valkey 和网络，网关会自动重试。',
     },
+    'valkey-refuses': {
+      message: 'Valkey 拒绝了此副本（{{reason}}）：它独立运行，并各自执行密钥限额',
+      wayOut: '请检查 REDIS_URL 和 Valkey 的状态，网关会自动重试。',
+    },
     'records-unsaved': {
       message: '数据库不可写，{{count}} 条请求日志暂存于内存',
       wayOut: '请求不受影响。原因见日志，多半是磁盘已满。现在重启会丢失这些日志。',
