@@ -292,7 +292,7 @@ function readsOf(store: RequestStore, save: () => Promise<void>): Reads {
   return {
     list: (filter, page) => whenSaved(() => store.list(filter, page)),
     usage: (spans, by, filter) => whenSaved(() => store.usage(spans, by, filter)),
-    leadingUsage: (request, leading) => whenSaved(() => store.leadingUsage(request, leading)),
+    leadingUsage: (...asked) => whenSaved(() => store.leadingUsage(...asked)),
     latency: (request, leading) => whenSaved(() => store.latency(request, leading)),
     attempts: (span, account) => whenSaved(() => store.attempts(span, account)),
     breakdown: (span, filter) => whenSaved(() => store.breakdown(span, filter)),

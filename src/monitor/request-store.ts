@@ -133,8 +133,10 @@ export interface LeadingSums {
 }
 
 interface LeadingUsage extends LeadingSums {
-  /** All groups, of all of the time: those with the most tokens first. */
+  /** Of all of the time, those with the most tokens first. */
   readonly groups: readonly UsageRow[];
+  /** How many there are of them, those that are not listed included. */
+  readonly groupCount: number;
 }
 
 /** How the attempts on one account went within half an hour. */
@@ -245,8 +247,11 @@ export interface RequestStore {
     by: UsageGroup,
     filter?: UsageFilter,
   ): Promise<readonly UsageRow[]>;
-  /** Cheap with many groups: of `leading` of them, those with the most tokens, there are rows by time. */
-  leadingUsage(request: SumRequest, leading: number): Promise<LeadingUsage>;
+  /**
+   * Cheap with many groups: of `leading` of them, those with the most tokens, there are rows by time, and `listed` are
+   * listed.
+   */
+  leadingUsage(request: SumRequest, leading: number, listed: number): Promise<LeadingUsage>;
   /** By time, and by group for all of the time. @param leading how many groups, those with the most tokens; or all */
   latency(
     request: SumRequest,

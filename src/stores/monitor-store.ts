@@ -31,7 +31,7 @@ import {
   readCursor,
   type SumRequest,
   type TimeSpan,
-  type UsageRow,
+  USAGE_FIGURES,
   writeCursor,
 } from '../monitor/request-store.ts';
 import { readTags, writeTags } from '../monitor/usage.ts';
@@ -49,16 +49,24 @@ import {
 import { builder, type TableRow, type Tables } from './schema.ts';
 import {
   breakDown,
+  byWeight,
+  type FirstSums,
   hasTag,
   hullOf,
+  RankedGroups,
   readAttempts,
   removeUsage,
   rollUp,
+  type SummedColumn,
   saveUsage,
+  sumFirst,
   sumLeading,
   sumSpans,
-  timeGroups,
+  TIMINGS,
+  TimedGroups,
   timeSpans,
+  UsageGroups,
+  WEIGHED_BY,
 } from './usage-sums.ts';
 
 // What a record is in its tables.
@@ -562,8 +570,10 @@ function isPlaced(
 /** What one step of a removal takes, whichever comes first: a few milliseconds of work. */
 const REMOVED_AT_ONCE = 500;
 const BYTES_AT_ONCE = 4_194_304;
-/** Spans whose usage is summed before others get their turn; where all groups are asked for, one. */
+/** Spans whose usage is summed at once, at most; where all groups are asked for, one. */
 const SPANS_AT_ONCE = 32;
+/** Others get their turn after about so long. */
+const TURN_MS = 10;
 const MINUTE_MS = 60_000;
 
 export function createMonitorStore(
@@ -576,30 +586,60 @@ export function createMonitorStore(
   let isReducing = false;
   /** False after a save that failed: it may have been done all the same, and is tried again. */
   let isSure = true;
-  /** Others get their turn between the parts. */
+  /** Reads so much at once that others wait little; of a database with a process of its own, the most. */
+  const createPace = (most: number) => {
+    let count = dialect.isShared ? most : 1;
+    return async <Part>(read: (count: number) => Work<Part>): Promise<Part> => {
+      const begun = clock.monotonic();
+      const part = await database.read(() => read(count));
+      const tookMs = clock.monotonic() - begun;
+      if (!dialect.isShared && tookMs > TURN_MS) count = Math.max(1, Math.floor(count / 2));
+      if (!dialect.isShared && tookMs < TURN_MS / 2) count = Math.min(most, count * 2);
+      await pause();
+      return part;
+    };
+  };
   const inParts = async <Part>(
     request: SumRequest,
     read: (some: SumRequest) => Work<Part>,
     atOnce = SPANS_AT_ONCE,
   ): Promise<readonly Part[]> => {
     const parts: Part[] = [];
-    for (let from = 0; from < request.spans.length; from += atOnce) {
-      const some = { ...request, spans: request.spans.slice(from, from + atOnce) };
-      parts.push(await database.read(() => read(some)));
-      await pause();
+    const inTurns = createPace(atOnce);
+    let rest = request.spans;
+    while (rest.length > 0) {
+      const spans = rest;
+      const { part, count } = await inTurns(function* (count) {
+        return { part: yield* read({ ...request, spans: spans.slice(0, count) }), count };
+      });
+      parts.push(part);
+      rest = rest.slice(count);
     }
     return parts;
   };
-  /** Of all of the time, those with the most tokens first. */
-  const sumGroups = async (
-    request: SumRequest,
-    columns?: Parameters<typeof sumSpans>[2],
-  ): Promise<readonly UsageRow[]> => {
-    const whole = { ...request, spans: [hullOf(request.spans)] };
-    const groups = await database.read(() => sumSpans(dialect, whole, columns));
-    return groups.toSorted(
-      (left, right) => tokensOf(right) - tokensOf(left) || right.requests - left.requests,
-    );
+  /** All of the time. @param leading of these groups alone; all when absent */
+  const eachSum = async <Column extends SummedColumn>(
+    { spans, ...request }: SumRequest,
+    columns: readonly Column[],
+    add: (sum: FirstSums<Column>['sums'][number]) => void,
+    leading?: ReadonlySet<string>,
+  ): Promise<void> => {
+    const { from, to } = hullOf(spans);
+    const inTurns = createPace(Number.POSITIVE_INFINITY);
+    let next: number | undefined = from;
+    while (next !== undefined) {
+      const asked = { ...request, span: { from: next, to }, leading };
+      const found: FirstSums<Column> = await inTurns((most) =>
+        sumFirst(dialect, asked, columns, most),
+      );
+      for (const sum of found.sums) add({ ...sum, span: from });
+      next = found.next;
+    }
+  };
+  const rankGroups = async (request: SumRequest): Promise<RankedGroups> => {
+    const ranked = new RankedGroups(request.by);
+    await eachSum(request, WEIGHED_BY, (sum) => ranked.add(sum));
+    return ranked;
   };
   const removed = ({ count, bytes }: Removed): number => {
     if (stored !== undefined) stored -= bytes;
@@ -621,12 +661,16 @@ export function createMonitorStore(
       const sums = await inParts({ spans, by, filter }, (some) => sumSpans(dialect, some), atOnce);
       return sums.flat();
     },
-    async leadingUsage(request, leading) {
-      const groups = await sumGroups(request);
-      const names = namesOfFirst(groups, leading);
+    async leadingUsage(request, leading, listed) {
+      const ranked = await rankGroups(request);
+      const first = new Set(ranked.first(listed));
+      const groups = new UsageGroups(request.by, first);
+      await eachSum(request, USAGE_FIGURES, (sum) => groups.add(sum), first);
+      const names = new Set(ranked.first(leading));
       const parts = await inParts(request, (some) => sumLeading(dialect, some, names));
       return {
-        groups,
+        groups: groups.inOrder().toSorted(byWeight),
+        groupCount: ranked.count,
         buckets: parts.flatMap(({ buckets }) => buckets),
         totals: parts.flatMap(({ totals }) => totals),
         others: parts.flatMap(({ others }) => others),
@@ -634,12 +678,12 @@ export function createMonitorStore(
     },
     async latency(request, leading) {
       const spans = await inParts(request, (some) => timeSpans(dialect, some));
+      if (request.by === 'none') return { spans: spans.flat(), groups: [] };
       const names =
-        leading === undefined || request.by === 'none'
-          ? undefined
-          : namesOfFirst(await sumGroups(request, WEIGHED_BY), leading);
-      const groups = await database.read(() => timeGroups(dialect, request, names));
-      return { spans: spans.flat(), groups };
+        leading === undefined ? undefined : new Set((await rankGroups(request)).first(leading));
+      const groups = new TimedGroups(request.by, names);
+      await eachSum(request, TIMINGS, (sum) => groups.add(sum), names);
+      return { spans: spans.flat(), groups: groups.inOrder() };
     },
     attempts: (span, account) => database.read(() => readAttempts(dialect, span, account)),
     breakdown: (span, filter = {}) => database.read(() => breakDown(dialect, span, filter)),
@@ -670,14 +714,6 @@ export function createMonitorStore(
       return total;
     },
   };
-}
-
-/** What says which groups come first. */
-const WEIGHED_BY = ['inputTokens', 'outputTokens', 'requests'] as const;
-const tokensOf = ({ inputTokens, outputTokens }: UsageRow): number => inputTokens + outputTokens;
-
-function namesOfFirst(groups: readonly UsageRow[], count: number): ReadonlySet<string> {
-  return new Set(groups.slice(0, count).map(({ group }) => group));
 }
 
 function* findRecord(id: string): Work<RequestRecord | undefined> {

@@ -31,7 +31,7 @@ const LATE_MS = 900_000;
 const PLACES = Array.from({ length: BUCKETS }, (_, place) => place);
 const DURATIONS = PLACES.map((place) => `duration${place}` as const);
 const FIRST_TOKENS = PLACES.map((place) => `first${place}` as const);
-const TIMINGS: readonly TimingColumn[] = [
+export const TIMINGS: readonly TimingColumn[] = [
   ...DURATIONS,
   ...FIRST_TOKENS,
   ...(['timedTokens', 'timedMs'] as const),
@@ -314,7 +314,7 @@ interface Question<Column extends string> {
   readonly names?: readonly string[] | undefined;
 }
 
-type SummedColumn = (typeof USAGE_FIGURES)[number] | TimingColumn;
+export type SummedColumn = (typeof USAGE_FIGURES)[number] | TimingColumn;
 
 /** At least one entry for each span and group with usage, the latest last. */
 function* sumPieces<Column extends SummedColumn>(
@@ -379,10 +379,10 @@ function* sumTable<Column extends SummedColumn>(
           isSummed ? sql`` : groupBy([sql.ref('span'), ...byGroup])
         }`;
   const rows = yield* rowsOf(sql<SumsRow>`with pieces as materialized ${list} ${grouped}`);
-  return rows.map(({ span, last, group, groupName, ...sums }) => ({
-    ...{ span, last, group, groupName },
-    sums: sums as Sums<Column>['sums'],
-  }));
+  return rows.map((row) => {
+    const { span, last, group, groupName } = row;
+    return { span, last, group, groupName, sums: row as Sums<Column>['sums'] };
+  });
 }
 
 function groupBy(names: readonly RawBuilder<unknown>[]) {
@@ -398,7 +398,7 @@ function asNumber(column: SummedColumn) {
   return sql<number>`cast(${sql.ref(column)} as double precision)`;
 }
 
-type SumsRow = Omit<Sums<SummedColumn>, 'sums'>;
+type SumsRow = Omit<Sums<SummedColumn>, 'sums'> & Sums<SummedColumn>['sums'];
 
 /** @param columns other figures are 0 */
 export function* sumSpans(
@@ -406,16 +406,62 @@ export function* sumSpans(
   { spans, by, filter = {} }: SumRequest,
   columns: readonly (keyof UsageSum)[] = USAGE_FIGURES,
 ): Work<readonly UsageRow[]> {
-  // One group alone is rolled up by its kind.
-  const [kind = by] = by === 'none' ? narrowingOf(filter) : [];
+  const kind = kindOf(by, filter);
   const pieces = yield* cutPieces(kind, filter, spans);
-  const question = { by: kind, columns, filter };
-  const groups = new UsageGroups();
-  for (const one of yield* sumPieces(dialect, question, pieces)) {
-    if (by === 'none') groups.add([''], { ...one, groupName: undefined });
-    else groups.add(groupsIn(by, one.group), one);
+  const groups = new UsageGroups(by);
+  for (const one of yield* sumPieces(dialect, { by: kind, columns, filter }, pieces)) {
+    groups.add(one);
   }
   return groups.inOrder();
+}
+
+/** One group alone is rolled up by its kind. */
+function kindOf(by: UsageGroup, filter: UsageFilter): UsageGroup {
+  const [kind = by] = by === 'none' ? narrowingOf(filter) : [];
+  return kind;
+}
+
+interface StepRequest extends Omit<SumRequest, 'spans'> {
+  readonly span: TimeSpan;
+  /** Of these groups alone; all when absent. */
+  readonly leading?: ReadonlySet<string> | undefined;
+}
+
+export interface FirstSums<Column extends SummedColumn> {
+  readonly sums: readonly Sums<Column>[];
+  /** Where the rest begins; undefined when that was all. */
+  readonly next: number | undefined;
+}
+
+/** What the first pieces of a span come to, at most `most` of them. */
+export function* sumFirst<Column extends SummedColumn>(
+  dialect: Dialect,
+  { span: { from, to }, by, filter = {}, leading }: StepRequest,
+  columns: readonly Column[],
+  most: number,
+): Work<FirstSums<Column>> {
+  const kind = kindOf(by, filter);
+  // What begins in the first half of it ends in it.
+  const near = Number.isFinite(most) ? Math.min(to, from + 2 * ROLL_MS.week) : to;
+  const all = yield* cutPieces(kind, filter, [{ from, to: near }]);
+  const pieces = Number.isFinite(most)
+    ? all.flatMap(cutDays).filter((piece) => near === to || piece.from < from + ROLL_MS.week)
+    : all;
+  const first = pieces.slice(0, most);
+  const next = first.at(-1)?.to ?? to;
+  const names = leading && namesOf(by, leading);
+  const sums = yield* sumPieces(dialect, { by: kind, columns, filter, names }, first);
+  return { sums, next: next < to ? next : undefined };
+}
+
+/** What is read as it was saved may be long. */
+function cutDays(piece: Piece): readonly Piece[] {
+  if (piece.step !== 'quarter') return [piece];
+  const days: Piece[] = [];
+  for (let { from } = piece; from < piece.to; from += DAY_MS) {
+    days.push({ ...piece, from, to: Math.min(from + DAY_MS, piece.to) });
+  }
+  return days;
 }
 
 /** Few rows, however many groups there are: those of the leading ones, and the sums of all. */
@@ -429,11 +475,9 @@ export function* sumLeading(
   const rests = new Map(totals.map((total) => [total.at, { ...total }]));
   const pieces = yield* cutPieces(by, filter, spans);
   const question = { by, columns: USAGE_FIGURES, filter, names: namesOf(by, leading) };
-  const groups = new UsageGroups();
+  const groups = new UsageGroups(by, leading);
   for (const one of yield* sumPieces(dialect, question, pieces)) {
-    const own = groupsIn(by, one.group).filter((name) => leading.has(name));
-    groups.add(own, one);
-    const rest = own.length === 0 ? undefined : rests.get(one.span);
+    const rest = groups.add(one) ? rests.get(one.span) : undefined;
     if (rest === undefined) continue;
     for (const figure of USAGE_FIGURES) rest[figure] -= one.sums[figure] ?? 0;
   }
@@ -441,24 +485,78 @@ export function* sumLeading(
   return { buckets: groups.inOrder(), totals, others };
 }
 
-/** Sets of tags are all read: the database is not asked which of them hold one. */
+/** Sets of tags are all read: the database is not asked which of them hold one. All together have no name. */
 function namesOf(by: UsageGroup, leading: ReadonlySet<string>): readonly string[] | undefined {
-  return by === 'tag' ? undefined : [...leading];
+  return by === 'tag' || by === 'none' ? undefined : [...leading];
+}
+
+/** What says which groups come first. */
+export const WEIGHED_BY = ['inputTokens', 'outputTokens', 'requests'] as const;
+
+type Weights = Pick<UsageSum, (typeof WEIGHED_BY)[number]>;
+
+export function byWeight(left: Weights, right: Weights): number {
+  return tokensOf(right) - tokensOf(left) || right.requests - left.requests;
+}
+
+const tokensOf = ({ inputTokens, outputTokens }: Weights): number => inputTokens + outputTokens;
+
+/** Tells of many groups which have the most tokens. */
+export class RankedGroups {
+  readonly #groups = new Map<string, Mutable<Weights> & { readonly group: string }>();
+  readonly #by: UsageGroup;
+
+  constructor(by: UsageGroup) {
+    this.#by = by;
+  }
+
+  get count(): number {
+    return this.#groups.size;
+  }
+
+  add({ group: stored, sums }: Sums<keyof Weights>): void {
+    for (const group of this.#by === 'none' ? [''] : groupsIn(this.#by, stored)) {
+      const known = this.#groups.get(group);
+      if (known === undefined) {
+        const { inputTokens = 0, outputTokens = 0, requests = 0 } = sums;
+        this.#groups.set(group, { group, inputTokens, outputTokens, requests });
+      } else for (const figure of WEIGHED_BY) known[figure] += sums[figure] ?? 0;
+    }
+  }
+
+  first(count: number): readonly string[] {
+    return [...this.#groups.values()]
+      .sort((left, right) => byWeight(left, right) || compareCodePoints(left.group, right.group))
+      .slice(0, count)
+      .map(({ group }) => group);
+  }
 }
 
 /** Of each span, by its beginning. */
-class UsageGroups {
+export class UsageGroups {
   readonly #spans = new Map<number, Map<string, Mutable<UsageRow>>>();
+  readonly #by: UsageGroup;
+  readonly #leading: ReadonlySet<string> | undefined;
 
-  add(names: readonly string[], { span, groupName, sums }: Sums<keyof UsageSum>): void {
+  /** @param leading these alone; all when absent */
+  constructor(by: UsageGroup, leading?: ReadonlySet<string>) {
+    this.#by = by;
+    this.#leading = leading;
+  }
+
+  /** @returns whether it is of any of the groups */
+  add({ span, group: stored, groupName, sums }: Sums<keyof UsageSum>): boolean {
+    const isOne = this.#by === 'none';
     const rows = this.#spans.get(span) ?? new Map<string, Mutable<UsageRow>>();
     this.#spans.set(span, rows);
+    const names = isOne ? [''] : leadingOf(groupsIn(this.#by, stored), this.#leading);
     for (const group of names) {
       const row = rows.get(group) ?? { at: span, group, ...NO_USAGE };
       rows.set(group, row);
       for (const figure of USAGE_FIGURES) row[figure] += sums[figure] ?? 0;
-      if (groupName !== undefined) row.groupName = groupName;
+      if (groupName !== undefined && !isOne) row.groupName = groupName;
     }
+    return names.length > 0;
   }
 
   inOrder(): readonly UsageRow[] {
@@ -478,8 +576,7 @@ export function* timeSpans(
   dialect: Dialect,
   { spans, filter = {} }: SumRequest,
 ): Work<readonly TimedSpan[]> {
-  // One group alone is rolled up by its kind.
-  const [by = 'none']: readonly UsageGroup[] = narrowingOf(filter);
+  const by = kindOf('none', filter);
   const pieces = yield* cutPieces(by, filter, spans);
   const timed = new Map(spans.map(({ from }) => [from, NO_TIMINGS]));
   const question = { by, columns: TIMINGS, filter };
@@ -489,29 +586,38 @@ export function* timeSpans(
   return [...timed].map(([at, timings]) => ({ at, ...timings }));
 }
 
+function leadingOf(names: readonly string[], leading: ReadonlySet<string> | undefined) {
+  return leading === undefined ? names : names.filter((name) => leading.has(name));
+}
+
 /** By group: all of the time. */
-export function* timeGroups(
-  dialect: Dialect,
-  { spans, by, filter = {} }: SumRequest,
-  leading?: ReadonlySet<string>,
-): Work<readonly TimedGroup[]> {
-  if (by === 'none') return [];
-  const groups = new Map<string, TimedGroup>();
-  const names = leading && namesOf(by, leading);
-  const question = { by, columns: TIMINGS, filter, names };
-  const pieces = yield* cutPieces(by, filter, [hullOf(spans)]);
-  for (const one of yield* sumPieces(dialect, question, pieces)) {
-    for (const name of groupsIn(by, one.group)) {
-      if (leading?.has(name) === false) continue;
-      const known = groups.get(name);
-      groups.set(name, {
-        group: name,
-        groupName: one.groupName ?? known?.groupName,
-        ...addTimings(known ?? NO_TIMINGS, fromColumns(one.sums)),
+export class TimedGroups {
+  readonly #groups = new Map<string, TimedGroup>();
+  readonly #by: UsageGroup;
+  readonly #leading: ReadonlySet<string> | undefined;
+
+  /** @param leading these alone; all when absent */
+  constructor(by: UsageGroup, leading: ReadonlySet<string> | undefined) {
+    this.#by = by;
+    this.#leading = leading;
+  }
+
+  add({ group: stored, groupName, sums }: Sums<TimingColumn>): void {
+    for (const group of leadingOf(groupsIn(this.#by, stored), this.#leading)) {
+      const known = this.#groups.get(group);
+      this.#groups.set(group, {
+        group,
+        groupName: groupName ?? known?.groupName,
+        ...addTimings(known ?? NO_TIMINGS, fromColumns(sums)),
       });
     }
   }
-  return [...groups.values()].sort((left, right) => compareCodePoints(left.group, right.group));
+
+  inOrder(): readonly TimedGroup[] {
+    return [...this.#groups.values()].sort((left, right) =>
+      compareCodePoints(left.group, right.group),
+    );
+  }
 }
 
 /** The database gives one row a half hour: it is faster than one for each account of it. */

@@ -294,10 +294,11 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
           from: from + nth * 3 * QUARTER_MS,
           to: from + (nth + 1) * 3 * QUARTER_MS,
         }));
-        const { groups, buckets, totals, others } = await store.leadingUsage(
-          { spans, by, filter },
-          count,
-        );
+        const request = { spans, by, filter };
+        const { groups, buckets, totals, others } = await store.leadingUsage(request, count, 100);
+        const listed = await store.leadingUsage(request, 0, count);
+        expect(listed.groups).toEqual(groups.slice(0, count));
+        expect(listed.groupCount).toBe(groups.length);
         const whole = { from, to: from + 9 * QUARTER_MS };
         const all = await store.usage([whole], by, filter);
         expect(groups.toSorted(byName)).toEqual(all);
@@ -333,7 +334,11 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
       used('d', [], 2),
     ]);
     const spans = [{ from: 0, to: AT * 2 }];
-    const { groups, buckets, totals, others } = await store.leadingUsage({ spans, by: 'tag' }, 1);
+    const { groups, buckets, totals, others } = await store.leadingUsage(
+      { spans, by: 'tag' },
+      1,
+      9,
+    );
     expect(groups.map(({ group }) => group)).toEqual(['ci', 'lab', '']);
     expect(buckets).toMatchObject([{ group: 'ci', requests: 2, inputTokens: 90 }]);
     expect(others).toMatchObject([{ requests: 2, inputTokens: 5 }]);
@@ -481,8 +486,8 @@ function describeLongTimes(open: () => Promise<RequestStore>): void {
       (['none', 'model', 'key', 'tag'] as const).map(async (by) => ({
         usage: await store.usage(spans, by),
         used: await store.usage(spans, by, { model: 'm1' }),
-        leading: await store.leadingUsage({ spans, by }, 1),
-        led: await store.leadingUsage({ spans, by, filter: { tag: 'ci' } }, 1),
+        leading: await store.leadingUsage({ spans, by }, 1, 9),
+        led: await store.leadingUsage({ spans, by, filter: { tag: 'ci' } }, 1, 9),
         first: sayTimings(await store.latency({ spans, by }, 1)),
         latency: sayTimings(await store.latency({ spans, by })),
         one: sayTimings(await store.latency({ spans, by, filter: { model: 'm1' } })),

@@ -239,7 +239,7 @@ describe.each([
       // Days that do not begin with one of UTC are summed up of hours.
       const abroad = spans.map(({ from, to }) => ({ from: from - HOUR_MS, to: to - HOUR_MS }));
       const leading = (by: UsageGroup, filter: UsageFilter = {}, of = abroad) =>
-        requests.leadingUsage({ spans: of, by, filter }, 7);
+        requests.leadingUsage({ spans: of, by, filter }, 7, 100);
       const latency = (by: UsageGroup, filter: UsageFilter = {}) =>
         requests.latency({ spans: abroad, by, filter }, 100);
       const works: readonly (readonly [string, () => Promise<unknown>])[] = [

@@ -97,13 +97,14 @@ export function createMemoryRequestStore(): RequestStore {
       };
     },
     usage: sumSpans,
-    async leadingUsage(request, count) {
+    async leadingUsage(request, count, listed) {
       const { spans, by, filter = {} } = request;
       const groups = await sumGroups(request);
       const leading = groups.slice(0, count).map(({ group }) => group);
       const buckets = await sumSpans(spans, by, filter);
       return {
-        groups,
+        groups: groups.slice(0, listed),
+        groupCount: groups.length,
         buckets: buckets.filter(({ group }) => leading.includes(group)),
         totals: await sumSpans(spans, 'none', filter),
         others: spans.flatMap(({ from, to }) => {

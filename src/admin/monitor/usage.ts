@@ -138,15 +138,15 @@ export function createUsageRoutes({
         const usage = await monitor.store.leadingUsage(
           { spans, by, filter },
           Number(leading ?? DEFAULT_LEADING),
+          Number(limit ?? DEFAULT_GROUPS),
         );
-        const groups = usage.groups.slice(0, Number(limit ?? DEFAULT_GROUPS));
         return answerJson({
           spans: spans.map((span) => span.from),
           totals: usage.totals.map(withoutGroup),
           buckets: named(usage.buckets, by),
           others: usage.others.map(withoutGroup),
-          groups: named(groups, by).map(({ at: _, ...group }) => group),
-          groupCount: usage.groups.length,
+          groups: named(usage.groups, by).map(({ at: _, ...group }) => group),
+          groupCount: usage.groupCount,
         });
       },
     }),

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/support/database.ts';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { recordOf } from '../../../test/support/request-records.ts';
 import { countTurns } from '../../../test/support/turns.ts';
 import type { RequestStore } from '../../monitor/request-store.ts';
@@ -402,6 +403,34 @@ test('all groups of many days are read day by day, with a turn for others betwee
   const { result, turns } = await countTurns(() => requests.usage(spans, 'model'));
   expect(result.map(({ at }) => at)).toEqual(spans.map(({ from }) => from));
   expect(turns).toBeGreaterThanOrEqual(spans.length);
+  await database.close();
+});
+
+test('usage that takes long to read is read a day at a time, narrowed or not, with turns for others', async () => {
+  let ms = 0;
+  const clock = { ...createFakeClock(), monotonic: () => (ms += 20) };
+  const database = await createTestDatabase({ clock });
+  const { requests } = database.stores;
+  const day = 86_400_000;
+  const spans = Array.from({ length: 20 }, (_, nth) => ({ from: nth * day, to: (nth + 1) * day }));
+  const account = (nth: number) => `account-${nth % 3}`;
+  await requests.save(
+    spans.map(({ from }, nth) => recordOf({ id: `r${nth}`, at: from, account: account(nth) })),
+  );
+  for (const filter of [{}, { protocol: 'chat' }]) {
+    const request = { spans, by: 'account', filter } as const;
+    const used = await countTurns(() => requests.leadingUsage(request, 1, 2));
+    expect(used.result.groups.map((row) => [row.group, row.requests])).toEqual([
+      ['account-0', 7],
+      ['account-1', 7],
+    ]);
+    expect(used.result.groupCount).toBe(3);
+    // For who leads, for what is listed, and by time.
+    expect(used.turns).toBeGreaterThanOrEqual(3 * spans.length);
+    const timed = await countTurns(() => requests.latency(request));
+    expect(timed.result.groups.length).toBe(3);
+    expect(timed.turns).toBeGreaterThanOrEqual(2 * spans.length);
+  }
   await database.close();
 });
 
