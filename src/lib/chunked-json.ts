@@ -213,7 +213,7 @@ function mayHoldText(item: JsonValue): boolean {
 }
 
 /** Of a long list, that are made or written in one turn. */
-const TURN_ENTRIES = 2_000;
+const TURN_ENTRIES = 250;
 
 /** The parts of a list, with a turn for others behind each of a long one. */
 async function* inTurns<Item>(list: readonly Item[]): AsyncGenerator<readonly Item[]> {
@@ -233,21 +233,68 @@ export async function mapInSteps<Item, Result>(
   return made;
 }
 
-/** As `JSON.stringify`, with a turn for others between the parts of a long list in a field. */
-export async function stringifyInSteps(value: JsonObject): Promise<string> {
-  const fields: string[] = [];
-  for (const [name, field] of Object.entries(value)) {
-    const isLong = Array.isArray(field) && field.length > TURN_ENTRIES;
-    const text: string | undefined = isLong ? await stringifyList(field) : JSON.stringify(field);
-    if (text !== undefined) fields.push(`${JSON.stringify(name)}:${text}`);
-  }
-  return `{${fields.join(',')}}`;
+/** Parts of a list that are read while it is written. */
+export interface ListInParts {
+  readonly name: string;
+  readonly parts: AsyncIterable<readonly object[]>;
 }
 
-async function stringifyList(list: readonly JsonValue[]): Promise<string> {
-  const parts: string[] = [];
-  for await (const part of inTurns(list)) parts.push(JSON.stringify(part).slice(1, -1));
-  return `[${parts.join(',')}]`;
+/**
+ * As `JSON.stringify`, with a turn for others between the parts of a long list in a field: then it is bytes, as a long text
+ * would be encoded in one turn.
+ * @param last a field behind the others
+ */
+export async function stringifyInSteps(
+  value: JsonObject,
+  last?: ListInParts,
+): Promise<string | Buffer> {
+  const isLong = (field: JsonValue): field is JsonValue[] =>
+    Array.isArray(field) && field.length > TURN_ENTRIES;
+  if (last === undefined && !Object.values(value).some(isLong)) return JSON.stringify(value);
+  const bytes: Buffer[] = [];
+  let before = '{';
+  const add = (text: string): void => void bytes.push(Buffer.from(text));
+  const addList = async (name: string, parts: AsyncIterable<readonly unknown[]>): Promise<void> => {
+    add(`${before}${JSON.stringify(name)}:[`);
+    let comma = '';
+    for await (const part of parts) {
+      if (part.length === 0) continue;
+      add(comma + JSON.stringify(part).slice(1, -1));
+      comma = ',';
+    }
+    add(']');
+    before = ',';
+  };
+  for (const [name, field] of Object.entries(value)) {
+    if (isLong(field)) {
+      await addList(name, inTurns(field));
+      continue;
+    }
+    const text: string | undefined = JSON.stringify(field);
+    if (text === undefined) continue;
+    add(`${before}${JSON.stringify(name)}:${text}`);
+    before = ',';
+  }
+  if (last !== undefined) await addList(last.name, inTurnsEach(last.parts));
+  add(before === '{' ? '{}' : '}');
+  return joinInTurns(bytes);
+}
+
+async function* inTurnsEach<Item>(lists: AsyncIterable<readonly Item[]>) {
+  for await (const list of lists) yield* inTurns(list);
+}
+
+async function joinInTurns(parts: readonly Buffer[]): Promise<Buffer> {
+  const all = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0));
+  let offset = 0;
+  let turnEnd = PIECE_BYTES;
+  for (const part of parts) {
+    offset += part.copy(all, offset);
+    if (offset < turnEnd) continue;
+    turnEnd = offset + PIECE_BYTES;
+    await nextTurn();
+  }
+  return all;
 }
 
 /** Bodies from this size on are read and written in steps. */

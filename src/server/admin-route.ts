@@ -1,6 +1,7 @@
 // The interface of an admin route as the edge runs it, and the session cookie of the console.
 
 import type { Role } from '../access/people.ts';
+import type { ListInParts } from '../lib/chunked-json.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { EdgeSettings, HeaderMap } from './settings.ts';
 
@@ -91,6 +92,8 @@ export type AdminAnswer =
       readonly kind: 'json';
       readonly status: number;
       readonly body: JsonObject;
+      /** A long field behind those of the body, read while it is written. */
+      readonly list?: ListInParts | undefined;
       /** Becomes the ETag. */
       readonly revision?: string | undefined;
       /** A whole `Set-Cookie`. */

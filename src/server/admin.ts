@@ -353,10 +353,10 @@ async function sendAnswer(
 ): Promise<void> {
   switch (answer.kind) {
     case 'json': {
-      const { status, body, revision } = answer;
+      const { status, body, list, revision } = answer;
       const etag = revision === undefined ? [] : ['etag', `"${revision}"`];
       const headers = [...NO_STORE, ...etag, ...cookieOf(answer)];
-      const { text, coding } = await compress(await stringifyInSteps(body), exchange);
+      const { text, coding } = await compress(await stringifyInSteps(body, list), exchange);
       const type = 'application/json; charset=utf-8';
       sendText(exchange, { status, text, type, headers: [...headers, ...coding] });
       break;
@@ -402,14 +402,14 @@ const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 /** Best first: a list of 200 requests, 60 kB, becomes 9.3, 9.8 and 10.1 kB in 0.6, 1.6 and 3.0 ms. */
 const CODINGS = [
-  { name: 'zstd', encode: (text: string) => zstandard(text) },
-  { name: 'br', encode: (text: string) => brotli(text, QUICK) },
-  { name: 'gzip', encode: (text: string) => gzipped(text) },
+  { name: 'zstd', encode: (text: string | Buffer) => zstandard(text) },
+  { name: 'br', encode: (text: string | Buffer) => brotli(text, QUICK) },
+  { name: 'gzip', encode: (text: string | Buffer) => gzipped(text) },
 ] as const;
 
 /** Answers of changes stay plain: a secret beside the caller's own words would leak by its length (BREACH). */
 async function compress(
-  text: string,
+  text: string | Buffer,
   { headers, request }: Exchange,
 ): Promise<{ readonly text: string | Buffer; readonly coding: readonly string[] }> {
   const vary = ['vary', 'accept-encoding'];
