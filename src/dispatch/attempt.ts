@@ -320,13 +320,13 @@ export class GenerateAttempt {
   }
 }
 
-/** What was taken of a stream, and the rest of it. By hand, as it stands before every whole answer that is relayed. */
 /** A useless answer is what a gateway gives once it has tried in vain; whatever else ends one lies between here and there. */
 function triedOut(error: unknown): unknown {
   if (!(error instanceof GatewayError) || error.failure?.kind !== 'unusable-answer') return error;
   return changed(error, { failure: { ...error.failure, isTriedOut: true } });
 }
 
+/** What was taken of a stream, and the rest of it. By hand, as it stands before every whole answer that is relayed. */
 function withFirst(first: readonly Frame[], rest: UpstreamStream): UpstreamStream {
   let isTaken = false;
   return {
