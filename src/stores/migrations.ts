@@ -804,6 +804,15 @@ create table kept_pieces (
 ) strict;
 `),
   },
+  // Usage of one person or team by any other is found along an index.
+  {
+    version: 30,
+    name: 'usage-indexes-of-holders',
+    ...inBoth(`
+create index usage_sums_by_owner on usage_sums (owner, at);
+create index usage_sums_by_team on usage_sums (team, at);
+`),
+  },
 ];
 
 /**

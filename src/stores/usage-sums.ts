@@ -666,5 +666,5 @@ export function* breakDown(
       .orderBy('tags')
       .orderBy('protocol'),
   );
-  return rows.map(({ tags, ...row }) => ({ at: from, ...row, tags: readTags(tags) }));
+  return rows.map((row) => ({ ...row, at: from, tags: readTags(row.tags) }));
 }

@@ -6,9 +6,10 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { recordOf } from '../../../test/support/request-records.ts';
 import { countTurns } from '../../../test/support/turns.ts';
 import type { RequestStore } from '../../monitor/request-store.ts';
-import { insert } from '../database.ts';
+import { insert, toStored } from '../database.ts';
 import { MIGRATIONS } from '../migrations.ts';
-import { rollUp } from '../usage-sums.ts';
+import { builder } from '../schema.ts';
+import { rollUp, sumSpans } from '../usage-sums.ts';
 
 const LIMITS = { oldest: 0, oldestUsage: 0, closedBefore: 0, maxBytes: 1e12, reducedBytes: 1e12 };
 
@@ -92,6 +93,8 @@ const UNDO_LATER = `
   drop index usage_sums_by_model;
   drop index usage_sums_by_account;
   drop index usage_sums_by_key;
+  drop index usage_sums_by_owner;
+  drop index usage_sums_by_team;
   alter table request_bodies drop column upstream_response;
   alter table request_bodies drop column client_response;
   drop index requests_by_session;
@@ -431,6 +434,32 @@ test('usage that takes long to read is read a day at a time, narrowed or not, wi
     expect(timed.result.groups.length).toBe(3);
     expect(timed.turns).toBeGreaterThanOrEqual(2 * spans.length);
   }
+  await database.close();
+});
+
+test.each([
+  ['model', { model: 'm' }],
+  ['account', { account: 'ann' }],
+  ['key', { key: 'main' }],
+  ['owner', { owner: 'ann' }],
+  ['team', { team: 'ops' }],
+])('usage of one %s is found along its index, whatever it is grouped by', async (kind, filter) => {
+  const database = await createTestDatabase();
+  const work = sumSpans(database.stores.database.dialect, {
+    ...{ spans: [{ from: 0, to: 1 }], by: 'protocol', filter },
+  });
+  let step = work.next();
+  let plan: readonly string[] = [];
+  const file = new DatabaseSync(database.path);
+  while (!step.done) {
+    if (step.value.kind !== 'rows') throw new Error('It only reads.');
+    const { sql, parameters } = step.value.query.compile(builder);
+    const rows = file.prepare(`explain query plan ${sql}`).all(...parameters.map(toStored));
+    plan = rows.map(({ detail }) => String(detail));
+    step = work.next({ rows: [], changes: 0 });
+  }
+  expect(plan).toContainEqual(expect.stringContaining(`usage_sums_by_${kind}`));
+  file.close();
   await database.close();
 });
 
