@@ -15,7 +15,7 @@ import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { flattenString } from '../../lib/long-text.ts';
 import { DATA_START, FRAME_END } from '../../stream/sse.ts';
-import type { ChatTier, ChatToolCall } from '../../wire/chat.ts';
+import type { ChatToolCall } from '../../wire/chat.ts';
 import type { ReplyContext, StreamWriter } from '../writers.ts';
 import {
   type AnswerOptions,
@@ -92,7 +92,7 @@ export class ChatWriter implements StreamWriter {
     switch (event.kind) {
       case 'start':
         this.#usage = event.usage ?? this.#usage;
-        return begin(this.#choiceAt(0), writeTier(event.serviceTier).service_tier);
+        return begin(this.#choiceAt(0), event.serviceTier);
       case 'block-start':
         return this.#openBlock(event);
       case 'block-delta':
@@ -220,10 +220,11 @@ export class ChatWriter implements StreamWriter {
 }
 
 /** The opening delta of a choice; '' when it has begun already. Accumulators keep the tier of the first chunk. */
-function begin(choice: Choice, tier?: ChatTier): string {
+function begin(choice: Choice, tier?: string): string {
   if (choice.hasBegun) return '';
   choice.hasBegun = true;
-  const told = tier === undefined ? '' : `,"service_tier":"${tier}"`;
+  const { service_tier: word } = tier === undefined ? {} : writeTier(tier);
+  const told = word === undefined ? '' : `,"service_tier":"${word}"`;
   return `${choice.head}{"role":"assistant","content":""}${UNFINISHED}${told}}${FRAME_END}`;
 }
 

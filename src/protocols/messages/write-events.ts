@@ -200,8 +200,10 @@ export function writeCacheWrites({ cacheWrites }: Usage) {
 /** The usual one where nobody says, or the protocol has no word for it (`@anthropic-ai/sdk` messages.d.ts, `Usage`). */
 export function writeTier(serviceTier: string | undefined) {
   const word = writeServiceTier(serviceTier, ['standard', 'priority', 'batch']);
-  return { service_tier: word ?? 'standard' } as const;
+  return word === undefined ? USUAL_TIER : { service_tier: word };
 }
+
+const USUAL_TIER = { service_tier: 'standard' } as const;
 
 export const NO_END: ChoiceEnd = { choice: 0, reason: 'stop' };
 
@@ -411,7 +413,7 @@ export function writeMessageStart(
     ...writeCounts({ ...usage, promptTokens }),
     ...(usage.cacheWrites && writeCacheWrites(usage)),
     output_tokens: 0,
-    ...writeTier(serviceTier),
+    ...(serviceTier === undefined ? USUAL_TIER : writeTier(serviceTier)),
   });
   const message = `{"id":${id},"type":"message","role":"assistant","model":${model},"content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"usage":${counts}}`;
   return eventFrame('message_start', `{"type":"message_start","message":${message}}`);

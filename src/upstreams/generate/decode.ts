@@ -7,7 +7,7 @@ import { readServiceTier } from '../../canonical/service-tier.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { objectOf, textOf } from '../../lib/read-values.ts';
+import { textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
 import { answerFault, endedRefusal, graverFault, pathFault } from '../errors.ts';
@@ -156,11 +156,12 @@ export class GenerateDecoder implements Decoder {
     const { candidates, promptFeedback, usageMetadata } = frame;
     if (candidates === undefined && promptFeedback === undefined && !usageMetadata) return;
     this.#hasStarted = true;
+    const tier = this.#counts?.serviceTier;
     events.push({
       kind: 'start',
       upstreamId: textOf(frame.responseId),
       modelVersion: textOf(frame.modelVersion),
-      serviceTier: readServiceTier(objectOf(usageMetadata)?.serviceTier),
+      serviceTier: tier === undefined ? undefined : readServiceTier(tier),
       usage: this.usage,
     });
   }
