@@ -1,6 +1,7 @@
 // The official clients of all protocols before an upstream of the Messages wire, over real sockets.
 
 import Anthropic from '@anthropic-ai/sdk';
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -98,6 +99,27 @@ test.each([true, false])(
     expect(kinds()).toEqual([]);
   },
 );
+
+test('the tool runner, which asks for a thread, goes on without one and asks no service for it', async () => {
+  const before = server.calls.length;
+  const last = await anthropic.beta.messages.toolRunner({
+    model: MODEL,
+    max_tokens: 1_000,
+    messages: [{ role: 'user', content: CALL }],
+    tools: [
+      betaTool({
+        name: 'weather',
+        description: 'The weather of a city.',
+        inputSchema: { type: 'object' },
+        run: () => 'rain',
+      }),
+    ],
+  });
+  expect(last.content).toMatchObject([{ type: 'text', text: 'TOOL-RESULT-SEEN: "rain"' }]);
+  const asked = server.calls.slice(before).map(({ body }) => body);
+  expect(asked).toMatchObject([{}, { tools: [{}], messages: [{}, {}, {}] }]);
+  expect(asked.filter((body) => 'thread' in body)).toEqual([]);
+});
 
 test('a relayed body keeps what only its client and its upstream know', async () => {
   await anthropic.messages.create({

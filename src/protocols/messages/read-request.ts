@@ -1,10 +1,10 @@
 // Reads a Messages body: the head every call needs at once, and the canonical request on demand.
 
-import { clientError } from '../../canonical/error.ts';
 import { readImageOptions } from '../../canonical/image-options.ts';
 import { plainModelName } from '../../canonical/model.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, Part, Turn } from '../../canonical/request.ts';
+import { leaveThread } from '../../canonical/threads.ts';
 import {
   EXCESS_WORDS,
   isJsonObject,
@@ -69,7 +69,7 @@ export function readCallHead(
 /** @throws GatewayError naming the field by its dotted path. */
 export function readCanonicalRequest(checked: Checked<Body>, receipt: Receipt): CanonicalRequest {
   const body = checked.value;
-  if (body.thread) refuseThread(body.thread);
+  if (body.thread) leaveThread(body.thread, receipt);
   if ((body.mcp_servers ?? []).length > 0) {
     throw fieldError('mcp_servers', 'MCP servers cannot be called from here', 'unsupported');
   }
@@ -140,23 +140,6 @@ function readStopSequences(sequences: readonly string[]): readonly string[] {
   throw fieldError(`stop_sequences.${empty}`, 'A stop sequence should not be empty');
 }
 
-/**
- * Server-held threads need state. `create` carries the whole conversation, so it is answered;
- * `continue` carries the last turn only, and the SDK replays everything when told the thread is gone
- * (TypeScript SDK, `lib/internal/threads/ThreadState.js`).
- */
-function refuseThread({ type }: JsonObject): void {
-  if (type === 'create') return;
-  if (type !== 'continue') {
-    throw fieldError('thread', 'Send the whole conversation without a thread', 'unsupported');
-  }
-  throw clientError(
-    'not-found',
-    'thread: No thread is kept for this message. Send the whole conversation again.',
-    { reason: 'thread-not-found', field: 'thread' },
-  );
-}
-
 function noteUnsupported(body: Body, receipt: Receipt): void {
   const drop = (path: string): void => receipt.add('dropped', path, NO_COUNTERPART);
   if (body.speed === 'fast') drop('speed');
@@ -172,7 +155,6 @@ function noteUnsupported(body: Body, receipt: Receipt): void {
     if (!isJsonObject(edit) || edit.keep !== 'all') drop(`context_management.edits[${index}]`);
   }
   if ((body.container ?? null) !== null) drop('container');
-  if (body.thread) receipt.add('dropped', 'thread', told`Conversations are not kept here.`);
 }
 
 /**

@@ -67,6 +67,20 @@ test('a line that changes with each request stays with the service that reads it
   expect(patched({ system: 'You help.' }, MANUAL, { profile }).body.system).toBe('You help.');
 });
 
+test('a thread goes on at the service that keeps it, and nowhere else', () => {
+  const thread = { type: 'create' };
+  const later = { thread: { type: 'continue', previous_message_id: 'msg_1' } };
+  expect(patched({ thread })).toMatchObject({ body: { thread }, receipt: [] });
+  expect(patched(later)).toMatchObject({ body: later, receipt: [] });
+  const profile = createMessagesProfile({ baseUrl: 'https://models.example' });
+  const other = patched({ thread }, MANUAL, { profile });
+  expect([other.body.thread, other.receipt]).toEqual([undefined, ['dropped thread']]);
+  // What it holds alone is no conversation, and most services answer it as one.
+  expect(() => patched(later, MANUAL, { profile })).toThrow(
+    expect.objectContaining({ kind: 'not-found', reason: 'thread-not-found', field: 'thread' }),
+  );
+});
+
 test('V012 P061 instructions before the first question stand with those of the request', () => {
   const question = { role: 'user', content: 'Hi' };
   const later = { role: 'system', content: 'Be brief.' };

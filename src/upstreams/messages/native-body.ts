@@ -10,6 +10,7 @@ import {
   type SignatureTrust,
   trustOf,
 } from '../../canonical/signatures.ts';
+import { leaveThread } from '../../canonical/threads.ts';
 import { mapItems, unlessSame } from '../../lib/collections.ts';
 import {
   isJsonObject,
@@ -50,11 +51,15 @@ const OWN_FIELDS = ['imageSize', 'size', 'quality'];
 export function patch(
   given: JsonObject,
   target: PatchTarget,
-  { readsBillingLine }: Pick<MessagesProfile, 'readsBillingLine'>,
+  { readsBillingLine, keepsThreads }: Pick<MessagesProfile, 'readsBillingLine' | 'keepsThreads'>,
 ): JsonObject {
   const { modelId, receipt, usesPlaceholders, variant } = target;
   const body = withLeadingInstructions(given);
   const patched: JsonObject = { ...body, model: modelId };
+  if (!keepsThreads && isJsonObject(body.thread)) {
+    leaveThread(body.thread, receipt);
+    delete patched.thread;
+  }
   for (const field of OWN_FIELDS) {
     if (patched[field] === undefined) continue;
     receipt.add('dropped', field, told`This model draws no images.`);

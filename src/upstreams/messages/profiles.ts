@@ -18,6 +18,8 @@ export interface MessagesProfile {
   readonly signatureFamily: string;
   /** Whether it reads the billing line of a coding client, and caches the prompt as if it were not there. */
   readonly readsBillingLine: boolean;
+  /** Whether it keeps conversations; one that reads past `thread` would answer the last turn alone. */
+  readonly keepsThreads: boolean;
   /** What this upstream does differently from the built-in model data. */
   readonly capabilityOverrides: Partial<ModelCapabilities>;
   /** The spellings under which the upstream may know a model, best first; never empty. */
@@ -48,6 +50,7 @@ export function createAnthropicProfile(
     // Signatures are the service's own, whatever the operator calls the way to it.
     signatureFamily: 'anthropic',
     readsBillingLine: true,
+    keepsThreads: true,
   };
 }
 
@@ -68,6 +71,7 @@ export function createMessagesProfile({
     betas,
     signatureFamily: id,
     readsBillingLine: false,
+    keepsThreads: false,
     capabilityOverrides,
     modelIds: (name) => [...new Set([realModelName(name), name])],
   };
