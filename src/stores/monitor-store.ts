@@ -636,11 +636,6 @@ export function createMonitorStore(
       next = found.next;
     }
   };
-  const rankGroups = async (request: SumRequest): Promise<RankedGroups> => {
-    const ranked = new RankedGroups(request.by);
-    await eachSum(request, WEIGHED_BY, (sum) => ranked.add(sum));
-    return ranked;
-  };
   const removed = ({ count, bytes }: Removed): number => {
     if (stored !== undefined) stored -= bytes;
     return count;
@@ -662,14 +657,21 @@ export function createMonitorStore(
       return sums.flat();
     },
     async leadingUsage(request, leading, listed) {
-      const ranked = await rankGroups(request);
+      const ranked = new RankedGroups(request.by);
+      const all = new UsageGroups(request.by);
+      // What is narrowed is read as it was saved, where to read it once more costs more than its figures.
+      const isNarrowed = Object.values(request.filter ?? {}).some((name) => name !== undefined);
+      await eachSum(request, isNarrowed ? USAGE_FIGURES : WEIGHED_BY, (sum) => {
+        ranked.add(sum);
+        if (isNarrowed) all.add(sum);
+      });
       const first = new Set(ranked.first(listed));
-      const groups = new UsageGroups(request.by, first);
-      await eachSum(request, USAGE_FIGURES, (sum) => groups.add(sum), first);
+      const groups = isNarrowed ? all : new UsageGroups(request.by, first);
+      if (!isNarrowed) await eachSum(request, USAGE_FIGURES, (sum) => groups.add(sum), first);
       const names = new Set(ranked.first(leading));
       const parts = await inParts(request, (some) => sumLeading(dialect, some, names));
       return {
-        groups: groups.inOrder().toSorted(byWeight),
+        groups: groups.inOrder().toSorted(byWeight).slice(0, listed),
         groupCount: ranked.count,
         buckets: parts.flatMap(({ buckets }) => buckets),
         totals: parts.flatMap(({ totals }) => totals),
@@ -679,8 +681,9 @@ export function createMonitorStore(
     async latency(request, leading) {
       const spans = await inParts(request, (some) => timeSpans(dialect, some));
       if (request.by === 'none') return { spans: spans.flat(), groups: [] };
-      const names =
-        leading === undefined ? undefined : new Set((await rankGroups(request)).first(leading));
+      const ranked = new RankedGroups(request.by);
+      if (leading !== undefined) await eachSum(request, WEIGHED_BY, (sum) => ranked.add(sum));
+      const names = leading === undefined ? undefined : new Set(ranked.first(leading));
       const groups = new TimedGroups(request.by, names);
       await eachSum(request, TIMINGS, (sum) => groups.add(sum), names);
       return { spans: spans.flat(), groups: groups.inOrder() };
