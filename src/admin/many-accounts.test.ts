@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { countTurns } from '../../test/support/turns.ts';
 import { createAccount } from '../accounts/account.test-support.ts';
 import type { Account, QuotaReading } from '../accounts/account.ts';
+import { NO_USAGE, type UsageBreakdown } from '../monitor/request-store.ts';
 import { createAccountRoutes } from './accounts.ts';
 import { ownerInput } from './admin.test-support.ts';
 import { createFakeOptions, createFakes, NOW } from './admin-fakes.test-support.ts';
+import { createExportRoutes } from './monitor/export.ts';
 import { type AttentionOptions, readAttention } from './monitor/overview.ts';
 import type { AdminOptions } from './options.ts';
 
@@ -38,6 +41,27 @@ test('ten thousand accounts are listed again for little, with turns for others b
   });
   expect(cost).toBeLessThan(MAX_MS);
   expect(turns).toBeGreaterThan(3);
+});
+
+test('an export of many rows leaves turns to others, however fast its rows are there', async () => {
+  const row: UsageBreakdown = {
+    ...{ ...NO_USAGE, at: NOW, model: 'm', account: 'ann', keyId: 'k', keyName: undefined },
+    ...{ owner: '', team: '', tags: [], protocol: 'chat' },
+  };
+  const store = { breakdown: async () => Array.from({ length: 5_000 }, () => row) };
+  const monitor = { store } as unknown as AttentionOptions['monitor'];
+  const clock = createFakeClock(NOW);
+  const route = createExportRoutes({ monitor, clock, keyName: () => undefined }).find(
+    ({ path }) => path === '/api/export/usage',
+  );
+  const query = new URLSearchParams({ from: `${NOW - 1}`, to: `${NOW}`, step: 'day' });
+  const { result, turns } = await countTurns(async () => {
+    const answer = await route?.run({ ...ownerInput(), query });
+    if (answer?.kind !== 'download') throw new Error('It is no file.');
+    return Array.fromAsync(answer.chunks);
+  });
+  expect(result.join('').split('\n').length).toBe(5_002);
+  expect(turns).toBeGreaterThanOrEqual(result.length - 1);
 });
 
 async function leastMs(work: () => Promise<void>): Promise<number> {
