@@ -35,6 +35,22 @@ class Words implements AsyncIterableIterator<readonly Frame[], undefined> {
   }
 }
 
+/** All frames at once. */
+class AtOnce extends Words {
+  #frames: readonly Frame[] | undefined;
+
+  constructor(words: readonly string[]) {
+    super([]);
+    this.#frames = words.map((word) => ({ text: word, value: { word } }));
+  }
+
+  override async next(): Promise<IteratorResult<readonly Frame[], undefined>> {
+    const value = this.#frames;
+    this.#frames = undefined;
+    return value === undefined ? { done: true, value } : { done: false, value };
+  }
+}
+
 /** Repeats the words; `silence` shows nothing, `enough` wants no more, `break` is a fault of its own. */
 class Repeated extends AnswerText {
   readonly contentType = 'text/plain';
@@ -287,4 +303,24 @@ test('an answer whose ending is written already is not broken off any more', asy
     if (item === '.') text.endWithError(failure);
   }
   expect(items).toEqual(['a', '.']);
+});
+
+test.each([
+  ['many frames that come at once', Array.from({ length: 5000 }, (_, at) => `w${at} `), 10],
+  ['a large frame', ['x'.repeat(5_000_000)], 2],
+  ['a few frames', ['one ', 'two'], 0],
+])('others get their turn while %s become text', async (_kind, words, least) => {
+  const text = new Repeated({ ...inputOf([]), frames: new AtOnce(words) });
+  let turns = 0;
+  let next = setImmediate(function count() {
+    turns += 1;
+    next = setImmediate(count);
+  });
+  await text.begin(() => {});
+  clearImmediate(next);
+  expect(turns).toBeGreaterThanOrEqual(least);
+  expect(turns).toBeLessThanOrEqual(least + 2);
+  let written = '';
+  for await (const chunk of text) written += chunk;
+  expect(written === `${words.join('')}.`).toBe(true);
 });

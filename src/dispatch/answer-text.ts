@@ -2,6 +2,7 @@
 
 import { asGatewayError, type GatewayError } from '../canonical/error.ts';
 import type { KeptText } from '../canonical/transcript.ts';
+import { nextTurn } from '../lib/chunked-json.ts';
 import { LARGE_WORK, relieveMemory } from '../lib/memory-limit.ts';
 import type { HeldMemory } from '../stream/held-memory.ts';
 import type { Frame } from '../stream/sse.ts';
@@ -13,6 +14,11 @@ import type { StreamObserver } from './stream-observer.ts';
 const MAX_HELD_LENGTH = 1_048_576;
 /** However little room it says things in, what is held of so short an answer is far below what is counted. */
 const UNCOUNTED_LENGTH = 16_384;
+
+type Batch = IteratorResult<readonly Frame[], unknown>;
+
+/** Frames that are made into text in one turn. */
+const TURN_FRAMES = 500;
 
 /**
  * The text of one stream. What a lane makes of the frames is synchronous: waiting is done here alone. A failure
@@ -113,10 +119,11 @@ export abstract class AnswerText implements AnswerChunks {
         isAsking = true;
         const batch = await this.#frames.next();
         isAsking = false;
-        this.#take(batch);
+        const next = this.#take(batch);
+        if (next !== undefined) await this.#takeRest(batch, next);
         if (this.#hasEnding || this.isComplete()) await this.#leave();
-        if (this.#isOver) {
-          if (!this.#hasEnding) this.end();
+        if (this.#isOver && !this.#hasEnding) {
+          this.end();
           this.#hasEnding = true;
         } else if (this.text.length > MAX_HELD_LENGTH) {
           // Kept from the client any longer, it would be kept here.
@@ -134,18 +141,37 @@ export abstract class AnswerText implements AnswerChunks {
     }
   }
 
-  #take(batch: IteratorResult<readonly Frame[], unknown>): void {
+  /**
+   * As many frames as one turn takes; a large one has a turn of its own, after that in which it was read and parsed.
+   * @returns where to go on; undefined when all are taken
+   */
+  #take(batch: Batch, from = 0, mayBeLarge = false): number | undefined {
     if (batch.done === true) this.#isOver = true;
-    else if (!this.#hasEnding) {
-      for (const frame of batch.value) {
-        const { text } = frame;
-        this.#wire?.addLine(text);
-        this.#readLength += text.length;
-        if (text.length >= LARGE_WORK) relieveMemory();
-        this.push(frame);
-      }
-      if (this.#readLength > UNCOUNTED_LENGTH) this.#memory.count(this.heldBytes);
+    if (batch.done === true || this.#hasEnding) return undefined;
+    const frames = batch.value;
+    const most = Math.min(frames.length, from + TURN_FRAMES);
+    let at = from;
+    for (let isLarge = false; at < most && !isLarge; at += 1) {
+      const frame = frames[at] as Frame;
+      const { text } = frame;
+      isLarge = text.length >= LARGE_WORK;
+      if (isLarge && (at > from || !mayBeLarge)) break;
+      if (isLarge) relieveMemory();
+      this.#wire?.addLine(text);
+      this.#readLength += text.length;
+      this.push(frame);
     }
+    if (this.#readLength > UNCOUNTED_LENGTH) this.#memory.count(this.heldBytes);
+    return at < frames.length ? at : undefined;
+  }
+
+  /** What they become is sent in one turn more. */
+  async #takeRest(batch: Batch, from: number): Promise<void> {
+    for (let next: number | undefined = from; next !== undefined; ) {
+      await nextTurn();
+      next = this.#take(batch, next, true);
+    }
+    await nextTurn();
   }
 
   /** No more is asked of the upstream, unless it has ended by itself. */
