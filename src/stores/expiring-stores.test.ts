@@ -81,3 +81,26 @@ test('a large answer is read as it was until the new one is whole, and nothing o
   file.close();
   await database.close();
 });
+
+test('what is being written is no surplus, and leaves within an hour where its process ended', async () => {
+  const database = await createTestDatabase({ maxKeptBytes: 1_000_000 });
+  const { storedResponses } = database.stores;
+  const save = (id: string, length: number, expiresAt: number) =>
+    storedResponses.save({
+      clientKeyId: 'key',
+      ...{ id, json: 'x'.repeat(length), itemIds: [], expiresAt },
+    });
+  for (let count = 0; count < 8; count += 1) await save(`r${count}`, 200_000, LATER + count);
+  const saving = save('large', 400_000, LATER + 9);
+  await save('meanwhile', 200_000, LATER + 8);
+  const file = new DatabaseSync(database.path);
+  const unfinished = file.prepare('select bytes, expires_at from kept_answers where id like ?');
+  expect(unfinished.all('large %')).toEqual([
+    { bytes: 0, expires_at: database.clock.now() + 3_600_000 },
+  ]);
+  await saving;
+  expect(unfinished.all('large%')).toEqual([{ bytes: expect.any(Number), expires_at: LATER + 9 }]);
+  expect(await storedResponses.find('key', 'large')).toBe('x'.repeat(400_000));
+  file.close();
+  await database.close();
+});

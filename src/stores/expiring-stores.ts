@@ -168,7 +168,7 @@ export function createDurableResponseStore(
   { vault, now, maxBytes = MAX_STORED_BYTES }: DurableResponseStoreOptions,
 ): DurableResponseStore {
   const isSweepDue = createSweepSchedule();
-  const pieces = createPieces(database, vault);
+  const pieces = createPieces(database, { vault, now });
   function* findRow(clientKeyId: string, id: string) {
     return yield* firstOf(
       builder
@@ -300,7 +300,7 @@ export function createDurableResponseStore(
         return { clientKey, id, sealed, expiresAt, bytes: sealed.length };
       });
       yield* put('kept_answers', answers);
-      for (const { id, written } of rows) if (written !== undefined) yield* finish(id, written);
+      for (const row of rows) yield* finish(row);
       const items = new Map(
         rows.flatMap(({ id, itemIds }) =>
           itemIds.map((itemId) => [itemId, { clientKey, itemId, answerId: id }] as const),
@@ -315,16 +315,25 @@ export function createDurableResponseStore(
 }
 
 /** @throws Error when its pieces had to make room meanwhile */
-function* finish(id: string, { writing, bytes }: Written): Work<void> {
-  const row = builder.updateTable('kept_answers').set({ id, bytes }).where('writing', '=', writing);
-  if ((yield* run(row)) === 0) throw new Error(`There is no room for the answer ${id}.`);
+function* finish({ id, expiresAt, written }: KeptRow): Work<void> {
+  if (written === undefined) return;
+  const { writing, bytes } = written;
+  const whole = builder.updateTable('kept_answers').set({ id, bytes, expiresAt });
+  if ((yield* run(whole.where('writing', '=', writing))) === 0)
+    throw new Error(`There is no room for the answer ${id}.`);
 }
+
+/** What is not whole by then never will be: its process ended. */
+const WRITING_MS = 3_600_000;
 
 /**
  * Large answers are sealed, written and read a piece at a time. What is not whole yet has an id that nobody asks for;
  * its row tells how many pieces there are.
  */
-function createPieces(database: Database, vault: Vault) {
+function createPieces(
+  database: Database,
+  { vault, now }: Pick<DurableResponseStoreOptions, 'vault' | 'now'>,
+) {
   const contextAt = (writing: string, piece: number): string =>
     `kept_pieces ${writing} ${piece} sealed`;
   const remove = (writing: string): Promise<number> =>
@@ -332,12 +341,8 @@ function createPieces(database: Database, vault: Vault) {
       run(builder.deleteFrom('kept_answers').where('writing', '=', writing)),
     );
   return {
-    async write({
-      clientKeyId: clientKey,
-      id,
-      json,
-      expiresAt,
-    }: StoredResponseRow): Promise<Written> {
+    async write({ clientKeyId: clientKey, id, json }: StoredResponseRow): Promise<Written> {
+      const expiresAt = now() + WRITING_MS;
       const writing = randomUUID();
       const texts = cutText(json, PIECE_CHARS);
       const sealed = vault.seal(String(texts.length), contextOf(clientKey, id));
@@ -398,11 +403,11 @@ function cutText(text: string, units: number): readonly string[] {
   return parts;
 }
 
-/** Those that end first, until the others have room. */
+/** Those that end first, until the others have room; what is being written has no bytes yet. */
 const surplus = (maxBytes: number) => sql`delete from kept_answers where rowid in (
   select rowid from (
-    select rowid, sum(bytes) over (order by expires_at desc, bytes desc, rowid desc) as total from kept_answers
-  ) as all_answers where total > ${maxBytes})`;
+    select rowid, bytes, sum(bytes) over (order by expires_at desc, bytes desc, rowid desc) as total from kept_answers
+  ) as all_answers where bytes > 0 and total > ${maxBytes})`;
 
 function contextOf(clientKeyId: string, id: string): string {
   return `kept_answers ${clientKeyId} ${id} sealed`;
