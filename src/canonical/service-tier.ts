@@ -15,5 +15,5 @@ export function writeServiceTier<Word extends string>(
   tier: string | undefined,
   words: readonly Word[],
 ): Word | undefined {
-  return words.find((word) => tier !== undefined && readServiceTier(word) === tier);
+  return words.find((word) => readServiceTier(word) === tier);
 }

@@ -163,9 +163,6 @@ export function createRedactor(
   };
 }
 
-/** What follows the beginning of a secret, as `endOfWord` has it. */
-const WORD = String.raw`(?:[\w.~+/=%-]|\\/)*`;
-
 /**
  * Takes known secrets out of a text that comes in pieces, however these cut it. What it holds back until the next
  * piece is what a secret may begin with.
@@ -174,7 +171,7 @@ export function createPieceRedactor(secrets: readonly string[]) {
   const spellings = secrets.flatMap(spellSecret);
   const most = Math.max(0, ...spellings.map(({ length }) => length));
   const beginnings = spellings.map((spelling) => RegExp.escape(spelling)).join('|');
-  const pattern = new RegExp(`(?:${beginnings})${WORD}`, 'g');
+  const secret = new RegExp(beginnings, 'g');
   let held = '';
   let isWithin = false;
   const startOfHeld = (text: string): number => {
@@ -192,9 +189,12 @@ export function createPieceRedactor(secrets: readonly string[]) {
       if (isWithin && from + held.length === text.length) return '';
       let end = from;
       let clean = '';
-      for (const { 0: found, index } of text.slice(from).matchAll(pattern)) {
-        clean += text.slice(end, from + index) + HIDDEN;
-        end = from + index + found.length;
+      for (;;) {
+        secret.lastIndex = end;
+        const found = secret.exec(text);
+        if (found === null) break;
+        clean += text.slice(end, found.index) + HIDDEN;
+        end = endOfWord(text, secret.lastIndex);
       }
       const rest = text.slice(end);
       isWithin = end > from && (rest === '' || rest === '\\');
