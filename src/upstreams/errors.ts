@@ -116,6 +116,21 @@ export function pathFault(message: Sentence, cause?: unknown): GatewayError {
   return unavailable({ kind: 'path' }, message, cause);
 }
 
+/** What came is not of the shape that the wire has. */
+export function unreadableAnswer(cause?: unknown): GatewayError {
+  return pathFault(told`The upstream sent an answer that could not be read.`, cause);
+}
+
+/** The stream ended before anything was said. */
+export function noAnswer(): GatewayError {
+  return pathFault(told`The upstream closed without an answer.`);
+}
+
+/** The answer had begun and has no end. */
+export function cutAnswer(cause?: unknown): GatewayError {
+  return pathFault(told`The upstream cut its answer off.`, cause);
+}
+
 /** What the upstream says of an answer that helps nobody. */
 interface UnusableAnswer {
   /** The upstream's own word; undefined for a plain stop, which says nothing of what is wrong. */

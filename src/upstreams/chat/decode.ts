@@ -40,11 +40,14 @@ import {
 } from '../../wire/chat.ts';
 import {
   answerFault,
+  cutAnswer,
   endedRefusal,
   errorIn,
   graverFault,
+  noAnswer,
   pathFault,
   secretsIn,
+  unreadableAnswer,
 } from '../errors.ts';
 import type { TextEvent } from '../transport/repeated-texts.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
@@ -129,8 +132,7 @@ export class ChatDecoder implements Decoder {
       return this.#fail(classifyErrorFrame(error, this.#options.now(), secrets), events);
     }
     if (!isReadable(frame.choices)) {
-      const fault = told`The upstream sent an answer that could not be read.`;
-      return this.#fail(pathFault(fault), events);
+      return this.#fail(unreadableAnswer(), events);
     }
     const choices = objectsOf(frame.choices);
     this.#usage = usageIn(frame, choices) ?? this.#usage;
@@ -158,7 +160,7 @@ export class ChatDecoder implements Decoder {
     const events: CanonicalEvent[] = [];
     if (this.#hasEnded) return events;
     if (this.#choices.length === 0) {
-      return this.#fail(pathFault(told`The upstream closed without an answer.`), events);
+      return this.#fail(noAnswer(), events);
     }
     const ends: ChoiceEnd[] = [];
     let fault: GatewayError | undefined;
@@ -213,11 +215,9 @@ export class ChatDecoder implements Decoder {
     const { logprobs, unread: unsupportedKinds, refusal, stopSequence } = choice;
     const rawReason = choice.rawReason ?? this.#unnamedEnd(choice);
     if (rawReason === undefined) {
-      return pathFault(
-        this.#isDone
-          ? told`The upstream ended its answer without a finish reason.`
-          : told`The upstream cut its answer off.`,
-      );
+      return this.#isDone
+        ? pathFault(told`The upstream ended its answer without a finish reason.`)
+        : cutAnswer();
     }
     const ending = readEnding(rawReason, choice, this.#context.body);
     const hasStopped = STOPS.has(rawReason.toLowerCase());

@@ -25,7 +25,7 @@ import {
 import { told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { DONE } from '../../wire/chat.ts';
-import { answerFault, pathFault, secretsIn } from '../errors.ts';
+import { answerFault, cutAnswer, noAnswer, secretsIn } from '../errors.ts';
 import type { ClientRequest } from '../transport/client.ts';
 import type { DecodeContext, Decoder, EncodeTarget, UpstreamCall } from '../upstream.ts';
 import { unreadableCache } from '../wire-parts.ts';
@@ -584,8 +584,8 @@ export class MediaDecoder implements Decoder {
   }
 
   #faultOfEnd(): GatewayError | undefined {
-    if (!this.#hasArrived) return pathFault(told`The upstream closed without an answer.`);
-    if (!this.#isWhole) return pathFault(told`The upstream cut its answer off.`);
+    if (!this.#hasArrived) return noAnswer();
+    if (!this.#isWhole) return cutAnswer();
     if (this.#hasAnswer) return undefined;
     const said = { secrets: secretsIn(this.#context) };
     return answerFault(told`The model gave an empty answer.`, said);

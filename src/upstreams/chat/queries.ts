@@ -7,7 +7,7 @@ import { isDenseBase64 } from '../../lib/base64.ts';
 import { type JsonObject, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { flagOf, itemsOf, limitOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
-import { isMissingCall, pathFault } from '../errors.ts';
+import { isMissingCall, pathFault, unreadableAnswer } from '../errors.ts';
 import type { ClientRequest, UpstreamClient } from '../transport/client.ts';
 import type { AccountAccess, UpstreamCall, UpstreamEmbedCall } from '../upstream.ts';
 import { postOf } from '../wire-parts.ts';
@@ -200,7 +200,7 @@ async function embedBatch(
   const embeddings = inOrder(data).map(readEmbedding);
   const length = embeddings[0]?.values.length;
   if (embeddings.some(({ values }) => values.length !== length)) {
-    throw pathFault(told`The upstream sent an answer that could not be read.`);
+    throw unreadableAnswer();
   }
   return {
     embeddings,

@@ -6,11 +6,17 @@ import { MAX_CITED_LENGTH } from '../../canonical/grounding.ts';
 import { readServiceTier } from '../../canonical/service-tier.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
-import { told } from '../../lib/localized-message.ts';
 import { textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
-import { answerFault, endedRefusal, graverFault, pathFault } from '../errors.ts';
+import {
+  answerFault,
+  cutAnswer,
+  endedRefusal,
+  graverFault,
+  noAnswer,
+  unreadableAnswer,
+} from '../errors.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import { type AnswerState, choiceNumber } from '../wire-parts.ts';
 import { ChoiceDecoder } from './decode-blocks.ts';
@@ -89,8 +95,7 @@ export class GenerateDecoder implements Decoder {
     }
     const { promptFeedback: feedback, candidates } = frame;
     if (!isReadable(candidates ?? [])) {
-      const fault = told`The upstream sent an answer that could not be read.`;
-      return this.#fail(pathFault(fault), events);
+      return this.#fail(unreadableAnswer(), events);
     }
     this.#last = frame;
     this.#plainText = undefined;
@@ -198,7 +203,7 @@ export class GenerateDecoder implements Decoder {
   /** The choice's ending, or why it has none. */
   #endOf(choice: ChoiceDecoder): ChoiceEnd | GatewayError {
     const { rawReason, message, logprobs, recited, unread } = choice;
-    if (rawReason === undefined) return pathFault(told`The upstream cut its answer off.`);
+    if (rawReason === undefined) return cutAnswer();
     // Compatible upstreams write enums in small letters.
     const ending = readEnding(rawReason.toUpperCase(), choice, this.#context.body);
     if (ending.kind === 'finished') {
@@ -225,7 +230,7 @@ export class GenerateDecoder implements Decoder {
 
   #endUnanswered(events: CanonicalEvent[]): CanonicalEvent[] {
     if (this.#blockReason === undefined) {
-      return this.#fail(pathFault(told`The upstream closed without an answer.`), events);
+      return this.#fail(noAnswer(), events);
     }
     const end: ChoiceEnd = {
       choice: 0,

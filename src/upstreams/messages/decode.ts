@@ -30,7 +30,7 @@ import { KeptText } from '../../lib/long-text.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
-import { answerFault, pathFault, secretsIn } from '../errors.ts';
+import { answerFault, cutAnswer, noAnswer, secretsIn, unreadableAnswer } from '../errors.ts';
 import type { TextEvent } from '../transport/repeated-texts.ts';
 import type { AnswerEnding } from '../transport/response.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
@@ -140,8 +140,7 @@ export class MessagesDecoder implements Decoder {
     const events: CanonicalEvent[] = [];
     if (this.#hasEnded) return events;
     if (!this.#isWhole || !this.#hasStarted) {
-      const fault = this.#hasStarted ? CUT_OFF : told`The upstream closed without an answer.`;
-      return this.#fail(pathFault(fault), events);
+      return this.#fail(this.#hasStarted ? cutAnswer() : noAnswer(), events);
     }
     for (const call of this.#unfinished.values()) this.#giveCall(call, events);
     this.#closeBlock(events);
@@ -164,7 +163,7 @@ export class MessagesDecoder implements Decoder {
       case 'content_block_delta': {
         const said = objectOf(frame.content_block ?? frame.delta) ?? {};
         const number = numberOf(frame);
-        if (isUnreadable(said)) this.#fail(unreadable(), events);
+        if (isUnreadable(said)) this.#fail(unreadableAnswer(), events);
         else if (frame.type === 'content_block_start') this.#openBlock(said, events, number);
         else this.#readDelta(said, number, events);
         break;
@@ -194,7 +193,7 @@ export class MessagesDecoder implements Decoder {
           );
         } else if (SAYING.some((name) => name in frame)) {
           const type = textOf(frame.type);
-          if (type === undefined) this.#fail(unreadable(), events);
+          if (type === undefined) this.#fail(unreadableAnswer(), events);
           else this.#noteUnread(type);
         }
     }
@@ -206,7 +205,7 @@ export class MessagesDecoder implements Decoder {
     if (this.#isWhole) this.#goOn();
     else if (hasSaid && upstreamId !== this.#upstreamId) {
       // Begun anew within the stream: what was said stands, and is no answer together with what follows.
-      this.#fail(pathFault(CUT_OFF), events);
+      this.#fail(cutAnswer(), events);
       return;
     }
     this.#upstreamId = upstreamId;
@@ -235,7 +234,7 @@ export class MessagesDecoder implements Decoder {
     this.#start(message, events);
     const { stop_reason, stop_sequence, stop_details } = message;
     if (!Array.isArray(message.content) || message.content.some(isUnreadable)) {
-      this.#fail(unreadable(), events);
+      this.#fail(unreadableAnswer(), events);
       return;
     }
     const blocks = objectsOf(message.content);
@@ -615,8 +614,6 @@ function heldIn(open: OpenBlock | undefined): number {
   }
 }
 
-const CUT_OFF = told`The upstream cut its answer off.`;
-
 /** Blocks of which some are empty, and thoughts, which answer nothing. */
 const SILENT_BLOCKS: ReadonlySet<string> = new Set(['text', 'thinking', 'redacted_thinking']);
 
@@ -653,10 +650,6 @@ function isUnreadable(said: JsonValue): boolean {
   if (type === undefined) return true;
   const text = said[TEXT_FIELDS.get(type) ?? ''] ?? '';
   return typeof text !== 'string';
-}
-
-function unreadable(): GatewayError {
-  return pathFault(told`The upstream sent an answer that could not be read.`);
 }
 
 /** JSON of a call's arguments: as they came in pieces, else those of its opening; undefined when they are no object. */

@@ -10,7 +10,7 @@ import { NO_PROXY, type ProxyChoice } from '../../lib/outbound-proxy.ts';
 import { ProxyDispatchers, ProxyError, soundConnections } from '../../lib/proxy-agent.ts';
 import type { AnswerRoom } from '../../stream/held-memory.ts';
 import { turn } from '../../stream/scheduler.ts';
-import { errorIn, pathFault } from '../errors.ts';
+import { errorIn, noAnswer } from '../errors.ts';
 import type { UpstreamStream } from '../upstream.ts';
 import { gatewayFault, type ProxyInUse, proxyFault } from './connections.ts';
 import {
@@ -213,7 +213,7 @@ export class UpstreamClient {
   /** The whole answer as one object, read to the end, so that the connection can be used again. @throws as `open` */
   async readObject(request: ClientRequest): Promise<JsonObject> {
     const [first] = await this.readObjects(request);
-    if (first === undefined) throw pathFault(told`The upstream closed without an answer.`);
+    if (first === undefined) throw noAnswer();
     return first;
   }
 

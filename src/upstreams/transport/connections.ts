@@ -5,7 +5,7 @@ import { codeOf, type Sentence, told } from '../../lib/localized-message.ts';
 import { CLOCK_CODES } from '../../lib/net.ts';
 import type { OutboundProxy } from '../../lib/outbound-proxy.ts';
 import { ProxyError, TLS_CODE } from '../../lib/proxy-agent.ts';
-import { pathFault, unavailable } from '../errors.ts';
+import { cutAnswer, pathFault, unavailable } from '../errors.ts';
 
 /** The proxy that a request goes through. */
 export interface ProxyInUse {
@@ -58,7 +58,7 @@ export function readNetworkError(
   }
   if (TIMEOUT_CODES.has(code))
     return timeoutFault(told`The upstream did not answer in time.`, error);
-  if (hasAnswer) return pathFault(told`The upstream cut its answer off.`, error);
+  if (hasAnswer) return cutAnswer(error);
   if (LOST_CODES.has(code)) {
     const message = told`The upstream closed the connection without an answer.`;
     return unavailable({ kind: 'connection-lost' }, message, error);

@@ -12,7 +12,7 @@ import { type AnswerRoom, HeldMemory } from '../../stream/held-memory.ts';
 import { AsyncBatchQueue, type Ending } from '../../stream/queue.ts';
 import { turn } from '../../stream/scheduler.ts';
 import { type EventMemory, type Frame, FrameError, FrameReader } from '../../stream/sse.ts';
-import { pathFault, type UpstreamRefusal } from '../errors.ts';
+import { cutAnswer, pathFault, type UpstreamRefusal, unreadableAnswer } from '../errors.ts';
 import type { UpstreamCall, UpstreamStream } from '../upstream.ts';
 import { type ProxyInUse, readNetworkError, timeoutFault } from './connections.ts';
 
@@ -428,6 +428,6 @@ function faultOfHeaders(type: string, headers: Headers): Error | undefined {
 
 function frameFault(error: unknown): Error {
   return error instanceof FrameError && error.fault === 'truncated'
-    ? pathFault(told`The upstream cut its answer off.`, error)
-    : pathFault(told`The upstream sent an answer that could not be read.`, error);
+    ? cutAnswer(error)
+    : unreadableAnswer(error);
 }
