@@ -562,6 +562,13 @@ export interface Trial {
   readonly message: Sentence;
 }
 
+/** What a model list says of the account that read it: one without models is none, and asks for no credential. */
+export function sayListed(models: number): Sentence {
+  return models === 0
+    ? told`The upstream lists no models, so only a request shows whether its address and the credential are right.`
+    : told`Models the upstream offers: ${models}.`;
+}
+
 /** In memory alone: after a restart each account is tried again. */
 export class AccountTrials {
   readonly #last = new Map<string, Trial>();

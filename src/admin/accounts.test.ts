@@ -399,6 +399,21 @@ test('an account is refreshed, and a test says which step failed', async () => {
   expect([refused.status, refused.text.includes('canary')]).toEqual([503, false]);
 });
 
+test('a test of an account whose upstream lists no models says that nothing was checked, and blames no account', async () => {
+  const { record } = await addTo(admin);
+  admin.fakes.listed = [];
+  const path = `/api/accounts/${record.id}`;
+  const tested = await admin.call('POST', `${path}/test`, { body: { generate: true } });
+  const message =
+    'The upstream lists no models, so only a request shows whether its address and the credential are right.';
+  expect(tested.body).toMatchObject({
+    isUsable: true,
+    steps: [{ name: 'credential' }, { name: 'models', message }, { name: 'quota' }],
+  });
+  const { condition } = (await admin.call('GET', path)).body;
+  expect(condition).toMatchObject({ state: 'untried', trial: { what: 'models', message } });
+});
+
 test('the order becomes priorities; accounts not named follow, those of the environment stay', async () => {
   await admin.close();
   admin = await startAdmin({ seeds: [SEED] });

@@ -48,6 +48,8 @@ export interface Fakes {
   readonly broken: Set<string>;
   /** Keys that the upstream does not take. */
   readonly refusedKeys: Set<string>;
+  /** The models that the upstream lists. */
+  listed: readonly string[];
   /** How the last requests went, of every account. */
   condition: ReturnType<SuccessShares['conditionOf']>;
 }
@@ -67,6 +69,7 @@ export function createFakes(): Fakes {
     writeFault: undefined,
     broken: new Set(),
     refusedKeys: new Set(),
+    listed: ['alpha-3-flash'],
     condition: {
       attempts: 0,
       share: undefined,
@@ -105,7 +108,7 @@ export function createFakeOptions({ book, clock, fakes }: Parts): Omit<AdminOpti
           ? {
               listModels: async ({ credential }) => {
                 if (fakes.refusedKeys.has(credential)) throw keyRefused();
-                return [{ id: 'alpha-3-flash' }];
+                return fakes.listed.map((id) => ({ id }));
               },
               answerOnce: async (_access, { models }) => models[0]?.id,
             }

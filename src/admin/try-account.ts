@@ -1,7 +1,7 @@
 // Tests an account step by step: credential, model list, quota, a one-token answer.
 
 import type { Account } from '../accounts/account.ts';
-import type { Trial } from '../accounts/health.ts';
+import { sayListed, type Trial } from '../accounts/health.ts';
 import { asGatewayError, gatewayError, upstreamError } from '../canonical/error.ts';
 import type { UpstreamFailureKind } from '../canonical/failure.ts';
 import { withinLimit } from '../lib/clock.ts';
@@ -94,9 +94,10 @@ export async function tryAccess(
     }
     models = await upstream.listModels(await accessOf(signal), signal);
     if (models.length > 0) onModels(new Map(models.map((model) => [model.id, model])));
-    return told`Models the upstream offers: ${models.length}.`;
+    return sayListed(models.length);
   });
-  if (upstream === undefined || !listed.isGood || !generate) return [listed];
+  const isAsked = generate && models.length > 0;
+  if (upstream === undefined || !listed.isGood || !isAsked) return [listed];
   const answered = await tryStep('answer', options, parentSignal, async (signal) => {
     const model = await upstream.answerOnce(await accessOf(signal), { models, signal });
     if (model !== undefined) return told`The model ${model} answered.`;

@@ -3,7 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import { type AccountBook, createAccountBook } from '../accounts/account-book.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
-import { AccountTrials, isStandingBy } from '../accounts/health.ts';
+import { AccountTrials, isStandingBy, sayListed } from '../accounts/health.ts';
 import { asGatewayError } from '../canonical/error.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { Counters } from '../cluster/counters.ts';
@@ -153,8 +153,11 @@ function followTrials(trials: AccountTrials, book: AccountBook, clock: Pick<Cloc
   book.subscribe(({ kind, account: { record, models } }) => {
     if (kind === 'removed' || kind === 'reauthenticated') trials.forget(record.id);
     if (kind !== 'models' || models === undefined) return;
-    const message = told`Models the upstream offers: ${models.size}.`;
-    noteModels(trials, record.id, { at: clock.now(), isGood: true, message });
+    noteModels(trials, record.id, {
+      at: clock.now(),
+      isGood: true,
+      message: sayListed(models.size),
+    });
   });
 }
 

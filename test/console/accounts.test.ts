@@ -1,7 +1,12 @@
 // Which accounts the console shows for a search, and what it says they can do.
 
 import { expect, test } from 'vitest';
-import { conditionOf, filterAccounts } from '../../console/src/pages/accounts/condition.ts';
+import {
+  conditionOf,
+  filterAccounts,
+  isUnchecked,
+} from '../../console/src/pages/accounts/condition.ts';
+import { asSentence } from '../../src/lib/localized-message.ts';
 import { createFakeAccounts } from './fake-accounts.ts';
 
 const accounts = createFakeAccounts('rich', 0).list();
@@ -17,6 +22,16 @@ test('an account some of whose models cool down is usable, one that cools down a
   expect(conditionOf(named('robot'))).toBe('resting');
   expect(conditionOf(named('blocked'))).toBe('resting');
   expect(conditionOf(named('revoked'))).toBe('off');
+});
+
+test('an account whose upstream lists no models is not called accepted until it has answered', () => {
+  const { condition, ...rest } = named('jun');
+  const at = '2026-01-01T00:00:00Z';
+  const trial = { isGood: true, durationMs: 1, at, message: asSentence('') };
+  const isUncheckedBy = (what: 'models' | 'answer', models: number | null) =>
+    isUnchecked({ ...rest, models, condition: { ...condition, trial: { ...trial, what } } });
+  expect([isUncheckedBy('models', 0), isUncheckedBy('models', null)]).toEqual([true, true]);
+  expect([isUncheckedBy('models', 3), isUncheckedBy('answer', 0)]).toEqual([false, false]);
 });
 
 test('a search finds all its words in name, upstream, project, notes and tier, whatever the case', () => {

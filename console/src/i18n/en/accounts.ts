@@ -141,6 +141,7 @@ export const accounts = {
   testGood: 'The account works',
   testBad: 'The account does not work',
   testAccepted: 'The credential is accepted; no response was requested',
+  testUnchecked: 'Could not be checked: the upstream lists no models',
   testGenerate: 'Also request a one-token response (uses quota)',
   testSteps: { credential: 'Credential', models: 'Model list', quota: 'Quota', answer: 'Response' },
   editTitle: 'Settings',

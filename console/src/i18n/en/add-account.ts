@@ -45,6 +45,7 @@ export const addAccount = {
   generateHint: 'Verifies that the key can generate. Costs one token.',
   verified: '{{name}} is added and works',
   addedAccepted: '{{name}} is added; its credential is accepted',
+  addedUnchecked: '{{name}} is added, but could not be checked',
   unverified: '{{name}} is added, but cannot be used now',
   accepted: 'Accepted by the upstream',
   models_one: '{{formatted}} model',

@@ -142,6 +142,7 @@ export const accounts: PartlyTranslated<typeof english> = {
   testGood: 'アカウントは正常に動作します',
   testBad: 'アカウントは動作しません',
   testAccepted: '認証情報は受け入れられました。応答は要求していません',
+  testUnchecked: '確認できません。アップストリームのモデル一覧が空です',
   testGenerate: '1 トークンの応答も要求する（クォータを使用）',
   testSteps: {
     credential: '認証情報',

@@ -57,6 +57,7 @@ export const addAccount: PartlyTranslated<typeof english> = {
   added: '{{name}} を追加しました',
   verified: '{{name}} を追加しました。正常に動作します',
   addedAccepted: '{{name}} を追加しました。認証情報は受け入れられました',
+  addedUnchecked: '{{name}} を追加しましたが、確認できませんでした',
   unverified: '{{name}} を追加しましたが、現在は使用できません',
   accepted: 'アップストリームが受け入れました',
   models_other: '{{formatted}} モデル',

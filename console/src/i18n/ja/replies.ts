@@ -219,6 +219,8 @@ export const replies: SentenceTexts = {
   'key: the upstream refuses it, so it was not stored. {} Correct it, or add it anyway (addAnyway).':
     'key: アップストリームが拒否したため、保存されていません。{1}修正するか、それでも追加してください（addAnyway）。',
   'The model {} answered.': 'モデル {1} が応答しました。',
+  'The upstream lists no models, so only a request shows whether its address and the credential are right.':
+    'アップストリームのモデル一覧が空のため、アドレスと認証情報が正しいかどうかは、実際にリクエストするまでわかりません。',
   'The list of the upstream has no model to ask for an answer.':
     'アップストリームのモデル一覧に、応答を要求できるモデルがありません。',
   'The config file could not be written, because its disk has no room left. Nothing was changed. Free some room and try again.':

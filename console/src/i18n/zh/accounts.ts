@@ -136,6 +136,7 @@ export const accounts: Translated<typeof english> = {
   testGood: '账号可用',
   testBad: '账号不可用',
   testAccepted: '凭据已被接受，但未请求回答',
+  testUnchecked: '无法检查：上游没有列出任何模型',
   testGenerate: '同时请求一个 Token 的回答（消耗配额）',
   testSteps: { credential: '凭据', models: '模型列表', quota: '配额', answer: '回答' },
   editTitle: '设置',

@@ -47,6 +47,7 @@ export const addAccount: Translated<typeof english> = {
   generateHint: '以确认密钥确实能得到回答。费用为一个 Token。',
   verified: '已添加 {{name}}，可以使用',
   addedAccepted: '已添加 {{name}}，凭据已被接受',
+  addedUnchecked: '已添加 {{name}}，但无法检查',
   unverified: '已添加 {{name}}，但目前无法使用',
   accepted: '上游已接受',
   models_other: '{{formatted}} 个模型',

@@ -198,6 +198,8 @@ export const replies: SentenceTexts = {
   'key: the upstream refuses it, so it was not stored. {} Correct it, or add it anyway (addAnyway).':
     'key: 上游拒绝该密钥，因此未保存。{1} 请更正，或仍要添加（addAnyway）。',
   'The model {} answered.': '模型 {1} 已作答。',
+  'The upstream lists no models, so only a request shows whether its address and the credential are right.':
+    '上游没有列出任何模型，因此只有实际请求才能表明其地址和凭据是否正确。',
   'The list of the upstream has no model to ask for an answer.':
     '上游的列表中没有可请求回答的模型。',
   'The config file could not be written, because its disk has no room left. Nothing was changed. Free some room and try again.':

@@ -17,6 +17,7 @@ import { useCloseGuard } from '../../components/use-unsaved.tsx';
 import { useSentences } from '../../i18n/use-sentences.ts';
 import { canEnable, EndsIn, needsSignIn, StateMark, StateReason } from './account-state.tsx';
 import { Health } from './account-strip.tsx';
+import { isUnchecked } from './condition.ts';
 import { EditForm } from './edit-form.tsx';
 import { QuotaBars } from './quota-bars.tsx';
 import type { AccountWork } from './use-account-work.tsx';
@@ -223,9 +224,7 @@ function AccountTestBox({ account }: { readonly account: Account }) {
         {test.error !== null && <ErrorNote error={test.error} />}
         {test.data !== undefined && (
           <>
-            <StatusMark tone={test.data.isUsable ? 'ok' : 'bad'}>
-              {t(sayOutcome(test.data))}
-            </StatusMark>
+            <TestOutcome test={test.data} account={account} />
             <ol className="test-steps">
               {test.data.steps.map(({ name, isGood, message, durationMs }) => (
                 <li key={name}>
@@ -244,9 +243,19 @@ function AccountTestBox({ account }: { readonly account: Account }) {
   );
 }
 
-/** Without an answer nothing is known but that the credential is taken. */
-function sayOutcome({ isUsable, steps }: AccountTest) {
-  if (!isUsable) return 'accounts.testBad';
+interface TestOutcomeProps {
+  readonly test: AccountTest;
+  readonly account: Account;
+}
+
+/** Without an answer nothing is known but that the credential is taken, and without models not even that. */
+function TestOutcome({ test: { isUsable, steps }, account }: TestOutcomeProps) {
+  const { t } = useTranslation();
+  if (!isUsable) return <StatusMark tone="bad">{t('accounts.testBad')}</StatusMark>;
+  if (isUnchecked(account)) {
+    return <StatusMark tone="idle">{t('accounts.testUnchecked')}</StatusMark>;
+  }
   const hasAnswered = steps.some(({ name, isGood }) => name === 'answer' && isGood);
-  return hasAnswered ? 'accounts.testGood' : 'accounts.testAccepted';
+  const said = hasAnswered ? 'accounts.testGood' : 'accounts.testAccepted';
+  return <StatusMark tone="ok">{t(said)}</StatusMark>;
 }

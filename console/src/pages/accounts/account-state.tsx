@@ -7,6 +7,7 @@ import { StatusMark } from '../../components/status-mark.tsx';
 import { TimeLeft } from '../../components/times.tsx';
 import { useFormat } from '../../components/use-format.ts';
 import { useSentences } from '../../i18n/use-sentences.ts';
+import { isUnchecked } from './condition.ts';
 
 export function StateMark({ account }: { readonly account: Account }) {
   const { t } = useTranslation();
@@ -85,8 +86,9 @@ export function StateReason({ account }: { readonly account: Account }) {
     return <span>{sayReason({ kind: account.kind, reason: status.reason }, t)}</span>;
   }
   if (first === undefined) {
-    const isAccepted = state === 'untried' && trial !== null;
-    return isAccepted ? <span>{t('accounts.credentialAccepted')}</span> : null;
+    if (state !== 'untried' || trial === null) return null;
+    const said = isUnchecked(account) ? 'accounts.testUnchecked' : 'accounts.credentialAccepted';
+    return <span>{t(said)}</span>;
   }
   return <span>{t('accounts.restingModels', { count: cooldowns.length })}</span>;
 }

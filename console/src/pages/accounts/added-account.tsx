@@ -9,6 +9,7 @@ import { ErrorNote } from '../../components/error-note.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { useFormat } from '../../components/use-format.ts';
 import { useSentences } from '../../i18n/use-sentences.ts';
+import { isUnchecked } from './condition.ts';
 import { QuotaBars } from './quota-bars.tsx';
 import './account-drawer.css';
 
@@ -21,16 +22,19 @@ interface AddedAccountProps {
 const SHOWN_MODELS = 4;
 
 /** How far it got; the later a step, the more is known. */
-type Found = 'nothing' | 'models' | 'no-answer' | 'answer';
+type Found = 'nothing' | 'unchecked' | 'models' | 'no-answer' | 'answer';
 
 const SAYINGS = {
   nothing: { tone: 'warn', text: 'addAccount.unverified' },
+  unchecked: { tone: 'warn', text: 'addAccount.addedUnchecked' },
   models: { tone: 'idle', text: 'addAccount.addedAccepted' },
   'no-answer': { tone: 'warn', text: 'addAccount.unverified' },
   answer: { tone: 'ok', text: 'addAccount.verified' },
 } as const;
 
-function findOut(trial: Account['condition']['trial']): Found {
+function findOut(account: Account): Found {
+  const { trial } = account.condition;
+  if (isUnchecked(account)) return 'unchecked';
   if (trial?.what === 'answer') return trial.isGood ? 'answer' : 'no-answer';
   return trial?.isGood === true ? 'models' : 'nothing';
 }
@@ -40,13 +44,15 @@ export function AddedAccount({ account: added, onMore, onDone }: AddedAccountPro
   const test = useTestAccount();
   const { data } = useQuery(accountsQuery);
   const account = data?.accounts.find(({ id }) => id === added.id) ?? added;
-  const found = findOut(account.condition.trial);
+  const found = findOut(account);
   const { tone, text } = SAYINGS[found];
   return (
     <div className="form-stack" aria-live="polite">
       <StatusMark tone={tone}>{t(text, { name: account.label })}</StatusMark>
       <Steps account={account} found={found} />
-      {found !== 'nothing' && <QuotaBars account={account} limit={SHOWN_MODELS} />}
+      {found !== 'nothing' && found !== 'unchecked' && (
+        <QuotaBars account={account} limit={SHOWN_MODELS} />
+      )}
       {test.error !== null && <ErrorNote error={test.error} />}
       <div className="dialog-actions">
         {(found === 'models' || found === 'no-answer') && (
@@ -76,10 +82,11 @@ function Steps({ account, found }: { readonly account: Account; readonly found: 
   const { models, condition } = account;
   const { trial } = condition;
   const said = trial === null ? '–' : say(trial.message);
-  if (found === 'nothing') {
+  if (found === 'nothing' || found === 'unchecked') {
+    const isGood = trial === null || found === 'unchecked' ? undefined : false;
     return (
       <ol className="test-steps">
-        <Step isGood={trial === null ? undefined : false} name={t('accounts.testSteps.credential')}>
+        <Step isGood={isGood} name={t('accounts.testSteps.credential')}>
           {said}
         </Step>
       </ol>

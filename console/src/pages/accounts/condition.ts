@@ -12,6 +12,11 @@ export function conditionOf({ condition }: Account): Condition {
   return CONDITIONS[condition.state];
 }
 
+/** True where nothing is known but that its upstream lists no models, which it may do for any credential. */
+export function isUnchecked({ condition: { trial }, models }: Account): boolean {
+  return trial?.what === 'models' && trial.isGood && (models ?? 0) === 0;
+}
+
 const CONDITIONS = {
   healthy: 'usable',
   degraded: 'usable',
