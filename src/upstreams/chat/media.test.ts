@@ -185,6 +185,20 @@ test.each<[string, Partial<typeof IMAGES>, Partial<CanonicalRequest>, JsonObject
     { size: '1536x1024', quality: 'low' },
     ['approximated size', 'approximated quality'],
   ],
+  [
+    'in a quality alone, where nothing is said of the size',
+    {},
+    { image: { size: '2K', quality: 'high' } },
+    { quality: 'high' },
+    [],
+  ],
+  [
+    'in the very size and quality that are asked for',
+    {},
+    { image: { aspectRatio: '1:1', pixels: '1024x1024', size: '2K', quality: 'high' } },
+    { size: '1024x1024', quality: 'high' },
+    [],
+  ],
   ['at once', { streams: false }, { imageDrafts: 2 }, {}, ['dropped partial_images']],
   [
     'whatever else only conversations know',

@@ -219,14 +219,15 @@ function sizeOf(
   { sizes }: ImageModels,
   { receipt }: EncodeTarget,
 ): string | undefined {
-  const { pixels, aspectRatio, size } = image ?? {};
+  const { pixels, aspectRatio, quality } = image ?? {};
+  // A word for the quality is no size.
+  const size = quality === undefined ? image?.size : undefined;
   if (pixels === undefined && aspectRatio === undefined && size === undefined) return undefined;
   if (sizes === 'none') {
     receipt.add('dropped', 'size', told`This model draws in a size of its own.`);
     return undefined;
   }
-  // A word for the quality is no size.
-  const area = AREAS[(image?.quality === undefined ? size : undefined) ?? '1K'];
+  const area = AREAS[size ?? '1K'];
   const wanted = pixels === undefined ? ofRatio(aspectRatio ?? '1:1', area) : sidesOf(pixels);
   const found = sizes === 'any' ? onGrid(wanted) : nearest(wanted, sizes);
   const isAsked =
