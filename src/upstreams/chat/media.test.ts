@@ -199,6 +199,13 @@ test.each<[string, Partial<typeof IMAGES>, Partial<CanonicalRequest>, JsonObject
     { size: '1024x1024', quality: 'high' },
     [],
   ],
+  [
+    'in the form of a size that is given beside another one, and as large as that one',
+    { sizes: 'any' },
+    { image: { aspectRatio: '1:1', pixels: '1024x1536', size: '4K' } },
+    { size: '2352x3520' },
+    [],
+  ],
   ['at once', { streams: false }, { imageDrafts: 2 }, {}, ['dropped partial_images']],
   [
     'whatever else only conversations know',

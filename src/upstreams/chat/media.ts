@@ -227,11 +227,13 @@ function sizeOf(
     receipt.add('dropped', 'size', told`This model draws in a size of its own.`);
     return undefined;
   }
-  const area = AREAS[size ?? '1K'];
-  const wanted = pixels === undefined ? ofRatio(aspectRatio ?? '1:1', area) : sidesOf(pixels);
+  // Beside a size in words, one in pixels says the form.
+  const isExact = pixels !== undefined && size === undefined;
+  const wanted = isExact
+    ? sidesOf(pixels)
+    : ofRatio(pixels ?? aspectRatio ?? '1:1', AREAS[size ?? '1K']);
   const found = sizes === 'any' ? onGrid(wanted) : nearest(wanted, sizes);
-  const isAsked =
-    pixels === undefined ? formBetween(sidesOf(found), wanted) < SAME_FORM : found === pixels;
+  const isAsked = isExact ? found === pixels : formBetween(sidesOf(found), wanted) < SAME_FORM;
   if (isAsked && (sizes === 'any' || size === undefined)) return found;
   receipt.add('approximated', 'size', told`This model draws it as ${found}.`);
   return found;
