@@ -209,6 +209,9 @@ test.each<[JsonValue, UpstreamFailureKind]>([
   [{ message: 'x', type: null, code: '401' }, 'unauthenticated'],
   [{ message: 'x', code: 'model_not_found' }, 'model-not-found'],
   [{ message: 'x', type: 'invalid_request_error' }, 'rejected'],
+  [{ message: 'x', type: 'image_generation_user_error', code: 'moderation_blocked' }, 'rejected'],
+  [{ message: 'x', type: 'image_generation_user_error', code: 'invalid_value' }, 'rejected'],
+  [{ message: 'x', type: 'user_error', code: 'moderation_blocked' }, 'rejected'],
   [{ message: 'x' }, 'path'],
   ['x', 'path'],
 ])('an error within an answer is as if it had been the status: %j', (value, kind) => {

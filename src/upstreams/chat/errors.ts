@@ -243,7 +243,16 @@ const TOO_LONG = [
   'exceed_context_size_error',
   'string_above_max_length',
 ];
-const BLOCKED = ['content_policy_violation', 'content_filter', 'moderation', 'invalid_prompt'];
+const BLOCKED = [
+  'content_policy_violation',
+  'content_filter',
+  'moderation',
+  // OpenAI's models that draw (Wei-Shaw/sub2api#2399).
+  'moderation_blocked',
+  'invalid_prompt',
+];
+/** What the request itself is to blame for; the second in streams of pictures. */
+const INVALID = ['invalid_request_error', 'image_generation_user_error'];
 const WRONG_COUNTRY = ['unsupported_country_region_territory'];
 
 function says({ words }: Pick<ErrorBody, 'words'>, known: readonly string[]): boolean {
@@ -339,8 +348,8 @@ function statusOf(error: ErrorBody): number {
   if (says(error, LIMITED)) return 429;
   if (says(error, BAD_KEY)) return 401;
   if (says(error, NO_MODEL)) return 404;
-  const isRejected = says(error, TOO_LONG) || says(error, BLOCKED);
-  return isRejected || error.words.includes('invalid_request_error') ? 400 : 500;
+  const isRejected = [TOO_LONG, BLOCKED, INVALID].some((words) => says(error, words));
+  return isRejected ? 400 : 500;
 }
 
 /**
