@@ -115,6 +115,18 @@ const UNTIL_WRITTEN = `(async () => {
   timesWritten = 0;
 })()`;
 
+/** By its middle and its ends; what is drawn over the input of a switch is its own. */
+const IS_COVERED = `(() => {
+  const { activeElement: element } = document;
+  const { left, top, width, height } = element.getBoundingClientRect();
+  const isOver = (share) => {
+    const found = document.elementFromPoint(left + width / 2, top + height * share);
+    return found === null || found.closest('.bottom-bar, .mantine-Drawer-header, .form-actions') !== null;
+  };
+  const isOfBar = element.closest('.bottom-bar, .mantine-Drawer-header, .form-actions') !== null;
+  return width > 0 && !isOfBar && [0.1, 0.5, 0.9].every(isOver);
+})()`;
+
 /** What is pressed and is less than forty pixels high; links in a running text are as high as the text. */
 const SMALL_TARGETS = `JSON.stringify([...document.querySelectorAll(
   'button, a, [role=tab], select, textarea, input:not([type=hidden], [type=checkbox], [type=radio])'
@@ -659,6 +671,16 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(console.problems).toEqual([]);
   });
 
+  test('what the keyboard leads to is not under the bar of a phone, nor under the ends of a drawer', async () => {
+    const viewport = { width: 390, height: 500 };
+    const page = await console.open('/routing?tab=catalogue', { viewport });
+    const ofPage = await listCovered(page);
+    await page.goto(`${console.url}/settings?section=upstreams`);
+    await page.getByRole('button', { name: 'Add upstream' }).click();
+    await page.getByRole('dialog').getByLabel('Base URL').waitFor();
+    expect([...ofPage, ...(await listCovered(page))]).toEqual([]);
+  });
+
   test('a dialog keeps the focus, leaves by Escape, and gives the focus back', async () => {
     const page = await console.open('/accounts');
     await tabTo(page, 'Add account');
@@ -824,6 +846,18 @@ async function focused(page: Page): Promise<string> {
     return element.getAttribute('aria-label') ?? element.labels?.[0]?.innerText ?? element.innerText;
   })()`);
   return String(name).trim();
+}
+
+/** What the keyboard leads to, forwards and backwards, that nothing of can be seen. */
+async function listCovered(page: Page): Promise<readonly string[]> {
+  const covered: string[] = [];
+  for (const key of ['Tab', 'Shift+Tab']) {
+    for (let presses = 0; presses < 40; presses += 1) {
+      await page.keyboard.press(key);
+      if ((await page.evaluate(IS_COVERED)) === true) covered.push(await focused(page));
+    }
+  }
+  return covered;
 }
 
 async function tabTo(page: Page, name: string): Promise<void> {
