@@ -61,6 +61,8 @@ describe.skipIf(isWithoutBrowser)('budgets and owners', () => {
       await console.api('POST', '/api/keys', { name: 'Ada', team: 'Research' });
       const page = await console.open('/keys?tab=budgets');
       await page.getByRole('button', { name: 'Add budget' }).click();
+      expect(await page.getByRole('textbox', { name: 'Amount in US dollars' }).count()).toBe(1);
+      expect(await page.getByText('Must be a number').count()).toBe(0);
       await page.getByRole('combobox', { name: 'Team' }).fill('Research');
       await page.getByLabel('Amount in US dollars').fill('12.50');
       await page.getByRole('button', { name: 'Create budget' }).click();

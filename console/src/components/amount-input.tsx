@@ -35,7 +35,8 @@ export function AmountInput({
   ...rest
 }: AmountInputProps) {
   const { read, unitText, sayProblem } = useAmount(range);
-  const [isTyping, setTyping] = useState(false);
+  // Nobody has left empty yet what a form begins with empty.
+  const [isTyping, setTyping] = useState(value === '');
   const { unit, isWhole } = range;
   const isSize = unit === 'bytes';
   const amount = read(value);
