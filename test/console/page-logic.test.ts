@@ -5,6 +5,7 @@ import { findMatches, splitByMatches } from '../../console/src/components/find-m
 import { keepTyped } from '../../console/src/components/keep-typed.ts';
 import { mergeRows } from '../../console/src/components/merge-rows.ts';
 import { placeTicks } from '../../console/src/components/place-ticks.ts';
+import { chooseExample } from '../../console/src/pages/keys/choose-example.ts';
 import {
   badLimits,
   findProblem,
@@ -351,6 +352,20 @@ test('the playground suggests a model that does what is asked for, and no second
   expect(suggestModel([], false)).toBe('');
   const own = { ...MODEL, ...model, id: 'claude-x', target: 'claude-x', servedAs: 'claude-x' };
   expect(suggestModel([...models, own], false)).toBe('claude-x');
+});
+
+test('a new key is shown with a model that it may use and that goes somewhere', () => {
+  const models = ['painter', 'gpt-large', 'own-model'].map((id) => {
+    const isDrawing = id === 'painter';
+    return { ...MODEL, id, target: id, tasks: ['generate' as const], drawsImages: isDrawing };
+  });
+  expect(chooseExample(['own-*'], models)).toBe('own-model');
+  expect(chooseExample([], models)).toBe('gpt-large');
+  expect(chooseExample(['gone', 'own-*'], models)).toBe('own-model');
+  expect(chooseExample(['own-*', 'gone'], [])).toBe('gone');
+  const usual = { ...MODEL, id: 'alpha-3-flash', tasks: ['generate' as const], drawsImages: false };
+  expect(chooseExample([], [...models, { ...usual, target: 'x' }])).toBe('alpha-3-flash');
+  expect(chooseExample([], [...models, { ...usual, target: null }])).toBe('gpt-large');
 });
 
 const MODEL = {

@@ -167,7 +167,7 @@ function OwnKey({ created }: { readonly created: CreatedKey }) {
             onCopied={() => setTaken(true)}
           />
         </div>
-        <Snippets created={created} address={window.location.origin} />
+        <Snippets created={created} address={window.location.origin} models={[]} />
       </div>
     </Card>
   );

@@ -1,11 +1,14 @@
 // Shows the secret of a key that was made or rotated: once, with the ways to use it.
 
 import { SegmentedControl } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { CreatedKey as Created } from '../../../../src/admin/contract.ts';
+import type { CreatedKey as Created, Models } from '../../../../src/admin/contract.ts';
+import { modelsQuery } from '../../api/queries/models.ts';
 import { CopyIcon } from '../../components/copy-button.tsx';
 import { OnceSecret } from '../../components/once-secret.tsx';
+import { chooseExample } from './choose-example.ts';
 import './page.css';
 
 export interface CreatedKeyProps {
@@ -16,6 +19,7 @@ export interface CreatedKeyProps {
 
 export function CreatedKey({ created, address, onClose }: CreatedKeyProps) {
   const { t } = useTranslation();
+  const listed = useQuery(modelsQuery);
   const { key, secret } = created;
   return (
     <OnceSecret
@@ -25,16 +29,20 @@ export function CreatedKey({ created, address, onClose }: CreatedKeyProps) {
       copy={t('keys.copySecret')}
       onClose={onClose}
     >
-      <Snippets created={created} address={address} />
+      <Snippets created={created} address={address} models={listed.data?.models ?? []} />
     </OnceSecret>
   );
 }
 
-export function Snippets({ created, address }: Omit<CreatedKeyProps, 'onClose'>) {
+interface SnippetsProps extends Omit<CreatedKeyProps, 'onClose'> {
+  readonly models: Models['models'];
+}
+
+export function Snippets({ created, address, models }: SnippetsProps) {
   const { t } = useTranslation();
   const [kind, setKind] = useState<SnippetKind>('curl');
   const { key, secret } = created;
-  const [model] = key.allowedModels;
+  const model = chooseExample(key.allowedModels, models);
   const snippet = writeSnippet(kind, { address, secret, model });
   return (
     <div>
@@ -68,15 +76,10 @@ const SNIPPETS: readonly { readonly kind: SnippetKind; readonly label: string }[
 interface SnippetInput {
   readonly address: string;
   readonly secret: string;
-  readonly model?: string | undefined;
+  readonly model: string;
 }
 
-const DEFAULT_MODEL = 'alpha-3-flash';
-
-function writeSnippet(
-  kind: SnippetKind,
-  { address, secret, model = DEFAULT_MODEL }: SnippetInput,
-): string {
+function writeSnippet(kind: SnippetKind, { address, secret, model }: SnippetInput): string {
   const name = JSON.stringify(model);
   switch (kind) {
     case 'curl':

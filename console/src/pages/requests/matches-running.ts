@@ -34,7 +34,8 @@ function isOneOf(names: readonly (string | undefined)[], wanted: string | undefi
   return names.some((name) => name !== undefined && patterns.some((one) => isNamed(name, one)));
 }
 
-function isNamed(name: string, wanted: string): boolean {
+/** As a pattern in which `*` stands for any text. */
+export function isNamed(name: string, wanted: string): boolean {
   if (!wanted.includes('*')) return name === wanted;
   const parts = wanted.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`, 'is').test(name);
