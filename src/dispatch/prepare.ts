@@ -62,6 +62,7 @@ export interface BodiesOptions {
 }
 
 interface BodiesCall {
+  readonly stream?: boolean | undefined;
   readonly relay?: RelayBody | undefined;
   readonly request: CanonicalRequest;
 }
@@ -178,6 +179,7 @@ export class CallBodies {
     const { keeper, mayBePiece } = this.#options;
     const capabilities = upstream.capabilities(modelId, listedModel);
     const { signatures, usesPlaceholders } = plan;
+    const { relay, stream } = this.#call;
     const noted = createReceipt();
     const target: PatchTarget = {
       modelId,
@@ -189,8 +191,8 @@ export class CallBodies {
       variant: route,
       thinkingMode: this.#thinkingMode,
       mayBePiece,
+      isWhole: stream === false,
     };
-    const { relay } = this.#call;
     const goesAsItIs = isRelayed(relay, upstream.wire, capabilities);
     if (!goesAsItIs) {
       for (const { action, path, reason } of relay?.reading?.().losses ?? [])

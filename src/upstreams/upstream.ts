@@ -97,6 +97,8 @@ export interface EncodeTarget extends SignaturePlan {
   readonly modelId: string;
   readonly capabilities: ModelCapabilities;
   readonly receipt: Receipt;
+  /** True where no stream is asked for, be it for a client that reads one. */
+  readonly isWhole?: boolean | undefined;
 }
 
 export interface PatchTarget extends EncodeTarget {

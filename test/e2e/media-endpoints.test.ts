@@ -120,6 +120,16 @@ describe('pictures', () => {
     expect(events.at(-1)).toMatchObject({ usage: { output_tokens: 1120 } });
   });
 
+  test('several in one stream are shown when they are whole, and the receipt says so', async () => {
+    const asked = { model: FREE, prompt: 'a cat', n: 2, partial_images: 2 } as const;
+    const { data: stream, response } = await client.images
+      .generate({ ...asked, stream: true })
+      .withResponse();
+    const types = (await Array.fromAsync(stream)).map(({ type }) => type);
+    expect(types).toEqual(['image_generation.completed', 'image_generation.completed']);
+    expect(response.headers.get('x-isthmus-receipt')).toBe('dropped=1;approximated=0;repaired=0');
+  });
+
   test('an edit sends pictures and mask as files', async () => {
     const image = [await pixel(), await pixel()];
     const { data: answer, response } = await client.images

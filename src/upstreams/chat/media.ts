@@ -133,16 +133,13 @@ function encodeDrawing(
   traits: ImageModels,
   target: EncodeTarget,
 ): JsonObject {
-  const { receipt, modelId } = target;
+  const { modelId } = target;
   const { parts, text } = readAsked(request, target);
   if (text.trim() === '') {
     throw invalidRequest('messages', 'messages: this model draws; say what to draw.');
   }
   const pictures = picturesOf(parts, request.turns);
-  const drafts = request.imageDrafts ?? 0;
-  if (drafts > 0 && !traits.streams) {
-    receipt.add('dropped', 'partial_images', told`This model sends no partial images.`);
-  }
+  const drafts = draftsAsked(request, traits, target);
   const endpoint = pictures.length === 0 ? 'images/generations' : 'images/edits';
   const fields = {
     model: modelId,
@@ -151,7 +148,7 @@ function encodeDrawing(
     size: sizeOf(request.image, traits, target),
     quality: qualityOf(request.image, traits, target),
     response_format: traits.takesFormat ? 'b64_json' : undefined,
-    partial_images: drafts > 0 && traits.streams ? drafts : undefined,
+    partial_images: drafts > 0 ? drafts : undefined,
   };
   if (pictures.length === 0) return bodyFor(endpoint, fields);
   if (!traits.edits) {
@@ -164,6 +161,19 @@ function encodeDrawing(
     image: images.map(dataUri),
     mask: masks[0] && dataUri(masks[0]),
   });
+}
+
+function draftsAsked(
+  { imageDrafts = 0 }: CanonicalRequest,
+  { streams }: ImageModels,
+  { receipt, isWhole }: EncodeTarget,
+): number {
+  if (imageDrafts === 0 || (streams && isWhole !== true)) return imageDrafts;
+  const reason = streams
+    ? told`Each of several images is asked for whole, without partial images.`
+    : told`This model sends no partial images.`;
+  receipt.add('dropped', 'partial_images', reason);
+  return 0;
 }
 
 /** Source: `openai` resources/images, `ImageGenerateParams` beside `ImageEditParams`. */

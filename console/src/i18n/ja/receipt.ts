@@ -353,6 +353,8 @@ export const receipt: SentenceTexts = {
   'Tool call {} has no result; "no result" was sent.':
     'ツール呼び出し {1} に結果がないため、「no result」を送信しました。',
   'Tools of type "{}" are not available.': '種類「{1}」のツールは使えません。',
+  'Each of several images is asked for whole, without partial images.':
+    '複数の画像は 1 枚ずつ完成品として要求するため、生成途中の画像はありません。',
   'Partial images are sent in streams only.': '生成途中の画像はストリームでのみ返されます。',
   'Upstreams have no field for the names of assistants.':
     'アップストリームではアシスタントの名前を表せません。',

@@ -281,6 +281,8 @@ export const receipt: SentenceTexts = {
   'Thoughts are shown as summaries.': '思考以摘要形式展示。',
   'Tool call {} has no result; "no result" was sent.': '工具调用 {1} 没有结果，已发送“no result”。',
   'Tools of type "{}" are not available.': '类型为“{1}”的工具不可用。',
+  'Each of several images is asked for whole, without partial images.':
+    '多张图片逐张完整请求，没有中间图片。',
   'Partial images are sent in streams only.': '中间图片只在流式响应中发送。',
   'Upstreams have no field for the names of assistants.': '上游没有助手名称的字段。',
   'Upstreams have no such switch: the model is told, and only the first call is passed on.':
