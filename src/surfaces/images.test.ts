@@ -212,6 +212,10 @@ test('a picture that the upstream only gives the address of comes as its address
       message: expect.stringContaining('https://a.example/1.png'),
     }),
   );
+  const stream = call({ stream: true });
+  const writer = stream.createStreamWriter(CONTEXT);
+  const frames = eventsOf([[{ kind: 'text', pieces: [links] }]]).map((one) => writer.write(one));
+  expect(frames.join('')).toContain('by address alone, https://a.example/1.png');
 });
 
 test('an answer without an image says what the model said', () => {

@@ -256,13 +256,16 @@ function writePictures(reply: Reply, form: ImageSettings['form']): JsonObject[] 
       ...(prompt !== undefined && { revised_prompt: prompt }),
     }));
   }
+  const links = linksIn(reply);
+  if (form !== 'url' || links.length === 0) throw notHeld(reply);
+  return links.map((url) => ({ url }));
+}
+
+/** Addresses that are all of the answer. */
+function linksIn(reply: Reply): readonly string[] {
   const words = wordsOf(reply);
-  const links = [...words.matchAll(LINKED)].flatMap(([, url]) => url ?? []);
-  const [first] = links;
-  if (first === undefined || words.replace(LINKED, '').trim() !== '') throw nothingDrawn(reply);
-  if (form === 'url') return links.map((url) => ({ url }));
-  const message = `response_format: the upstream gives its picture by address alone, ${first}; ask for "url".`;
-  throw rejected('response_format', message);
+  if (words.replace(LINKED, '').trim() !== '') return [];
+  return [...words.matchAll(LINKED)].flatMap(([, url]) => url ?? []);
 }
 
 const LINKED = /!\[image\]\((https?:\/\/[^\s()<>]+)\)/g;
@@ -305,7 +308,7 @@ function createImageWriter({ createdAt }: ReplyContext, settings: ImageSettings)
   const finish = (): string => {
     const reply = fold(events);
     const drawings = drawingsOf(reply);
-    if (drawings.length === 0) return writeFailure(nothingDrawn(reply));
+    if (drawings.length === 0) return writeFailure(notHeld(reply));
     const usage = writeUsage(reply.usage, settings);
     return drawings.map((drawing) => frame('completed', drawing, { usage })).join('');
   };
@@ -363,6 +366,14 @@ function wordsOf({ choices }: Reply): string {
     .flatMap(({ blocks }) => blocks.flatMap((block) => (block.kind === 'text' ? block.text : [])))
     .join(' ')
     .trim();
+}
+
+/** Of an answer that holds no picture itself. */
+function notHeld(reply: Reply): GatewayError {
+  const [first] = linksIn(reply);
+  if (first === undefined) return nothingDrawn(reply);
+  const message = `response_format: the upstream gives its picture by address alone, ${first}; ask for "url" without a stream.`;
+  return rejected('response_format', message);
 }
 
 const MAX_QUOTED = 300;
