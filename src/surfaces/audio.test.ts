@@ -190,6 +190,15 @@ test('the form that tells who speaks has a speaker for each segment', () => {
   expect(() => answer({ ...said, stream: 'true' }, '')).toThrow(/timed formats come whole/);
 });
 
+test.each(['known_speaker_names', 'known_speaker_references'])(
+  'a form that does not tell who speaks has no use for %s, and the receipt says so',
+  (field) => {
+    const input = inputOf({ [field]: ['Ada'] });
+    readAudioCall(input, 'transcribe');
+    expect(input.receipt.entries).toMatchObject([{ action: 'dropped', path: field }]);
+  },
+);
+
 test('a model that gives no times is an error, not an empty subtitle', () => {
   expect(() => answer({ response_format: 'srt' }, 'just words')).toThrow(/no times/);
 });

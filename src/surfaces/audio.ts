@@ -160,7 +160,8 @@ function readSpeakers(body: Body, receipt: Receipt): Transcription['speakers'] {
   if (names.length + heard.length === 0) return undefined;
   if (body.response_format === 'diarized_json') return { names, heard };
   const reason = told`Only diarized_json tells who speaks.`;
-  receipt.add('dropped', 'known_speaker_names', reason);
+  if (names.length > 0) receipt.add('dropped', 'known_speaker_names', reason);
+  if (heard.length > 0) receipt.add('dropped', 'known_speaker_references', reason);
   return undefined;
 }
 
