@@ -24,6 +24,8 @@ test.each([
   ['/upload/v1beta/files', 'Files are not stored'],
   ['/v1beta/files/abc', 'Files are not stored'],
   ['/v1beta/cachedContents', 'Caches are not kept'],
+  ['/v1beta/interactions', 'use generateContent'],
+  ['/v1/interactions/v1_abc/cancel', 'use generateContent'],
   ['/v1/audio/speech', 'This part of the protocol is not offered'],
   ['/v1/filesystem', 'This part of the protocol is not offered'],
 ])('a client of %s is not sent looking for a fault in its base URL', async (path, words) => {

@@ -405,6 +405,8 @@ const NOT_OFFERED: readonly (readonly [RegExp, string])[] = [
     /\/cachedContents(?:\/|$)/,
     'Caches are not kept; the upstream finds repeated prompts by itself.',
   ],
+  // `@google/genai`, `client.interactions`.
+  [/\/interactions(?:\/|$)/, 'Interactions are not offered; use generateContent.'],
 ];
 
 /** The second sentence of a 404: `path` is asked for without its query. */
