@@ -4,6 +4,7 @@ import { applyTransforms } from './index.ts';
 
 const FIELDS = {
   background: 'transparent',
+  complexity: 'low',
   output_format: 'png',
   style: 'vivid',
   moderation: 'low',
@@ -18,13 +19,14 @@ test('a model without such fields is asked for what happens anyway, and the rest
   expect(applyTransforms(REQUEST, context).imageDetails?.fields).toEqual({});
   expect(context.receipt.entries).toMatchObject([
     { action: 'dropped', path: 'tools[0].background' },
+    { action: 'dropped', path: 'tools[0].moderation' },
     { action: 'dropped', path: 'tools[0].style' },
   ]);
 });
 
 test('a model gets those that it has fields for', () => {
   const context = contextOf();
-  const { style, ...taken } = FIELDS;
+  const { style, complexity, ...taken } = FIELDS;
   const capabilities = {
     ...context.capabilities,
     imageDetails: ['background', 'output_format', 'moderation'] as const,
