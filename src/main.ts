@@ -21,6 +21,7 @@ let server: RunningServer | undefined;
 let stoppingSince: number | undefined;
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
+process.stdout.on('error', failCommand);
 
 try {
   const onServer = (started: RunningServer): void => {
@@ -72,6 +73,13 @@ function stop(signal: NodeJS.Signals): void {
       process.exit(1);
     },
   );
+}
+
+/** An answer that was lost is no answer, unless its reader has read enough; a gateway serves without its output. */
+function failCommand(error: NodeJS.ErrnoException): void {
+  if (server !== undefined || error.code === 'EPIPE') return;
+  console.error(`The output cannot be written: ${error.message}`);
+  process.exitCode = EXIT_CODES.failed.code;
 }
 
 function describe(error: unknown): string {

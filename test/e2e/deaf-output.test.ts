@@ -1,8 +1,10 @@
-// An output that takes nothing, as a file on a full disk: requests are served, and the gateway ends when it is told to.
+// An output that takes nothing, as a file on a full disk: requests are served, the gateway ends when it is told to, and a
+// command fails that could not say what it was asked for.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { GATEWAY_MAIN } from '../support/run-program.ts';
@@ -42,3 +44,36 @@ test.skipIf(process.platform !== 'linux').each(['1', '2'])(
   },
   60_000,
 );
+
+/** A command, with its standard output there; what it says besides, and its exit code. */
+function runInto(path: string, words: readonly string[]) {
+  const file = openSync(path, 'w');
+  const { stderr, status } = spawnSync(process.execPath, [GATEWAY_MAIN, ...words], {
+    env: { PATH: process.env.PATH },
+    stdio: ['ignore', file, 'pipe'],
+    encoding: 'utf8',
+  });
+  closeSync(file);
+  return { said: stderr, code: status };
+}
+
+test.skipIf(process.platform !== 'linux')(
+  'a command whose answer finds no room fails, and says why',
+  () => {
+    const words = ['completion', 'bash'];
+    expect(runInto('/dev/null', words)).toEqual({ said: '', code: 0 });
+    const { said, code } = runInto('/dev/full', words);
+    expect(said).toBe('The output cannot be written: ENOSPC: no space left on device, write\n');
+    expect(code).toBe(1);
+  },
+);
+
+test('a command whose reader has read enough has done its work', async () => {
+  const command = spawn(process.execPath, [GATEWAY_MAIN, 'completion', 'bash'], {
+    env: { PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  command.stdout.destroy();
+  const [said, [code]] = await Promise.all([text(command.stderr), once(command, 'close')]);
+  expect({ said, code }).toEqual({ said: '', code: 0 });
+});
