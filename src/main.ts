@@ -48,6 +48,8 @@ function startWithFlags(): void {
   const isServing = word === 'serve' || word.startsWith('-');
   const environment = missingEnvironment();
   if (!isServing || environment === undefined || process.platform === 'win32') return;
+  // Of node's permission model, which would refuse it.
+  if (process.permission?.has('child') === false) return;
   if (isSea()) {
     // It hands the program all its words, and reads flags of node from the environment alone.
     const allowed = NODE_FLAGS.filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
