@@ -71,6 +71,21 @@ test('without a running gateway the data folder itself is worked on', async () =
   await expect(client.call(...asked)).rejects.toThrow('No gateway answers');
 });
 
+test('beside a gateway that runs on the data folder it is not worked on', async () => {
+  const local = await connectWith()({ local: true });
+  await expect(connectWith()({ local: true })).rejects.toThrow('Leave --local out');
+  await local.close();
+  await (await connectWith()({ local: true })).close();
+});
+
+test('where PostgreSQL keeps everything the data folder is not worked on', async () => {
+  const variables = {
+    DATABASE_URL: 'postgres://127.0.0.1:1/isthmus',
+    ISTHMUS_SECRET_KEY: 'a-secret-key-of-sixteen-characters-or-more',
+  };
+  await expect(connectWith(variables)({ local: true })).rejects.toThrow('DATABASE_URL is set');
+});
+
 test('where the password is a hash, commands of this machine show a token of the secret key', async () => {
   const admin_password = await createPasswordHasher().hash('from-file');
   writeSettings({ admin_password, proxy: { host: '127.0.0.1', port } });

@@ -13,7 +13,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '../l
 import { messageOf, readSentence } from '../lib/localized-message.ts';
 import { ownAddress, withoutSlashes } from '../lib/net.ts';
 import { keyPath, loadSecretKey } from '../sealing/secret-key.ts';
-import { makeDataDir } from './data-folder.ts';
+import { claimFolder, makeDataDir } from './data-folder.ts';
 import { CommandError, whyUnreached } from './exit-codes.ts';
 import type { Said } from './terminal.ts';
 
@@ -231,8 +231,13 @@ function readUrl(text: string): string {
 
 /** Serves the admin API of a data folder in this process, on a free loopback port. @throws ConfigError */
 async function openLocalGateway(folder: string | undefined, environment: Environment) {
+  if (environment.databaseUrl !== undefined) throw new CommandError('usage', NO_LOCAL_DATA);
   const dataDir = resolveDataDir({ dataDir: folder }, environment);
   makeDataDir(dataDir);
+  const claim = claimFolder(dataDir);
+  if (!claim.isOurs) {
+    throw new Error(`A gateway works on the data folder ${dataDir}. Leave --local out to ask it.`);
+  }
   // Of all commands on a gateway only these load one.
   const [{ pino }, { createApp }, { createLiveConfig }] = await Promise.all([
     import('pino'),
@@ -251,5 +256,9 @@ async function openLocalGateway(folder: string | undefined, environment: Environ
   const app = await createApp({ config, clock, random: Math.random, log, isPlain: true });
   const { url } = await app.server.listen();
   const password = machineCredential(config.current());
-  return createHttpClient({ url, password, close: () => app.close() });
+  const close = () => app.close().finally(claim.release);
+  return createHttpClient({ url, password, close });
 }
+
+const NO_LOCAL_DATA =
+  'DATABASE_URL is set: PostgreSQL keeps everything, and --local works on a data folder. Leave --local out to ask a running gateway.';
