@@ -31,6 +31,16 @@ test('the state of a gateway is said in a few lines, with its uptime and account
   expect([hasFailed(), needsAttention()]).toEqual([false, false]);
 });
 
+test('of a data folder alone it is said that no gateway runs', async () => {
+  const { printed } = await statusOf('status --local', OVERVIEW);
+  expect(printed.join('\n')).toBe(
+    [
+      'isthmus 1.2.3 runs for this command alone, on the data folder',
+      '  Accounts  3: 2 usable, 1 disabled',
+    ].join('\n'),
+  );
+});
+
 const LOW = { severity: 'warning', message: 'The quota is at 4 %.', wayOut: 'Wait for its reset.' };
 
 test.each([

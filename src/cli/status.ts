@@ -1,6 +1,7 @@
 // `isthmus status`: whether a gateway runs, what it does now, and what needs attention.
 
 import type { JsonObject } from '../lib/json.ts';
+import type { ConnectFlags } from './admin-client.ts';
 import { type AddCommand, type Context, gatewayCommand } from './command.ts';
 import { objectOf, objectsOf, plain, textOf } from './terminal.ts';
 
@@ -20,7 +21,11 @@ export const addStatusCommand: AddCommand = gatewayCommand({
   load: async () => showStatus,
 });
 
-async function showStatus({ client, terminal, clock, answer }: Context): Promise<void> {
+async function showStatus(
+  { client, terminal, clock, answer }: Context,
+  _argument: string,
+  { local = false }: ConnectFlags,
+): Promise<void> {
   const overview = await client.call('GET', '/api/overview');
   const { status = null, version = null, address = null, attention = [] } = overview;
   if (status === 'trouble') terminal.setFailed();
@@ -31,13 +36,15 @@ async function showStatus({ client, terminal, clock, answer }: Context): Promise
   const accounts = objectOf(overview, 'accounts');
   const body = { status, version, address, startedAt, uptimeSeconds, live, accounts, attention };
   answer(body, () => {
-    const lines = [
+    const accountLine = `  Accounts  ${sayAccounts(accounts, overview.isSandbox === true)}`;
+    const own = [`isthmus ${version} runs for this command alone, on the data folder`, accountLine];
+    const running = [
       `isthmus ${version} runs at ${address}, for ${sayUptime(uptimeSeconds)}`,
-      `  Accounts  ${sayAccounts(accounts, overview.isSandbox === true)}`,
+      accountLine,
       `  Requests  ${textOf(live, 'inFlight')} in flight; in the last minute ${textOf(live, 'requestsPerMinute')}, ${textOf(live, 'errorsPerMinute')} of them failed`,
       `  Tokens    ${textOf(live, 'tokensPerMinute')} in the last minute`,
     ];
-    terminal.print(lines.map(plain).join('\n'));
+    terminal.print((local ? own : running).map(plain).join('\n'));
     for (const entry of objectsOf(overview, 'attention')) terminal.print(sayAttention(entry));
   });
 }
