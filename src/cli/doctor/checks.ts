@@ -7,12 +7,15 @@ import type { CodingClient, SettingEntry } from '../../clients/client-settings.t
 import { CODING_CLIENTS, SDK_VARIABLES, type SdkVariables } from '../../clients/coding-clients.ts';
 import { configPath, type Settings } from '../../config/effective.ts';
 import type { Environment } from '../../config/env.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { type JsonObject, parseObject } from '../../lib/json.ts';
 import { codeOf, messageOf } from '../../lib/localized-message.ts';
 import { isLoopbackHost, withoutSlashes } from '../../lib/net.ts';
 import { createProxyChoice, shownProxy } from '../../lib/outbound-proxy.ts';
 import { isExposed } from '../../lib/private-file.ts';
-import { DATABASE_FILE, KEY_FILE } from '../../sealing/secret-key.ts';
+import { createVault } from '../../sealing/seal.ts';
+import { DATABASE_FILE, KEY_FILE, loadSecretKey } from '../../sealing/secret-key.ts';
+import { inspectDatabase } from '../../stores/sqlite/backup.ts';
 import {
   type AdminClient,
   encodePath,
@@ -105,6 +108,25 @@ export function checkDataFolder(dataDir: string, environment: Environment): read
     );
   }
   return findings.length === 0 ? [ok(`${dataDir} is private.`)] : findings;
+}
+
+/** As a start would open it, while no gateway has: it ends a start that cannot. */
+export async function checkDatabase(
+  dataDir: string,
+  { secretKey: environmentKey, databaseUrl }: Environment,
+  clock: Clock,
+): Promise<readonly Finding[]> {
+  const { ok, error } = findingsOf('database');
+  const path = join(dataDir, DATABASE_FILE);
+  const hasKey = environmentKey !== undefined || existsSync(join(dataDir, KEY_FILE));
+  if (databaseUrl !== undefined || !hasKey || !existsSync(path)) return [];
+  try {
+    const vault = createVault(loadSecretKey({ dataDir, environmentKey }));
+    await inspectDatabase({ path, name: path, vault, clock });
+    return [ok(`${path} is whole and opens with the secret key.`)];
+  } catch (failure) {
+    return [error(messageOf(failure))];
+  }
 }
 
 const MEBIBYTE = 1024 * 1024;

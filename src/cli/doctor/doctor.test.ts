@@ -8,7 +8,11 @@ import { listen } from '../../../test/support/listen.ts';
 import { makeTestFolder } from '../../../test/support/test-folder.ts';
 import { resolveSettings } from '../../config/effective.ts';
 import { type Environment, readEnvironment } from '../../config/env.ts';
+import { createSystemClock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { createVault } from '../../sealing/seal.ts';
+import { DATABASE_FILE, KEY_FILE, loadSecretKey } from '../../sealing/secret-key.ts';
+import { openDatabase } from '../../stores/sqlite/open-database.ts';
 import { createHttpClient } from '../admin-client.ts';
 import { claimFolder } from '../data-folder.ts';
 import { createFakeTerminal } from '../fake-terminal.test-support.ts';
@@ -81,6 +85,29 @@ test('without a gateway it looks at the machine, and that none runs is no error'
     expect(of(check)).toMatchObject([{ severity: 'ok' }]);
   }
   expect([score, terminal.hasFailed(), terminal.needsAttention()]).toEqual([100, false, false]);
+});
+
+test('a database that a gateway could not open is found before one is started', async () => {
+  expect((await doctor(undefined)).of('database')).toEqual([]);
+  const clock = createSystemClock();
+  const path = join(folder, DATABASE_FILE);
+  const vault = createVault(loadSecretKey({ dataDir: folder }));
+  await (await openDatabase({ path, vault, clock })).close();
+  expect((await doctor(undefined)).of('database')).toMatchObject([{ severity: 'ok' }]);
+  writeFileSync(join(folder, KEY_FILE), 'another-key-of-sixteen-characters-or-more');
+  const { of, terminal } = await doctor(undefined);
+  expect(of('database')).toMatchObject([
+    { severity: 'error', message: expect.stringContaining('sealed with another key') },
+  ]);
+  expect(terminal.hasFailed()).toBe(true);
+  writeFileSync(path, 'no database');
+  expect((await doctor(undefined)).of('database')).toMatchObject([
+    { severity: 'error', message: expect.stringContaining('is no database') },
+  ]);
+  // Of a gateway that runs it is no business.
+  const claim = claimFolder(folder);
+  expect((await doctor(undefined)).of('database')).toEqual([]);
+  claim.release();
 });
 
 test('another program at the address is told from a gateway, whatever it speaks', async () => {

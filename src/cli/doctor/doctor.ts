@@ -27,6 +27,7 @@ import {
   checkAttention,
   checkClients,
   checkClocks,
+  checkDatabase,
   checkDataFolder,
   checkDisk,
   checkExposure,
@@ -87,11 +88,13 @@ async function findAll(options: DoctorOptions, flags: DoctorFlags): Promise<read
   const listener = await findListener(url, ask);
   const isClaimed = flags.url === undefined && isFolderClaimed(dataDir);
   const isThere = listener.kind === 'isthmus';
+  const isIdle = flags.url === undefined && !isClaimed && !isThere;
   const clients = options.findClients();
   const told = isThere ? await askGateway(options, flags, clients) : { findings: [], unserved: [] };
   return [
     node,
     ...checkDataFolder(dataDir, environment),
+    ...(isIdle ? await checkDatabase(dataDir, environment, clock) : []),
     ...(await checkDisk(dataDir)),
     ...checkSettings(settings, problems),
     ...checkExposure(settings),
