@@ -29,18 +29,18 @@ export class CliCommand extends Command {
     return this;
   }
 
-  /** An error is asking for help on a word that is no command: what help there is would not name it. */
+  /** An error is a command that is missing, or help asked on a word that is none: what help there is would not name it. */
   override help(context?: HelpContext | ((text: string) => string)): never {
-    if (typeof context === 'object' && context.error) this.refuse(this.args[1] ?? '');
+    if (typeof context === 'object' && context.error) this.refuse(this.args[1]);
     return super.help(context as HelpContext);
   }
 
   /** @throws always */
-  refuse(word: string): never {
+  refuse(word: string | undefined): never {
     const path = this.parent === null ? '' : `${this.name()} `;
-    return this.error(
-      `error: there is no command '${path}${word}'; isthmus ${path}--help lists those there are`,
-    );
+    const what =
+      word === undefined ? 'a command is missing' : `there is no command '${path}${word}'`;
+    return this.error(`error: ${what}; isthmus ${path}--help lists those there are`);
   }
 
   private writeExamples(): string {

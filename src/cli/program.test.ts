@@ -44,6 +44,21 @@ test.each([
 );
 
 test.each([
+  ['secret', 'nope'],
+  ['keys', ''],
+])('so is one of a family that does nothing alone: %s %s', async (...words) => {
+  expect(await refusal(...words)).toBe(
+    `error: there is no command '${words.join(' ')}'; isthmus ${words[0]} --help lists those there are\n`,
+  );
+});
+
+test('a family that does nothing alone says that a command is missing', async () => {
+  expect(await refusal('secret')).toBe(
+    'error: a command is missing; isthmus secret --help lists those there are\n',
+  );
+});
+
+test.each([
   ['serve', 'now'],
   ['keys', 'list', 'now'],
   ['status', 'now'],

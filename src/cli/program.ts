@@ -232,5 +232,7 @@ export function addCommands(program: CliCommand, parts: CommandParts): void {
   addMigrateStore(program, parts);
   addCompletionCommands(program, parts);
   const secret = program.command('secret').description('the key that seals stored credentials');
+  // It has no default one, which words that are no command arrive at.
+  secret.on('command:*', ([word]: readonly string[]) => secret.refuse(word));
   addSecretRotate(secret, parts);
 }
