@@ -118,6 +118,7 @@ test.each([
   ['edit ada --enable --disable', 'cannot be used with'],
   ['edit ada --tokens-per-minute many', 'whole number'],
   ['edit ada --blocked-hours night', 'two times such as'],
+  ['edit ada --blocked-hours 22:00-24:30', 'two times such as'],
   ['add ada --expires none', 'a day or a time'],
   ['edit twin --disable', 'Several keys are called twin'],
 ])('%s is refused in words, and nothing changes', async (line, words) => {

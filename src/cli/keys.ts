@@ -375,8 +375,10 @@ function readNames(text: string): string[] {
   throw new InvalidArgumentError('It must be a list of names, separated by commas.');
 }
 
+const BLOCKED_HOURS = /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)(?:@(\S+))?$/;
+
 function readBlockedHours(text: string): JsonObject {
-  const [, from, to, zone] = /^(\d\d:\d\d)-(\d\d:\d\d)(?:@(\S+))?$/.exec(text.trim()) ?? [];
+  const [, from, to, zone] = BLOCKED_HOURS.exec(text.trim()) ?? [];
   if (from === undefined || to === undefined) {
     throw new InvalidArgumentError('It must be two times such as 22:00-06:00.');
   }

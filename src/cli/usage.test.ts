@@ -110,6 +110,11 @@ test.each([['--last soon'], ['--from yesterday'], ['--by weather'], ['--from 202
   },
 );
 
+test('a span from before the epoch begins there', async () => {
+  const { query } = await usage('--last 99999w');
+  expect(query.from).toBe('0');
+});
+
 test('where nothing was used that is said', async () => {
   const { printed, notes } = await usage('', []);
   expect([printed, notes]).toEqual([[], ['Nothing was used within this time.']]);

@@ -91,7 +91,7 @@ async function showUsage(
 ): Promise<void> {
   const { by, step, last, from, to = clock.now(), timeZone = ownZone(), format } = flags;
   const query = new URLSearchParams({
-    ...{ from: String(from ?? to - last), to: String(to), timeZone },
+    ...{ from: String(from ?? Math.max(0, to - last)), to: String(to), timeZone },
     ...{ step: step ?? 'day', by: by ?? 'none' },
   });
   for (const name of NARROWING) {
