@@ -137,6 +137,11 @@ test('a key comes from a file, a proxy with its password too', async () => {
   expect(JSON.parse(printed.join())).toMatchObject({ label: 'key-1', hasProxy: true });
 });
 
+test('a key file of a service account may begin with a mark of its encoding, as Windows writes it', async () => {
+  const path = fileWith('\ufeff{"type":"service_account"}');
+  await expect(isthmus(`accounts add --service-account ${path}`)).rejects.not.toThrow('not JSON');
+});
+
 test.each([
   ['accounts add --oauth --key-file x', '--key-file and --oauth do not go together'],
   ['accounts add --manual', 'go with --oauth'],

@@ -152,9 +152,11 @@ export async function readNewPassphrase(
 
 /** A file, or the standard input for `-`. @throws Error in words for people */
 export async function readFileOrInput(terminal: Terminal, path: string): Promise<string> {
-  if (path === '-') return terminal.readInput();
+  // Windows marks the encoding at the beginning.
+  const unmarked = (text: string): string => text.replace(/^\ufeff/, '');
+  if (path === '-') return unmarked(await terminal.readInput());
   try {
-    return readFileSync(path, 'utf8');
+    return unmarked(readFileSync(path, 'utf8'));
   } catch (error) {
     throw new Error(`The file cannot be read: ${messageOf(error)}`, { cause: error });
   }
