@@ -143,6 +143,15 @@ test('a key file of a service account may begin with a mark of its encoding, as 
 });
 
 test.each([
+  ['accounts add --oauth --key-file x'],
+  ['accounts add --manual'],
+  ['accounts add --oauth --tier pro'],
+  ['accounts import - --passphrase-file -'],
+])('%s is a mistake in the command line', async (line) => {
+  await expect(isthmus(line, { input: 'k' })).rejects.toMatchObject({ reason: 'usage' });
+});
+
+test.each([
   ['accounts add --oauth --key-file x', '--key-file and --oauth do not go together'],
   ['accounts add --manual', 'go with --oauth'],
   ['accounts add --oauth --tier pro', '--tier does not go with --oauth'],
@@ -151,6 +160,8 @@ test.each([
   ['accounts add --upstream none', 'there is no upstream "none"'],
   ['accounts test nobody', 'There is no account nobody'],
   ['accounts import - --format refresh-tokens', 'upstream: is missing'],
+  ['accounts import /dev/null', '/dev/null is empty'],
+  ['accounts export /nowhere/x', '/nowhere/x cannot be written'],
   ['accounts import - --passphrase-file -', 'The standard input cannot hold both'],
 ])('%s is refused in words', async (line, words) => {
   await expect(isthmus(line, { input: 'k' })).rejects.toThrow(words);

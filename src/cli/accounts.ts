@@ -6,6 +6,7 @@ import { definedFields, isJsonObject, type JsonObject, tryParse } from '../lib/j
 import { codeOf } from '../lib/localized-message.ts';
 import { encodePath } from './admin-client.ts';
 import { type AddCommand, type Context, gatewayCommand, readWholeNumber } from './command.ts';
+import { CommandError } from './exit-codes.ts';
 import {
   confirm,
   objectOf,
@@ -18,6 +19,7 @@ import {
   type Said,
   textOf,
   textsOf,
+  unwritable,
   writeTable,
 } from './terminal.ts';
 
@@ -256,7 +258,7 @@ async function addAccount(context: Context, _name: string, flags: AddFlags): Pro
     return printAccount(context, account, 'is signed in.');
   }
   if (flags.account !== undefined || flags.manual) {
-    throw new Error('--account and --manual go with --oauth.');
+    throw new CommandError('usage', '--account and --manual go with --oauth.');
   }
   const upstream = await chooseUpstream(context, flags.upstream);
   const credential = await readCredential(context, flags);
@@ -300,7 +302,10 @@ async function addBySignIn(context: Context, flags: AddFlags): Promise<JsonObjec
     (name) => flags[name] !== undefined,
   );
   if (unused !== undefined) {
-    throw new Error(`--${dashed(unused)} does not go with --oauth: change the account afterwards.`);
+    throw new CommandError(
+      'usage',
+      `--${dashed(unused)} does not go with --oauth: change the account afterwards.`,
+    );
   }
   const { account, label, manual } = flags;
   const known = account === undefined ? undefined : await findAccount(context, account);
@@ -319,8 +324,10 @@ async function chooseUpstream({ client }: Context, named: string | undefined): P
   const [only, ...more] = upstreams.filter((one) => textOf(one, 'profile') !== 'sandbox');
   if (only !== undefined && more.length === 0) return textOf(only, 'id');
   const ids = plain(upstreams.map((one) => textOf(one, 'id')).join(', '));
-  if (only !== undefined) throw new Error(`Name the upstream with --upstream; there are: ${ids}`);
-  throw new Error(
+  if (only !== undefined)
+    throw new CommandError('usage', `Name the upstream with --upstream; there are: ${ids}`);
+  throw new CommandError(
+    'usage',
     `No upstream is configured, and the built-in sandbox takes no real account. Name the one your key is of (--upstream ${READY_PROFILES.join(', ')}), or add another under "upstreams" of the config file or in the settings of the console.`,
   );
 }
@@ -370,7 +377,7 @@ function refuseTwoWays(flags: AddFlags): void {
   const given = WAYS.filter((way) => flags[way] !== undefined && flags[way] !== false);
   if (given.length < 2) return;
   const names = given.map((way) => `--${dashed(way)}`).join(' and ');
-  throw new Error(`${names} do not go together: an account has one credential.`);
+  throw new CommandError('usage', `${names} do not go together: an account has one credential.`);
 }
 
 function dashed(name: string): string {
@@ -454,15 +461,20 @@ async function importAccounts(
 ): Promise<void> {
   const { client, terminal, answer } = context;
   if (path === '-' && passphraseFile === '-') {
-    throw new Error('The standard input cannot hold both: put the passphrase into a file.');
+    throw new CommandError(
+      'usage',
+      'The standard input cannot hold both: put the passphrase into a file.',
+    );
   }
   const text = await readFileOrInput(terminal, path);
+  if (text === '') throw new Error(`${path === '-' ? 'The standard input' : path} is empty.`);
   const isSealed = format === 'export' && text.trimStart().startsWith('sealed-export:');
   const body: JsonObject = { format, text };
   if (upstream !== undefined) body.upstream = upstream;
   if (isSealed || passphraseFile !== undefined) {
     if (path === '-' && passphraseFile === undefined) {
-      throw new Error(
+      throw new CommandError(
+        'usage',
         'The export is sealed: name a file that holds its passphrase with --passphrase-file.',
       );
     }
@@ -512,6 +524,6 @@ async function writeNewFile(path: string, text: string, force: boolean): Promise
   } catch (error) {
     if (codeOf(error) === 'EEXIST')
       throw new Error(`${path} is there already. Name another file, or say --force.`);
-    throw error;
+    throw unwritable(path, error);
   }
 }

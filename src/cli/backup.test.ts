@@ -98,6 +98,12 @@ test('a file that is there stays, unless --force is said', async () => {
   await run(`restore ${file} --check`);
 });
 
+test('a place that cannot be written is named', async () => {
+  const at = (path: string) => run(`backup ${path} --data-dir ${database.folder} --plain --force`);
+  await expect(at('/nowhere/x')).rejects.toThrow(/^\/nowhere\/x cannot be written: ENOENT/);
+  await expect(at(folder)).rejects.toThrow(`${folder} is a folder. Name a file in it.`);
+});
+
 test('a folder that is not empty stays as it is; with --force a copy of it is kept', async () => {
   await backUp('--plain');
   const target = join(folder, 'restored');

@@ -1,7 +1,7 @@
 // `isthmus backup` and `isthmus restore`: database, settings and secret key of a data folder, into one file and back.
 
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, readFileSync, statSync } from 'node:fs';
 import {
   chmod,
   copyFile,
@@ -36,7 +36,7 @@ import type { LocalContext } from './command.ts';
 import { makeDataDir, withoutGateway } from './data-folder.ts';
 import { CommandError } from './exit-codes.ts';
 import { VERSION } from './package-name.ts';
-import { plain, readNewPassphrase, readSecretLine, type Said } from './terminal.ts';
+import { plain, readNewPassphrase, readSecretLine, type Said, unwritable } from './terminal.ts';
 
 /** What a backup holds, by the names within it. Those that are sealed open with the passphrase of the backup. */
 const ENTRIES = {
@@ -66,13 +66,18 @@ export async function makeBackup(
   const dataDir = resolveDataDir(flags, environment);
   const now = new Date(clock.now());
   const target = file === '' ? defaultName(now) : file;
-  if (target !== '-' && existsSync(target) && flags.force !== true) {
-    throw new Error(`${target} is there already. Name another file, or say --force.`);
+  if (target !== '-' && existsSync(target)) {
+    if (statSync(target).isDirectory())
+      throw new Error(`${target} is a folder. Name a file in it.`);
+    if (flags.force !== true)
+      throw new Error(`${target} is there already. Name another file, or say --force.`);
   }
   const passphrase = await choosePassphrase(options, flags);
   // Beside the target, where room for it is needed anyway.
   const beside = target === '-' ? tmpdir() : dirname(resolve(target));
-  const folder = await mkdtemp(join(beside, '.isthmus-backup-'));
+  const folder = await mkdtemp(join(beside, '.isthmus-backup-')).catch((error: unknown) => {
+    throw unwritable(target, error);
+  });
   try {
     const manifest = await collect(options, { dataDir, folder, passphrase, now, flags });
     await writeOut(folder, manifest, { target, isReplaced: flags.force === true });

@@ -162,6 +162,10 @@ export async function readFileOrInput(terminal: Terminal, path: string): Promise
   }
 }
 
+export function unwritable(path: string, error: unknown): Error {
+  return new Error(`${path} cannot be written: ${messageOf(error)}`, { cause: error });
+}
+
 /** '' for a missing field. */
 export function textOf(object: JsonObject, field: string): string {
   const value = object[field];

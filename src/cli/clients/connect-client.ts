@@ -7,10 +7,9 @@ import { CODING_CLIENTS, SDK_VARIABLES, type SdkVariables } from '../../clients/
 import { writeExport } from '../../clients/write-settings.ts';
 import { compareLines } from '../../lib/difference.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { messageOf } from '../../lib/localized-message.ts';
 import type { ConnectFlags } from '../admin-client.ts';
 import { CommandError } from '../exit-codes.ts';
-import { confirm, type Said, type Terminal, writeTable } from '../terminal.ts';
+import { confirm, type Said, type Terminal, unwritable, writeTable } from '../terminal.ts';
 import {
   type Asked,
   type ClientGateway,
@@ -237,8 +236,7 @@ function storeAll(
         restoreText(path, planned[index]?.current);
         removeFolders(folders);
       }
-      const message = `${one.file.path} cannot be written: ${messageOf(error)}`;
-      throw new Error(message, { cause: error });
+      throw unwritable(one.file.path, error);
     }
   }
   return written;
