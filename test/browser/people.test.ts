@@ -64,6 +64,10 @@ describe.skipIf(isWithoutBrowser)('people of the console', () => {
     await enable.waitFor();
     expect(await enable.isDisabled()).toBe(true);
     console.app.book.apply(account?.record.id ?? '', { kind: 'enable' });
+    await ann.goto(`${console.url}/accounts?add=key`);
+    const adding = ann.getByRole('dialog', { name: 'Add account' });
+    await adding.getByText('Changes here require the role Operator.').waitFor();
+    expect(await adding.getByRole('textbox', { name: 'Key' }).isDisabled()).toBe(true);
     await ann.goto(`${console.url}/settings?section=pool`);
     await ann.getByText('Changes here require the role Operator.').waitFor();
     expect(await ann.locator('.setting input').first().isDisabled()).toBe(true);

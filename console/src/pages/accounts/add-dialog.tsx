@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
 import { upstreamsQuery } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { useCloseGuard } from '../../components/use-unsaved.tsx';
 import { ImportForm } from './import-form.tsx';
 import { KeyForm } from './key-form.tsx';
@@ -57,29 +58,33 @@ export function AddDialog({ way, again, onWay, onClose }: AddDialogProps) {
       {data === undefined && error !== null && (
         <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
       )}
-      {again !== undefined ? (
-        <SignInFlow key={again.id} {...form} again={again} />
-      ) : (
-        <Tabs
-          value={way ?? 'key'}
-          onChange={(value) => onWay(WAYS.find((one) => one === value) ?? 'key')}
-          keepMounted={false}
-        >
-          <Tabs.List className="scroll-tabs" mb="md" aria-label={t('addAccount.how')}>
-            {WAYS.map((one) => (
-              <Tabs.Tab key={one} value={one}>
-                {t(TEXTS[one])}
-              </Tabs.Tab>
-            ))}
-          </Tabs.List>
-          <Tabs.Panel value="sign-in">
-            <SignInFlow {...form} again={undefined} />
-          </Tabs.Panel>
-          <Tabs.Panel value="key">{guard(<KeyForm {...form} />)}</Tabs.Panel>
-          <Tabs.Panel value="service-account">{guard(<ServiceAccountForm {...form} />)}</Tabs.Panel>
-          <Tabs.Panel value="import">{guard(<ImportForm {...form} />)}</Tabs.Panel>
-        </Tabs>
-      )}
+      <Restricted least="operator">
+        {again !== undefined ? (
+          <SignInFlow key={again.id} {...form} again={again} />
+        ) : (
+          <Tabs
+            value={way ?? 'key'}
+            onChange={(value) => onWay(WAYS.find((one) => one === value) ?? 'key')}
+            keepMounted={false}
+          >
+            <Tabs.List className="scroll-tabs" mb="md" aria-label={t('addAccount.how')}>
+              {WAYS.map((one) => (
+                <Tabs.Tab key={one} value={one}>
+                  {t(TEXTS[one])}
+                </Tabs.Tab>
+              ))}
+            </Tabs.List>
+            <Tabs.Panel value="sign-in">
+              <SignInFlow {...form} again={undefined} />
+            </Tabs.Panel>
+            <Tabs.Panel value="key">{guard(<KeyForm {...form} />)}</Tabs.Panel>
+            <Tabs.Panel value="service-account">
+              {guard(<ServiceAccountForm {...form} />)}
+            </Tabs.Panel>
+            <Tabs.Panel value="import">{guard(<ImportForm {...form} />)}</Tabs.Panel>
+          </Tabs>
+        )}
+      </Restricted>
     </Modal>
   );
 }
