@@ -63,6 +63,8 @@ test('filters come from the address, and nothing else does', () => {
   const filters = readFilters({ status: '429', search: 'x', range: '1h', id: 'r1', tab: 'bodies' });
   expect(filters).toEqual({ status: '429', search: 'x', range: '1h' });
   expect(writeQuery(filters, NOW)).toEqual({ status: '429', search: 'x', from: NOW - 3_600_000 });
+  expect(writeQuery({ search: ' req_1\n' }, NOW)).toEqual({ search: 'req_1' });
+  expect(writeQuery({ search: ' ' }, NOW)).toEqual({});
   expect(readFilters({ range: 'ever', search: '', status: 'abc' })).toEqual({});
   expect(readFilters({ status: '5xx' })).toEqual({ status: '5xx' });
   expect(readFilters({ replica: 'gateway-1/2' })).toEqual({ replica: 'gateway-1/2' });

@@ -36,7 +36,7 @@ export function LogsPage() {
   const level = LOG_LEVELS.find((one) => one === texts.level);
   const { search } = texts;
   const [typed, setTyped] = useAddressText('search');
-  const log = useLogLines({ level, search, isFollowing, isAtTop });
+  const log = useLogLines({ level, search: search?.trim() || undefined, isFollowing, isAtTop });
   const { lines, waiting } = log;
   return (
     <div className="logs-page">

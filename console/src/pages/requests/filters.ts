@@ -92,8 +92,14 @@ const RANGE_MS: Readonly<Record<Range, number>> = {
 };
 
 /** @param now milliseconds since the epoch */
-export function writeQuery({ range, ...others }: RequestFilters, now: number): RequestQuery {
-  return range === undefined ? others : { ...others, from: now - RANGE_MS[range] };
+export function writeQuery(
+  { range, search, ...others }: RequestFilters,
+  now: number,
+): RequestQuery {
+  // What is pasted brings blanks along.
+  const sought = search?.trim() || undefined;
+  const query = { ...others, ...(sought !== undefined && { search: sought }) };
+  return range === undefined ? query : { ...query, from: now - RANGE_MS[range] };
 }
 
 /** So many beginnings of a range pass in its length: seldom enough that the list can be read. */
