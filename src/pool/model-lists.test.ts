@@ -63,6 +63,19 @@ test('an account that stands by and was never asked does not make every name a k
   expect(bench.pool.offered.isComplete).toBe(true);
 });
 
+test('an account whose upstream is gone does not make every name a known one until that is there again', () => {
+  const upstream = createFakeUpstream(() => ({ fail: { kind: 'path' } }));
+  const upstreams = new Map([[upstream.id, upstream]]);
+  const accounts = [{ id: 'left' }];
+  const { pool } = createSeedPool({ accounts, upstream, upstreams, clock: createFakeClock() });
+  const find = () => [pool.offered.isComplete, pool.offered.revision !== undefined];
+  expect(find()).toEqual([false, false]);
+  upstreams.delete(upstream.id);
+  expect(find()).toEqual([true, true]);
+  upstreams.set(upstream.id, upstream);
+  expect(find()).toEqual([false, false]);
+});
+
 test('lists are read once, and again in the background when five minutes old', async () => {
   const bench = benchOf(async () => [{ id: 'm' }], ['a', 'b']);
   await bench.pool.ensureModels();

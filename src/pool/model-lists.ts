@@ -202,7 +202,8 @@ export class OfferedNames {
   readonly #counts = new Map<string, number>();
   /** What complete lists serve, by the name asked for. */
   readonly #served = new Map<string, string | undefined>();
-  #unknownLists = 0;
+  /** Accounts without a list, by their upstream. */
+  readonly #unlisted = new Map<string, number>();
   #revision = 0;
   #rules: unknown;
 
@@ -282,9 +283,12 @@ export class OfferedNames {
     }
   }
 
-  /** False while some account's list is unknown: a name that is not here may still be offered. */
+  /** False while the list of some account that has its upstream is unknown: a name that is not here may still be offered. */
   get isComplete(): boolean {
-    return this.#unknownLists === 0;
+    for (const id of this.#unlisted.keys()) {
+      if (this.#options.upstreams.get(id) !== undefined) return false;
+    }
+    return true;
   }
 
   /** Changes whenever another answer may differ from before; undefined while some list is unknown. */
@@ -292,7 +296,7 @@ export class OfferedNames {
     const latest = this.#options.rulesVersion();
     if (latest !== this.#rules) this.#change();
     this.#rules = latest;
-    return this.#unknownLists === 0 ? this.#revision : undefined;
+    return this.isComplete ? this.#revision : undefined;
   }
 
   [Symbol.iterator](): Iterator<string> {
@@ -309,7 +313,7 @@ export class OfferedNames {
     tally(this.#upstreams, upstreamId, step);
     if (this.#options.upstreams.get(upstreamId)?.servesByNameOnly === true) return;
     const list = listOf(account);
-    if (list === undefined) this.#unknownLists += step;
+    if (list === undefined) tally(this.#unlisted, upstreamId, step);
     for (const name of list?.keys() ?? []) tally(this.#counts, name, step);
   }
 
