@@ -268,5 +268,5 @@ async function find({ id, responses, runs }: StoredResponseInput): Promise<Store
 /** What was queued and is made no more was cut off with the process that made it. */
 function cutOff(response: JsonObject): JsonObject {
   const { message } = cutOffError();
-  return { ...response, status: 'failed', error: failedError('server_error', message) };
+  return { ...response, status: 'failed', error: failedError({ code: 'server_error', message }) };
 }

@@ -21,7 +21,14 @@ export type Ending =
   | { readonly status: 'in_progress' | 'queued' | 'cancelled' }
   | { readonly status: 'completed'; readonly completedAt: number }
   | { readonly status: 'incomplete'; readonly reason: 'max_output_tokens' | 'content_filter' }
-  | { readonly status: 'failed'; readonly code: string; readonly message: string };
+  | ({ readonly status: 'failed' } & Failure);
+
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+  /** The field of the request that is to blame. */
+  readonly param?: string | null;
+}
 
 interface ResponseHead {
   readonly id: string;
@@ -49,7 +56,7 @@ export function responseObject(
     created_at: createdAt,
     completed_at: ending.status === 'completed' ? ending.completedAt : null,
     status: ending.status,
-    error: ending.status === 'failed' ? failedError(ending.code, ending.message) : null,
+    error: ending.status === 'failed' ? failedError(ending) : null,
     incomplete_details: ending.status === 'incomplete' ? { reason: ending.reason } : null,
     model,
     output: [...output],
@@ -72,8 +79,9 @@ const FAILURE_TYPES: ReadonlyMap<string, ChatErrorType> = new Map([
 ]);
 
 /** Without `type` the AI SDK takes the whole response for no JSON (`openaiResponsesResponseSchema`). */
-export function failedError(code: string, message: string): JsonObject {
-  return { code, message, type: FAILURE_TYPES.get(code) ?? 'server_error' };
+export function failedError({ code, message, param = null }: Failure): JsonObject {
+  const type = FAILURE_TYPES.get(code) ?? 'server_error';
+  return { code, message, type, ...(param !== null && { param }) };
 }
 
 function writeUsage(usage: Usage): JsonObject {
@@ -124,10 +132,11 @@ export function endingOf(
 
 export function failureOf(error: GatewayError): Ending {
   if (error.kind === 'client-gone') return { status: 'cancelled' };
-  const { code: cause, message } = writeErrorBody(error).error;
-  const named = cause === 'content_policy_violation' ? 'invalid_prompt' : (cause ?? '');
-  const code = FAILURE_TYPES.has(named) ? named : 'server_error';
-  if (code !== 'rate_limit_exceeded') return { status: 'failed', code, message };
+  const { code: cause, message, param, type } = writeErrorBody(error).error;
+  // What the request is to blame for is not asked again; `invalid_prompt` is the only word for it.
+  const other = type === 'invalid_request_error' ? 'invalid_prompt' : 'server_error';
+  const code = FAILURE_TYPES.has(cause ?? '') ? (cause ?? other) : other;
+  if (code !== 'rate_limit_exceeded') return { status: 'failed', code, message, param };
   return { status: 'failed', code, message: withWait(error) };
 }
 

@@ -249,12 +249,23 @@ test.each([
   ['quota-exhausted', 'insufficient_quota', 'Too fast.'],
   ['overloaded', 'server_is_overloaded', 'Too fast.'],
   ['internal', 'server_error', 'Too fast.'],
+  ['upstream-rejected', 'invalid_prompt', 'Too fast.'],
+  ['not-found', 'invalid_prompt', 'Too fast.'],
 ] as const)('a failure of the kind %s has the code that coding CLIs act on', (kind, code, said) => {
   const error = new GatewayError({
     ...{ kind, source: 'upstream', message: 'Too fast.', retryAfterMs: 1500 },
   });
   const frames = framesOf(stream([{ kind: 'start' }, { kind: 'error', error }], settings));
   expect(frames.at(-1)).toMatchObject({ response: { error: { code, message: said } } });
+});
+
+test('a failure that the request is to blame for names its field, as a refusal does', () => {
+  const said = { kind: 'upstream-rejected', source: 'upstream', field: 'temperature' } as const;
+  const error = new GatewayError({ ...said, message: 'Too hot.' });
+  const frames = framesOf(stream([{ kind: 'start' }, { kind: 'error', error }], settings));
+  expect(frames.at(-1)?.response).toMatchObject({
+    error: { message: 'Too hot.', type: 'invalid_request_error', param: 'temperature' },
+  });
 });
 
 test('a late failure ends the stream as failed, one before the beginning as an error', () => {
