@@ -601,6 +601,21 @@ test('media go up where the upstream takes them, and are told to be missing wher
   expect(blind.notes).toEqual(['dropped messages', 'dropped messages']);
 });
 
+test.each([
+  ['audio/wav', 'deepseek', 'hears nothing; name a model'],
+  ['audio/m4a', 'openrouter', 'hears no audio/m4a; send wav or mp3'],
+] as const)(
+  'a recording of %s to write down is refused where %s does not take it, never made up',
+  (mediaType, quirks, why) => {
+    const source = { kind: 'base64', base64: 'AAAA' } as const;
+    const request = asked({
+      turns: [user({ kind: 'media', modality: 'audio', mediaType, source }, 'Write it down.')],
+      transcription: { task: 'transcribe', languages: [], keywords: [], times: 'nothing' },
+    });
+    expect(() => made(request, { profile: like(quirks) })).toThrow(why);
+  },
+);
+
 test('an address is sent where it is read, and refused where it is not', () => {
   const part: MediaPart = {
     kind: 'media',

@@ -198,6 +198,8 @@ class Messages {
   readonly #messages: JsonObject[] = [];
   /** Names of the tools whose calls hold free text. */
   #freeText: ReadonlySet<string> = new Set();
+  /** True where a recording is all that is asked about. */
+  #isTranscription = false;
 
   constructor(context: FitContext) {
     this.#context = context;
@@ -206,6 +208,7 @@ class Messages {
   /** @throws GatewayError (invalid-request) when nothing is left to send. */
   encode(request: CanonicalRequest): JsonObject[] {
     const { system, turns, outputFormat } = request;
+    this.#isTranscription = request.transcription !== undefined;
     this.#freeText = freeTextTools(request, this.#context);
     const instructions = [...system];
     if (outputFormat.kind === 'enum') {
@@ -366,6 +369,7 @@ class Messages {
   #mediaOf(part: MediaPart): JsonObject[] {
     const encoded = encodeMedia(part, this.#context);
     if (encoded !== undefined) return [encoded];
+    if (this.#isTranscription) throw unheard(part, this.#context);
     const reason = told`The upstream takes no ${part.modality} of this kind: the model is told that it is missing.`;
     this.#note('dropped', reason);
     return [
@@ -434,6 +438,13 @@ function encodeMedia(
     default:
       return modality satisfies never;
   }
+}
+
+function unheard({ mediaType = 'audio' }: MediaPart, { target }: FitContext): Error {
+  const isDeaf = target.capabilities.refusesMedia?.includes('audio') === true;
+  const why = isDeaf ? 'hears nothing; name' : `hears no ${mediaType}; send wav or mp3, or name`;
+  const message = `messages: this model ${why} a model that transcribes.`;
+  return invalidRequest(MARKED_FIELDS.messages, message, 'unsupported');
 }
 
 const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([
