@@ -538,7 +538,7 @@ export function readSpeechCall({ body: sent, receipt }: RouteInput): GenerateCal
     request: askOnce([{ kind: 'text', text: input }], {
       outputModalities: ['audio'],
       spoken,
-      clientNames: { messages: 'input', system: 'instructions' },
+      clientNames: { messages: 'input', system: 'instructions', modalities: 'model' },
     }),
     createStreamWriter: () => createSpeechWriter(spoken),
     writeReply: (reply) => writeSpeech(reply, spoken),

@@ -139,7 +139,11 @@ function readCall(
     image: readImageOptions(body, { receipt, unknownWord }),
     imageDetails: readImageDetails(body, ''),
     imageDrafts: drafts,
-    clientNames: { messages: 'prompt', size: (body.size ?? null) === null ? 'quality' : 'size' },
+    clientNames: {
+      messages: 'prompt',
+      modalities: 'model',
+      size: (body.size ?? null) === null ? 'quality' : 'size',
+    },
   });
   noteUnread(unknown, { path: '', receipt });
   const settings: ImageSettings = { kind, form, echo: () => echoOf(body, receipt), drafts };

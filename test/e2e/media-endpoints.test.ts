@@ -232,6 +232,17 @@ describe('recordings', () => {
   });
 });
 
+test('a model that answers in text alone is refused by the field that named it, not by one that nobody sent', async () => {
+  const model = 'sandbox-messages/claude-sonnet-4-5';
+  const speech = client.audio.speech.create({ model, input: 'Good day', voice: 'alloy' });
+  await expect(speech).rejects.toMatchObject({ status: 400, param: 'model' });
+  const drawing = client.responses.create({
+    ...{ model, input: 'a cat', tools: [{ type: 'image_generation' }] },
+    tool_choice: { type: 'image_generation' },
+  });
+  await expect(drawing).rejects.toMatchObject({ status: 400, param: 'tool_choice' });
+});
+
 describe('speech', () => {
   const genai = () => new GoogleGenAI({ apiKey: 'any', httpOptions: { baseUrl: app.url } });
   const asked = (model: string) => ({

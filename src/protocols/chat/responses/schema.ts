@@ -129,6 +129,7 @@ const NAMES: ClientNames = {
   response_schema: 'text.format.schema',
   logprobs: 'top_logprobs',
   verbosity: 'text.verbosity',
+  modalities: 'tool_choice',
   tool_calls: 'output',
   answer: 'output',
 };
