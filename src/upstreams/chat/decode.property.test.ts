@@ -5,7 +5,9 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { FrameReader } from '../../stream/sse.ts';
 import { chunk, decode, reply, stop, whole } from './decode.test-support.ts';
 
-const input = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.boolean()));
+// Cut behind its first quote, an object that begins with the name "{" reads like one that is said again.
+const key = fc.string().filter((name) => name !== '{');
+const input = fc.dictionary(key, fc.oneof(fc.string(), fc.integer(), fc.boolean()));
 const calls = fc.array(fc.record({ name: fc.constantFrom('f', 'g'), input }), { maxLength: 3 });
 const cuts = fc.array(fc.nat(12), { maxLength: 30 });
 
