@@ -284,6 +284,8 @@ describe.skipIf(POSTGRES_BIN === undefined)('PostgreSQL', () => {
     const starting = another({ url: url.href, connectTimeoutMs: 100 });
     const reached = starting.waitUntilReachable(20_000);
     await expect.poll(() => said.length).toBe(1);
+    // Nothing is served yet that could go on.
+    expect(said[0]).toMatch(/^PostgreSQL cannot be reached yet\. It is waited for\./);
     await database.close();
     await reached;
     await starting.close();

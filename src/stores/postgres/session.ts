@@ -81,6 +81,7 @@ export class PostgresDatabase implements Database {
   readonly #ended = new AbortController();
   #reachability: Reachability;
   #failures = 0;
+  #wasReached = false;
   #lastWrite: Promise<unknown> = Promise.resolve();
   /** While it is lost: when it is tried again, by the monotonic clock, and what is said until then. */
   #pause: { readonly until: number; readonly error: StoreError } | undefined;
@@ -291,7 +292,7 @@ export class PostgresDatabase implements Database {
       this.#probe = clock.startTimer(jitteredMs, () => void this.#lookAgain());
     }
     if (this.#reachability.isReachable) {
-      log?.warn({ database: this.name, error }, LOST);
+      log?.warn({ database: this.name, error }, this.#wasReached ? LOST : NOT_YET);
       this.#reachability = { isReachable: false, since: clock.now() };
       this.#listeners.tell(this.#reachability);
     }
@@ -310,6 +311,7 @@ export class PostgresDatabase implements Database {
 
   #noteBack(): void {
     this.#failures = 0;
+    this.#wasReached = true;
     this.#pause = undefined;
     if (this.#reachability.isReachable) return;
     const { clock, log } = this.#options;
@@ -320,6 +322,7 @@ export class PostgresDatabase implements Database {
 }
 
 const IDLE_CLOSED = 'PostgreSQL closed a connection that nobody used.';
+const NOT_YET = 'PostgreSQL cannot be reached yet. It is waited for.';
 const LOST =
   'PostgreSQL cannot be reached. Requests go on with what is held in memory; records wait there too, and nothing can be changed until it is back.';
 
