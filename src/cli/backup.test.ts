@@ -104,6 +104,10 @@ test('a place that cannot be written is named', async () => {
   await expect(at(folder)).rejects.toThrow(`${folder} is a folder. Name a file in it.`);
 });
 
+test('what the system refuses is not blamed on the backup', async () => {
+  await expect(run(`restore ${folder} --check`)).rejects.toThrow('cannot be used. EISDIR');
+});
+
 test('a folder that is not empty stays as it is; with --force a copy of it is kept', async () => {
   await backUp('--plain');
   const target = join(folder, 'restored');

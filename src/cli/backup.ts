@@ -474,7 +474,9 @@ async function readArchive(source: Readable, folder: string): Promise<Manifest> 
     });
   } catch (error) {
     if (error instanceof ArchiveError) throw error;
-    throw new ArchiveError('It is no backup of isthmus, or it is cut or damaged.', error);
+    const isOfSystem = error instanceof Error && 'syscall' in error;
+    const why = isOfSystem ? error.message : 'It is no backup of isthmus, or it is cut or damaged.';
+    throw new ArchiveError(why, error);
   }
   if (manifest === undefined) throw new ArchiveError('It is no backup of isthmus.');
   for (const { name, sha256 } of manifest.files) {
