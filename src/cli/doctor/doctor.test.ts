@@ -169,7 +169,7 @@ test('settings that cannot be used are the one finding', async () => {
   writeFileSync(join(folder, 'gui_config.json'), '{"proxy":{"port":"many"}}');
   const { findings, of } = await doctor(nowhere);
   expect(of('settings')).toMatchObject([
-    { severity: 'error', message: expect.stringContaining('proxy.port') },
+    { severity: 'error', message: expect.stringMatching(/cannot be used: proxy\.port/) },
   ]);
   expect(findings).toHaveLength(2);
   const readBad = () => readEnvironment({ variables: { PORT: 'x' }, readText: () => '' });

@@ -128,7 +128,8 @@ async function readAll(
     const settings = resolveSettings({ flags, environment, file: loaded.config });
     return { environment, settings, problems: loaded.problems.map(({ text }) => text) };
   } catch (error) {
-    const message = messageOf(error);
+    // A finding is one line, and each problem of a file is one of its own.
+    const message = messageOf(error).replace(/\s*\n\s*/g, ' ');
     return {
       failure: findingsOf('settings').error(
         message,
