@@ -246,21 +246,29 @@ export function saveConnections(dataDir: string, connections: Connections): void
   replaceText(path, `${JSON.stringify(connections, null, 2)}\n`);
 }
 
-export function findConnection(
+/** Several where variables of the client named one folder for its settings, and later another. */
+export function connectionsOf(
   { connections }: Connections,
   client: string,
   place: string | undefined,
-): Connection | undefined {
-  return connections.find((one) => one.client === client && one.place === place);
+): readonly Connection[] {
+  return connections.filter((one) => one.client === client && one.place === place);
+}
+
+export function isIn(
+  { files }: Connection,
+  targets: readonly { readonly file: Pick<WrittenFile, 'path'> }[],
+) {
+  return files.some(({ path }) => targets.some(({ file }) => file.path === path));
 }
 
 /** The record with this connection in place of the one before it; without one, that is taken out. */
 export function withConnection(
   { keys, connections }: Connections,
-  { client, place }: Pick<Connection, 'client' | 'place'>,
+  known: Connection | undefined,
   connection: Connection | undefined,
 ): Connections {
-  const others = connections.filter((one) => one.client !== client || one.place !== place);
+  const others = connections.filter((one) => one !== known);
   return { keys, connections: connection === undefined ? others : [...others, connection] };
 }
 

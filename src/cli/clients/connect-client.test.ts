@@ -327,6 +327,22 @@ test('finds the folder that a variable of the client names', async () => {
   }
 });
 
+test('a client with settings in two places has both, and gives back each', async () => {
+  at.put('.claude/settings.json', '{ "model": "opus" }');
+  at.put('work/settings.json', '{ "model": "haiku" }');
+  const before = at.snapshot();
+  await at.connect('claude-code');
+  at.variables.CLAUDE_CONFIG_DIR = '~/work';
+  await at.connect('claude-code');
+  delete at.variables.CLAUDE_CONFIG_DIR;
+  expect((await at.connect('claude-code')).printed.join()).toContain('already connected');
+  await at.connect('claude-code', { undo: true, yes: true });
+  expect(at.read('.claude/settings.json')).toBe('{ "model": "opus" }');
+  // Also where the variable is not set any more.
+  await at.connect('claude-code', { undo: true, yes: true });
+  expect(at.snapshot()).toEqual(before);
+});
+
 test('opencode is given the file that it has', async () => {
   at.put('.config/opencode/config.json', '{}');
   await at.connect('opencode');

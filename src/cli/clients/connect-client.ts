@@ -15,8 +15,9 @@ import {
   type ClientGateway,
   type Connection,
   clientsFolder,
-  findConnection,
+  connectionsOf,
   findSetUp,
+  isIn,
   keepKey,
   readConnections,
   type SetUpFlags,
@@ -77,7 +78,7 @@ export async function connectClient(
     throw new CommandError('usage', '--variables-file goes with an SDK only.');
   const client = findClient(id);
   const { files, place } = placesOf(client, context.machine, flags.scope);
-  if (flags.undo) return disconnect(context, client, { place, flags });
+  if (flags.undo) return disconnect(context, client, { files, place, flags });
   await write(context, { asked: client, files, place, hint: client.hint }, flags);
 }
 
@@ -113,7 +114,7 @@ async function connectSdk(
   const { terminal, machine, answer } = context;
   const place =
     flags.variablesFile === undefined ? undefined : resolve(machine.folder, flags.variablesFile);
-  if (flags.undo) return disconnect(context, sdk, { place, flags });
+  if (flags.undo) return disconnect(context, sdk, { files: [], place, flags });
   if (place !== undefined) {
     const file: FoundFile = { path: place, format: 'dotenv' };
     const toEntries: Target['write'] = (setUp) =>
@@ -157,7 +158,7 @@ async function write(
 ): Promise<void> {
   const { terminal, dataDir, answer } = context;
   const connections = readConnections(dataDir);
-  const known = findConnection(connections, asked.id, place);
+  const known = connectionsOf(connections, asked.id, place).find((one) => isIn(one, files));
   // Whether a file can be edited is known before a key is made.
   const trial = { address: 'http://127.0.0.1', key: 'key', model: 'model' };
   for (const target of files) plan(target, known, trial);
@@ -185,7 +186,7 @@ async function write(
     ...(place === undefined ? {} : { place }),
     ...{ url, model: setUp.model, files: written },
   };
-  saveConnections(dataDir, withConnection(kept, connection, connection));
+  saveConnections(dataDir, withConnection(kept, known, connection));
   const paths = written.map(({ path }) => path);
   answer({ ...body, state: 'connected', changed: true, files: paths }, () => {
     terminal.print(`${asked.name} is connected to ${url}, with the model ${setUp.model}.`);
@@ -301,11 +302,12 @@ async function mayChange(
 async function disconnect(
   context: ClientContext,
   { id, name }: Asked,
-  { place, flags }: { readonly place: string | undefined; readonly flags: ClientFlags },
+  { files, place, flags }: Pick<Wanted, 'files' | 'place'> & { readonly flags: ClientFlags },
 ): Promise<void> {
   const { terminal, dataDir, answer } = context;
   const connections = readConnections(dataDir);
-  const known = findConnection(connections, id, place);
+  const all = connectionsOf(connections, id, place);
+  const known = all.find((one) => isIn(one, files)) ?? all.at(-1);
   if (known === undefined) {
     return answer({ client: id, state: 'not connected', changed: false }, () =>
       terminal.print(`${name} is not connected: there is nothing to take back.`),
