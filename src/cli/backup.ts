@@ -1,7 +1,14 @@
 // `isthmus backup` and `isthmus restore`: database, settings and secret key of a data folder, into one file and back.
 
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, existsSync, readFileSync, statSync } from 'node:fs';
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import {
   chmod,
   copyFile,
@@ -14,7 +21,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -22,7 +29,7 @@ import { configPath, resolveDataDir } from '../config/effective.ts';
 import type { Environment } from '../config/env.ts';
 import { loadConfig } from '../config/file.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
-import { createPrivateFile, placeFile } from '../lib/private-file.ts';
+import { createPrivateFile, placeFile, replaceFile } from '../lib/private-file.ts';
 import { objectsOf } from '../lib/read-values.ts';
 import {
   createVault,
@@ -78,7 +85,7 @@ export async function makeBackup(
   const folder = await mkdtemp(join(beside, '.isthmus-backup-')).catch((error: unknown) => {
     throw unwritable(target, error);
   });
-  try {
+  await emptied(folder, async () => {
     const manifest = await collect(options, { dataDir, folder, passphrase, now, flags });
     await writeOut(folder, manifest, { target, isReplaced: flags.force === true });
     const lacksKey = manifest.secretKeyId === undefined || environment.secretKey !== undefined;
@@ -89,8 +96,18 @@ export async function makeBackup(
     answer({ file: target, ...facts, secretKeyId: secretKeyId ?? null, files: list }, () =>
       terminal.print(`Database and settings of ${plain(dataDir)} are in ${plain(target)}.`),
     );
+  });
+}
+
+/** The folder is gone then, also where the process is told to end before: what is put together there holds the secret key. */
+async function emptied<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
+  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  process.once('exit', remove);
+  try {
+    return await work();
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    process.off('exit', remove);
+    remove();
   }
 }
 
@@ -196,16 +213,12 @@ interface Target {
 async function writeOut(folder: string, manifest: Manifest, { target, isReplaced }: Target) {
   if (target === '-') return writeArchive(folder, manifest, process.stdout);
   const path = resolve(target);
-  const built = createPrivateFile(join(dirname(path), basename(path)));
-  try {
-    await writeArchive(folder, manifest, createWriteStream(built, { mode: 0o600, flush: true }));
-    await chmod(built, 0o600);
-    if (isReplaced) await rm(path, { force: true });
-    if (placeFile(built, path) === 'placed') return;
-    throw new Error(`${target} is there already. Name another file, or say --force.`);
-  } finally {
-    await rm(built, { force: true });
-  }
+  const built = createPrivateFile(join(folder, 'archive'));
+  await writeArchive(folder, manifest, createWriteStream(built, { mode: 0o600, flush: true }));
+  await chmod(built, 0o600);
+  if (isReplaced) return replaceFile(built, path);
+  if (placeFile(built, path) === 'placed') return;
+  throw new Error(`${target} is there already. Name another file, or say --force.`);
 }
 
 export type RestoreFlags = Said<'dataDir' | 'passphraseFile', string> &
@@ -224,14 +237,12 @@ export async function restoreBackup(
   const { environment, terminal, answer } = options;
   if (flags.check === true) {
     const folder = await mkdtemp(join(tmpdir(), 'isthmus-restore-'));
-    try {
+    return emptied(folder, async () => {
       const manifest = await unpackChecked(options, { file, folder, flags });
-      return answer({ file, ...describe(manifest) }, () =>
+      answer({ file, ...describe(manifest) }, () =>
         terminal.print(`The backup is whole. ${sayOrigin(manifest)}`),
       );
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    });
   }
   if (environment.databaseUrl !== undefined) throw new Error(NO_FOLDER_TO_RESTORE);
   const dataDir = resolveDataDir(flags, environment);
@@ -268,7 +279,7 @@ async function restoreInto(options: RestoreOptions, { dataDir, file, flags }: Re
   }
   // In the folder itself: what is checked there is put in its place by renaming alone.
   const folder = await mkdtemp(join(dataDir, '.restore-'));
-  try {
+  return emptied(folder, async () => {
     const manifest = await unpackChecked(options, { file, folder, flags });
     const kept = old.length === 0 ? undefined : keptFolder(dataDir, options.clock.now());
     if (kept !== undefined) {
@@ -283,9 +294,7 @@ async function restoreInto(options: RestoreOptions, { dataDir, file, flags }: Re
       throw error;
     }
     return { manifest, kept };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 function keptFolder(dataDir: string, now: number): string {

@@ -1,13 +1,16 @@
 // A gateway under load is backed up, and another goes on from the backup.
 
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCommand } from '../../src/cli/run-command.test-support.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { openDatabase } from '../../src/stores/sqlite/open-database.ts';
-import { createTestVault } from '../support/database.ts';
+import { createTestVault, TEST_KEY } from '../support/database.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { startGateway } from '../support/gateway-process.ts';
 import { GATEWAY_MAIN, runProgram } from '../support/run-program.ts';
@@ -55,6 +58,43 @@ test('a backup under load is whole: keys, settings and every record from before 
   expect(await second.stop()).toBe(0);
   rmSync(folder, { recursive: true, force: true });
 });
+
+test('one that is interrupted leaves nothing that holds the secret key', async () => {
+  const folder = makeTestFolder('isthmus-interrupted-backup');
+  const dataDir = join(folder, 'data');
+  mkdirSync(dataDir, { recursive: true });
+  const opened = openDatabase({
+    ...{ path: join(dataDir, 'isthmus.db'), vault: createTestVault(), clock: createFakeClock() },
+  });
+  await (await opened).close();
+  writeFileSync(join(dataDir, 'secret.key'), `${TEST_KEY}\n`);
+  // Neither ends: one is not fed, and what the other says is not read.
+  const restoring = interrupt(['restore', '-', '--data-dir', join(folder, 'restored')], folder);
+  await restoring('.restore-', join(folder, 'restored'));
+  writeFileSync(join(dataDir, 'gui_config.json'), JSON.stringify({ prot_of: randomText() }));
+  const backingUp = interrupt(['backup', '-', '--plain', '--data-dir', dataDir], folder);
+  await backingUp('.isthmus-backup-', folder);
+});
+
+/** Begins a command, and gives what waits for its folder, interrupts it and looks whether that is gone. */
+function interrupt(words: readonly string[], folder: string) {
+  const command = spawn(process.execPath, [GATEWAY_MAIN, ...words], {
+    env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const ended = once(command, 'exit');
+  return async (prefix: string, place: string): Promise<void> => {
+    const made = () =>
+      existsSync(place) ? readdirSync(place).filter((name) => name.startsWith(prefix)) : [];
+    await expect.poll(made, { timeout: 20_000 }).toHaveLength(1);
+    command.kill('SIGINT');
+    expect(await ended).toEqual([130, null]);
+    expect(made()).toEqual([]);
+  };
+}
+
+/** More than a pipe holds, however it is packed. */
+const randomText = (): string => randomBytes(2_000_000).toString('base64');
 
 test('a backup goes from one program to another, and opens with the key that the gateway will use', async () => {
   const folder = makeTestFolder('isthmus-piped-backup');
