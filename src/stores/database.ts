@@ -90,8 +90,8 @@ export interface Dialect {
   isAmong(column: string, list: string): Expression<SqlBool>;
   /** A list in JSON of lists, each as a row. */
   listed(list: string, columns: readonly ListedColumn[]): RawBuilder<unknown>;
-  /** Of grouped rows: a list in JSON of the lists of what they have in some columns. */
-  collected(columns: readonly string[]): RawBuilder<string>;
+  /** Of grouped rows: a list in JSON of what each has; several lists of them are in one order. */
+  collected(value: RawBuilder<unknown>): RawBuilder<string>;
   /** Of grouped rows: the value of one column in the row with the highest of another, of those that have a value. */
   latest(column: string, by: string): AliasableExpression<string | undefined>;
   /** Until the end of the transaction no other writes to a table, and what others wrote is seen. */

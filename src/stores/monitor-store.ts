@@ -32,6 +32,7 @@ import {
   type SumRequest,
   type TimeSpan,
   USAGE_FIGURES,
+  type UsageRow,
   writeCursor,
 } from '../monitor/request-store.ts';
 import { readTags, writeTags } from '../monitor/usage.ts';
@@ -49,15 +50,14 @@ import {
 import { builder, type TableRow, type Tables } from './schema.ts';
 import {
   breakDown,
-  byWeight,
-  type FirstSums,
+  type FirstPart,
   hasTag,
   hullOf,
   RankedGroups,
   readAttempts,
   removeUsage,
   rollUp,
-  type SummedColumn,
+  type StepRequest,
   saveUsage,
   sumFirst,
   sumLeading,
@@ -66,7 +66,7 @@ import {
   TimedGroups,
   timeSpans,
   UsageGroups,
-  WEIGHED_BY,
+  weighFirst,
 } from './usage-sums.ts';
 
 // What a record is in its tables.
@@ -617,24 +617,50 @@ export function createMonitorStore(
     }
     return parts;
   };
-  /** All of the time. @param leading of these groups alone; all when absent */
-  const eachSum = async <Column extends SummedColumn>(
+  /** All of the time, from its beginning on. */
+  const inSteps = async <Found>(
     { spans, ...request }: SumRequest,
-    columns: readonly Column[],
-    add: (sum: FirstSums<Column>['sums'][number]) => void,
-    leading?: ReadonlySet<string>,
+    read: (asked: StepRequest, most: number) => Work<FirstPart<Found>>,
+    add: (found: Found) => void,
   ): Promise<void> => {
-    const { from, to } = hullOf(spans);
+    const { from: whole, to } = hullOf(spans);
     const inTurns = createPace(Number.POSITIVE_INFINITY);
-    let next: number | undefined = from;
+    let next: number | undefined = whole;
     while (next !== undefined) {
-      const asked = { ...request, span: { from: next, to }, leading };
-      const found: FirstSums<Column> = await inTurns((most) =>
-        sumFirst(dialect, asked, columns, most),
-      );
-      for (const sum of found.sums) add({ ...sum, span: from });
-      next = found.next;
+      const asked = { ...request, span: { from: next, to }, whole };
+      const part: FirstPart<Found> = await inTurns((most) => read(asked, most));
+      let begun = clock.monotonic();
+      for (const one of part.found) {
+        add(one);
+        if (clock.monotonic() - begun < TURN_MS) continue;
+        await pause();
+        begun = clock.monotonic();
+      }
+      next = part.next;
     }
+  };
+  /** The names of all groups, those with the most tokens first. */
+  const rank = async (request: SumRequest): Promise<readonly string[]> => {
+    const ranked = new RankedGroups(request.by);
+    await inSteps(
+      request,
+      (asked, most) => weighFirst(dialect, asked, most),
+      (lists) => ranked.add(lists),
+    );
+    return ranked.names();
+  };
+  /** Those with the most tokens first. @param leading these alone; all when absent */
+  const sumGroups = async (
+    request: SumRequest,
+    leading?: ReadonlySet<string>,
+  ): Promise<readonly UsageRow[]> => {
+    const groups = new UsageGroups(request.by, leading);
+    await inSteps(
+      request,
+      (asked, most) => sumFirst(dialect, asked, most, USAGE_FIGURES, leading),
+      (sum) => groups.add(sum),
+    );
+    return groups.ranked();
   };
   const removed = ({ count, bytes }: Removed): number => {
     if (stored !== undefined) stored -= bytes;
@@ -657,22 +683,16 @@ export function createMonitorStore(
       return sums.flat();
     },
     async leadingUsage(request, leading, listed) {
-      const ranked = new RankedGroups(request.by);
-      const all = new UsageGroups(request.by);
       // What is narrowed is read as it was saved, where to read it once more costs more than its figures.
       const isNarrowed = Object.values(request.filter ?? {}).some((name) => name !== undefined);
-      await eachSum(request, isNarrowed ? USAGE_FIGURES : WEIGHED_BY, (sum) => {
-        ranked.add(sum);
-        if (isNarrowed) all.add(sum);
-      });
-      const first = new Set(ranked.first(listed));
-      const groups = isNarrowed ? all : new UsageGroups(request.by, first);
-      if (!isNarrowed) await eachSum(request, USAGE_FIGURES, (sum) => groups.add(sum), first);
-      const names = new Set(ranked.first(leading));
+      const all = isNarrowed ? await sumGroups(request) : undefined;
+      const ranked = all?.map(({ group }) => group) ?? (await rank(request));
+      const groups = all ?? (await sumGroups(request, new Set(ranked.slice(0, listed))));
+      const names = new Set(ranked.slice(0, leading));
       const parts = await inParts(request, (some) => sumLeading(dialect, some, names));
       return {
-        groups: groups.inOrder().toSorted(byWeight).slice(0, listed),
-        groupCount: ranked.count,
+        groups: groups.slice(0, listed),
+        groupCount: ranked.length,
         buckets: parts.flatMap(({ buckets }) => buckets),
         totals: parts.flatMap(({ totals }) => totals),
         others: parts.flatMap(({ others }) => others),
@@ -681,11 +701,14 @@ export function createMonitorStore(
     async latency(request, leading) {
       const spans = await inParts(request, (some) => timeSpans(dialect, some));
       if (request.by === 'none') return { spans: spans.flat(), groups: [] };
-      const ranked = new RankedGroups(request.by);
-      if (leading !== undefined) await eachSum(request, WEIGHED_BY, (sum) => ranked.add(sum));
-      const names = leading === undefined ? undefined : new Set(ranked.first(leading));
+      const names =
+        leading === undefined ? undefined : new Set((await rank(request)).slice(0, leading));
       const groups = new TimedGroups(request.by, names);
-      await eachSum(request, TIMINGS, (sum) => groups.add(sum), names);
+      await inSteps(
+        request,
+        (asked, most) => sumFirst(dialect, asked, most, TIMINGS, names),
+        (sum) => groups.add(sum),
+      );
       return { spans: spans.flat(), groups: groups.inOrder() };
     },
     attempts: (span, account) => database.read(() => readAttempts(dialect, span, account)),

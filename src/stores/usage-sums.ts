@@ -297,14 +297,14 @@ function* readRolled(
     .sort((left, right) => left.at - right.at || ROLL_MS[right.step] - ROLL_MS[left.step]);
 }
 
-interface Sums<Column extends string> {
+/** One row as it is read: of many thousands nothing is made anew. */
+type Sums<Column extends string> = Readonly<Partial<Record<Column, number | undefined>>> & {
   readonly span: number;
-  /** When the last of it began. */
-  readonly last: number;
   readonly group: string;
   readonly groupName?: string | undefined;
-  readonly sums: Readonly<Partial<Record<Column, number | undefined>>>;
-}
+  /** When the last of it began; of keys alone, whose names change. */
+  readonly last?: number | undefined;
+};
 
 interface Question<Column extends string> {
   readonly by: UsageGroup;
@@ -316,29 +316,44 @@ interface Question<Column extends string> {
 
 export type SummedColumn = (typeof USAGE_FIGURES)[number] | TimingColumn;
 
-/** At least one entry for each span and group with usage, the latest last. */
+/** At least one entry for each span and group with usage; of keys the latest last. */
 function* sumPieces<Column extends SummedColumn>(
   dialect: Dialect,
   question: Question<Column>,
   pieces: readonly Piece[],
 ): Work<readonly Sums<Column>[]> {
-  const found: (readonly Sums<Column>[])[] = [];
-  for (const table of ['usage_rollups', 'usage_sums'] as const) {
-    const own = pieces.filter(({ step }) => (step === 'quarter') === (table === 'usage_sums'));
-    if (own.length > 0) found.push(yield* sumTable(dialect, { ...question, table }, own));
-  }
-  return found.flat().sort((left, right) => left.last - right.last);
+  const all = yield* eachTable(pieces, (table, own) =>
+    sumTable(dialect, { ...question, table }, own),
+  );
+  return question.by === 'key' ? all.toSorted(byLast) : all;
 }
 
-/** In one statement, which goes from piece to piece. */
-function* sumTable<Column extends SummedColumn>(
-  { latest, listed, hasLateral }: Dialect,
-  { by, columns, filter, names, table }: Question<Column> & { readonly table: string },
+function* eachTable<Found>(
   pieces: readonly Piece[],
-): Work<readonly Sums<Column>[]> {
-  if (names?.length === 0) return [];
+  read: (table: string, own: readonly Piece[]) => Work<readonly Found[]>,
+): Work<readonly Found[]> {
+  const found: (readonly Found[])[] = [];
+  for (const table of ['usage_rollups', 'usage_sums']) {
+    const own = pieces.filter(({ step }) => (step === 'quarter') === (table === 'usage_sums'));
+    if (own.length > 0) found.push(yield* read(table, own));
+  }
+  return found.flat();
+}
+
+type Dated = Pick<Sums<never>, 'last'>;
+
+const byLast = ({ last: left = 0 }: Dated, { last: right = 0 }: Dated): number => left - right;
+
+type Asked = Omit<Question<never>, 'columns'> & { readonly table: string };
+
+/** What a statement that goes from piece to piece reads. */
+function readingOf(
+  { listed }: Dialect,
+  { by, filter, names, table }: Asked,
+  pieces: readonly Piece[],
+) {
   const isRaw = table === 'usage_sums';
-  const name = !isRaw ? sql.ref('name') : by === 'none' ? sql`''` : groupRef(by);
+  const name = !isRaw ? sql.ref('name') : by === 'none' ? sql`cast('' as text)` : groupRef(by);
   const list = listed(
     JSON.stringify(pieces.map(({ span, step, from, to }) => [span, step, from, to])),
     [
@@ -359,30 +374,64 @@ function* sumTable<Column extends SummedColumn>(
     ],
     sql` and `,
   );
+  return { isRaw, name, list, rows: sql`${sql.table(table)} where ${where}` };
+}
+
+function* sumTable<Column extends SummedColumn>(
+  dialect: Dialect,
+  { columns, ...asked }: Asked & Question<Column>,
+  pieces: readonly Piece[],
+): Work<readonly Sums<Column>[]> {
+  const { by, names } = asked;
+  if (names?.length === 0) return [];
+  const { latest, hasLateral } = dialect;
+  const { isRaw, name, list, rows } = readingOf(dialect, asked, pieces);
   // Of a span that is one piece nothing is left to sum up.
   const isSummed = !isRaw && new Set(pieces.map(({ span }) => span)).size === pieces.length;
-  const keyName =
-    by !== 'key' ? sql`null` : isSummed ? sql.ref('keyName') : latest('keyName', 'at');
-  const last = isSummed ? sql.ref('at') : sql`max(at)`;
+  const keyName = isSummed ? sql.ref('keyName') : latest('keyName', 'at');
+  const named = sql`${isSummed ? sql.ref('at') : sql`max(at)`} as last, ${keyName} as ${sql.ref('groupName')}`;
   const figures = columns.map(
     (column) => sql`${isSummed ? asNumber(column) : sumOf(column)} as ${sql.ref(column)}`,
   );
-  const summed = sql`${last} as last, ${name} as ${sql.ref('group')}, ${keyName} as ${sql.ref('groupName')}, ${sql.join(figures)}`;
+  const summed = sql.join([
+    sql`${name} as ${sql.ref('group')}`,
+    ...(by === 'key' ? [named] : []),
+    ...figures,
+  ]);
   const byGroup = isRaw && by === 'none' ? [] : [name];
-  const source = sql.table(table);
   const grouped =
     isRaw && hasLateral
       ? sql`select span, summed.* from pieces cross join lateral (
-          select ${summed} from ${source} where ${where} ${groupBy(byGroup)} having count(*) > 0
+          select ${summed} from ${rows} ${groupBy(byGroup)} having count(*) > 0
         ) as summed`
-      : sql`select span, ${summed} from pieces cross join ${source} where ${where} ${
+      : sql`select span, ${summed} from pieces cross join ${rows} ${
           isSummed ? sql`` : groupBy([sql.ref('span'), ...byGroup])
         }`;
-  const rows = yield* rowsOf(sql<SumsRow>`with pieces as materialized ${list} ${grouped}`);
-  return rows.map((row) => {
-    const { span, last, group, groupName } = row;
-    return { span, last, group, groupName, sums: row as Sums<Column>['sums'] };
-  });
+  return yield* rowsOf(sql<Sums<Column>>`with pieces as materialized ${list} ${grouped}`);
+}
+
+/** Of what the database wrote. */
+function readList<Item>(list: string): readonly Item[] {
+  return JSON.parse(list);
+}
+
+/** Lists in JSON, one entry a row: rows of their own take twice as long to read. */
+type WeightLists = Readonly<Record<keyof Weight, string>>;
+
+function* weighTable(
+  dialect: Dialect,
+  asked: Asked,
+  pieces: readonly Piece[],
+): Work<readonly WeightLists[]> {
+  const { collected, hasLateral } = dialect;
+  const { name, list, rows } = readingOf(dialect, asked, pieces);
+  const tokens = collected(sql`input_tokens + output_tokens`);
+  const lists = sql`${collected(name)} as ${sql.ref('group')}, ${tokens} as tokens,
+    ${collected(sql.ref('requests'))} as requests`;
+  const read = hasLateral
+    ? sql`select lists.* from pieces cross join lateral (select ${lists} from ${rows}) as lists`
+    : sql`select ${lists} from pieces cross join ${rows}`;
+  return yield* rowsOf(sql<WeightLists>`with pieces as materialized ${list} ${read}`);
 }
 
 function groupBy(names: readonly RawBuilder<unknown>[]) {
@@ -397,8 +446,6 @@ function sumOf(column: SummedColumn) {
 function asNumber(column: SummedColumn) {
   return sql<number>`cast(${sql.ref(column)} as double precision)`;
 }
-
-type SumsRow = Omit<Sums<SummedColumn>, 'sums'> & Sums<SummedColumn>['sums'];
 
 /** @param columns other figures are 0 */
 export function* sumSpans(
@@ -421,25 +468,45 @@ function kindOf(by: UsageGroup, filter: UsageFilter): UsageGroup {
   return kind;
 }
 
-interface StepRequest extends Omit<SumRequest, 'spans'> {
+export interface StepRequest extends Omit<SumRequest, 'spans'> {
+  /** What is left of the whole, which begins at `whole`. */
   readonly span: TimeSpan;
-  /** Of these groups alone; all when absent. */
-  readonly leading?: ReadonlySet<string> | undefined;
+  readonly whole: number;
 }
 
-export interface FirstSums<Column extends SummedColumn> {
-  readonly sums: readonly Sums<Column>[];
+export interface FirstPart<Found> {
+  readonly found: readonly Found[];
   /** Where the rest begins; undefined when that was all. */
   readonly next: number | undefined;
 }
 
-/** What the first pieces of a span come to, at most `most` of them. */
+/** What the first pieces of a span come to, at most `most` of them. @param leading these groups alone; all when absent */
 export function* sumFirst<Column extends SummedColumn>(
   dialect: Dialect,
-  { span: { from, to }, by, filter = {}, leading }: StepRequest,
-  columns: readonly Column[],
+  request: StepRequest,
   most: number,
-): Work<FirstSums<Column>> {
+  columns: readonly Column[],
+  leading?: ReadonlySet<string>,
+): Work<FirstPart<Sums<Column>>> {
+  const { pieces, next, asked } = yield* cutFirst(request, most);
+  const names = leading && namesOf(request.by, leading);
+  return { found: yield* sumPieces(dialect, { ...asked, columns, names }, pieces), next };
+}
+
+/** What says which groups come first in the first pieces of a span, at most `most` of them. */
+export function* weighFirst(
+  dialect: Dialect,
+  request: StepRequest,
+  most: number,
+): Work<FirstPart<WeightLists>> {
+  const { pieces, next, asked } = yield* cutFirst(request, most);
+  return {
+    found: yield* eachTable(pieces, (table, own) => weighTable(dialect, { ...asked, table }, own)),
+    next,
+  };
+}
+
+function* cutFirst({ span: { from, to }, whole, by, filter = {} }: StepRequest, most: number) {
   const kind = kindOf(by, filter);
   // What begins in the first half of it ends in it.
   const near = Number.isFinite(most) ? Math.min(to, from + 2 * ROLL_MS.week) : to;
@@ -447,11 +514,9 @@ export function* sumFirst<Column extends SummedColumn>(
   const pieces = Number.isFinite(most)
     ? all.flatMap(cutDays).filter((piece) => near === to || piece.from < from + ROLL_MS.week)
     : all;
-  const first = pieces.slice(0, most);
+  const first = pieces.slice(0, most).map((piece) => ({ ...piece, span: whole }));
   const next = first.at(-1)?.to ?? to;
-  const names = leading && namesOf(by, leading);
-  const sums = yield* sumPieces(dialect, { by: kind, columns, filter, names }, first);
-  return { sums, next: next < to ? next : undefined };
+  return { pieces: first, next: next < to ? next : undefined, asked: { by: kind, filter } };
 }
 
 /** What is read as it was saved may be long. */
@@ -479,7 +544,7 @@ export function* sumLeading(
   for (const one of yield* sumPieces(dialect, question, pieces)) {
     const rest = groups.add(one) ? rests.get(one.span) : undefined;
     if (rest === undefined) continue;
-    for (const figure of USAGE_FIGURES) rest[figure] -= one.sums[figure] ?? 0;
+    for (const figure of USAGE_FIGURES) rest[figure] -= one[figure] ?? 0;
   }
   const others = [...rests.values()].filter(({ requests }) => requests > 0);
   return { buckets: groups.inOrder(), totals, others };
@@ -491,44 +556,46 @@ function namesOf(by: UsageGroup, leading: ReadonlySet<string>): readonly string[
 }
 
 /** What says which groups come first. */
-export const WEIGHED_BY = ['inputTokens', 'outputTokens', 'requests'] as const;
-
-type Weights = Pick<UsageSum, (typeof WEIGHED_BY)[number]>;
-
-export function byWeight(left: Weights, right: Weights): number {
-  return tokensOf(right) - tokensOf(left) || right.requests - left.requests;
+interface Weight {
+  readonly group: string;
+  readonly tokens: number;
+  readonly requests: number;
 }
 
-const tokensOf = ({ inputTokens, outputTokens }: Weights): number => inputTokens + outputTokens;
+const byWeight = (left: Weight, right: Weight): number =>
+  right.tokens - left.tokens ||
+  right.requests - left.requests ||
+  compareCodePoints(left.group, right.group);
+
+const weightOf = ({ group, inputTokens, outputTokens, requests }: UsageRow): Weight => ({
+  ...{ group, tokens: inputTokens + outputTokens, requests },
+});
 
 /** Tells of many groups which have the most tokens. */
 export class RankedGroups {
-  readonly #groups = new Map<string, Mutable<Weights> & { readonly group: string }>();
+  readonly #groups = new Map<string, Mutable<Weight>>();
   readonly #by: UsageGroup;
 
   constructor(by: UsageGroup) {
     this.#by = by;
   }
 
-  get count(): number {
-    return this.#groups.size;
-  }
-
-  add({ group: stored, sums }: Sums<keyof Weights>): void {
-    for (const group of this.#by === 'none' ? [''] : groupsIn(this.#by, stored)) {
-      const known = this.#groups.get(group);
-      if (known === undefined) {
-        const { inputTokens = 0, outputTokens = 0, requests = 0 } = sums;
-        this.#groups.set(group, { group, inputTokens, outputTokens, requests });
-      } else for (const figure of WEIGHED_BY) known[figure] += sums[figure] ?? 0;
+  add(lists: WeightLists): void {
+    const tokens = readList<number>(lists.tokens);
+    const requests = readList<number>(lists.requests);
+    for (const [place, name] of readList<string>(lists.group).entries()) {
+      for (const group of this.#by === 'none' ? [''] : groupsIn(this.#by, name)) {
+        const known = this.#groups.get(group) ?? { group, tokens: 0, requests: 0 };
+        if (known.requests === 0) this.#groups.set(group, known);
+        known.tokens += tokens[place] ?? 0;
+        known.requests += requests[place] ?? 0;
+      }
     }
   }
 
-  first(count: number): readonly string[] {
-    return [...this.#groups.values()]
-      .sort((left, right) => byWeight(left, right) || compareCodePoints(left.group, right.group))
-      .slice(0, count)
-      .map(({ group }) => group);
+  /** The most tokens first. */
+  names(): readonly string[] {
+    return [...this.#groups.values()].sort(byWeight).map(({ group }) => group);
   }
 }
 
@@ -545,7 +612,8 @@ export class UsageGroups {
   }
 
   /** @returns whether it is of any of the groups */
-  add({ span, group: stored, groupName, sums }: Sums<keyof UsageSum>): boolean {
+  add(sums: Sums<keyof UsageSum>): boolean {
+    const { span, group: stored, groupName } = sums;
     const isOne = this.#by === 'none';
     const rows = this.#spans.get(span) ?? new Map<string, Mutable<UsageRow>>();
     this.#spans.set(span, rows);
@@ -557,6 +625,11 @@ export class UsageGroups {
       if (groupName !== undefined && !isOne) row.groupName = groupName;
     }
     return names.length > 0;
+  }
+
+  /** The most tokens first. */
+  ranked(): readonly UsageRow[] {
+    return this.inOrder().toSorted((left, right) => byWeight(weightOf(left), weightOf(right)));
   }
 
   inOrder(): readonly UsageRow[] {
@@ -580,7 +653,8 @@ export function* timeSpans(
   const pieces = yield* cutPieces(by, filter, spans);
   const timed = new Map(spans.map(({ from }) => [from, NO_TIMINGS]));
   const question = { by, columns: TIMINGS, filter };
-  for (const { span, sums } of yield* sumPieces(dialect, question, pieces)) {
+  for (const sums of yield* sumPieces(dialect, question, pieces)) {
+    const { span } = sums;
     timed.set(span, addTimings(timed.get(span) ?? NO_TIMINGS, fromColumns(sums)));
   }
   return [...timed].map(([at, timings]) => ({ at, ...timings }));
@@ -602,7 +676,8 @@ export class TimedGroups {
     this.#leading = leading;
   }
 
-  add({ group: stored, groupName, sums }: Sums<TimingColumn>): void {
+  add(sums: Sums<TimingColumn>): void {
+    const { group: stored, groupName } = sums;
     for (const group of leadingOf(groupsIn(this.#by, stored), this.#leading)) {
       const known = this.#groups.get(group);
       this.#groups.set(group, {
@@ -628,16 +703,21 @@ export function* readAttempts(
 ): Work<readonly AttemptSum[]> {
   const sums = builder
     .selectFrom('attempt_sums')
-    .select(['at', collected(['account', 'good', 'failed']).as('list')])
+    .select([
+      'at',
+      ...(['account', 'good', 'failed'] as const).map((name) => collected(sql.ref(name)).as(name)),
+    ])
     .where('at', '>=', from)
     .where('at', '<', to)
     .groupBy('at')
     .orderBy('at');
   const rows = yield* rowsOf(account === undefined ? sums : sums.where('account', '=', account));
-  return rows.flatMap(({ at, list }) => {
-    // The database wrote it.
-    const accounts = JSON.parse(list) as readonly (readonly [string, number, number])[];
-    return accounts.map(([name, good, failed]) => ({ at, account: name, good, failed }));
+  return rows.flatMap(({ at, ...lists }) => {
+    const good = readList<number>(lists.good);
+    const failed = readList<number>(lists.failed);
+    return readList<string>(lists.account).map((name, place) => ({
+      ...{ at, account: name, good: good[place] ?? 0, failed: failed[place] ?? 0 },
+    }));
   });
 }
 

@@ -473,7 +473,7 @@ const DIALECT: Dialect = {
           sql`(value ->> ${sql.lit(place)})::${sql.raw(type)} as ${sql.ref(name)}`,
       ),
     )} from json_array_elements(${list}) as value)`,
-  collected: (columns) => sql`json_agg(json_build_array(${sql.join(columns.map(sql.ref))}))::text`,
+  collected: (value) => sql`coalesce(json_agg(${value})::text, '[]')`,
   // Without a value there is no text, which counts for nothing.
   latest: (column, by) =>
     sql`substr(max(lpad(${sql.ref(by)}::text, 16, '0') || ${sql.ref(column)}), 17)`,

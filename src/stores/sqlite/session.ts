@@ -210,7 +210,7 @@ const DIALECT: Dialect = {
     sql`(select ${sql.join(
       columns.map(([name], place) => sql`value ->> ${sql.lit(place)} as ${sql.ref(name)}`),
     )} from json_each(${list}))`,
-  collected: (columns) => sql`json_group_array(json_array(${sql.join(columns.map(sql.ref))}))`,
+  collected: (value) => sql`json_group_array(${value})`,
   // Without a value there is no text, which counts for nothing.
   latest: (column, by) =>
     sql`substr(max(printf('%016d', ${sql.ref(by)}) || ${sql.ref(column)}), 17)`,
