@@ -239,6 +239,14 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     expect((await console.ask({ model: 'house-model' })).status).toBe(404);
   });
 
+  test('a check of a chain says that clients ask for a name that is mapped to it', async () => {
+    const steps = [['alpha-3-flash']];
+    await console.api('PATCH', '/api/config/targets', { 'my-chain': { steps } });
+    const page = await console.open('/routing?name=@my-chain');
+    await page.getByText('Clients cannot request @my-chain itself').waitFor();
+    expect((await console.ask({ model: '@my-chain' })).status).toBe(404);
+  });
+
   test('a preset is merged into the mapping and acts', async () => {
     await console.api('PATCH', '/api/config/mapping', { 'my-own': 'alpha-3-flash' });
     const page = await console.open('/routing');

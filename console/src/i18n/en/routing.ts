@@ -35,6 +35,7 @@ export const routing = {
   usageOfModel: 'Usage and latency',
   goesTo: 'maps to',
   goesNowhere: 'unknown model',
+  chainOnly: 'Clients cannot request {{name}} itself, only a name that the mapping sends to it.',
   thinking: 'thinking {{value}}',
   effort: 'effort {{value}}',
   webSearch: 'web search',

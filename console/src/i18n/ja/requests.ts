@@ -431,6 +431,8 @@ export const routing: PartlyTranslated<typeof englishRouting> = {
   usageOfModel: '使用量とレイテンシ',
   goesTo: 'マッピング先',
   goesNowhere: '不明なモデル',
+  chainOnly:
+    'クライアントは {{name}} を直接リクエストできません。マッピングがこれに対応付ける名前をリクエストします。',
   thinking: '思考 {{value}}',
   effort: '労力 {{value}}',
   webSearch: 'Web 検索',

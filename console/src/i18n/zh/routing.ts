@@ -37,6 +37,7 @@ export const routing: Translated<typeof english> = {
   usageOfModel: '用量与延迟',
   goesTo: '映射到',
   goesNowhere: '未知模型',
+  chainOnly: '客户端不能直接请求 {{name}}，只能请求映射到它的名称。',
   thinking: '思考 {{value}}',
   effort: '强度 {{value}}',
   webSearch: '联网搜索',

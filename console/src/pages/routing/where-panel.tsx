@@ -99,6 +99,9 @@ function Answer({ explanation }: { readonly explanation: RouteExplanation }) {
       </p>
       {chain !== undefined && <Chain chain={chain} />}
       {error !== null && <p className="where-error wrap-anywhere">{say(error)}</p>}
+      {asked.startsWith('@') && (
+        <p className="where-error wrap-anywhere">{t('routing.chainOnly', { name: asked })}</p>
+      )}
       {steps.length > 0 && (
         <ol className="where-steps">
           {steps.filter(isNew).map(({ kind, name, target: to, detail = '' }) => (
