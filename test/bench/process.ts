@@ -20,7 +20,8 @@ export interface ChildOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** The port it was told to use; without it the child must print `http://127.0.0.1:<port>`. */
   readonly port?: number;
-  readonly core: number;
+  /** Any where it is not said. */
+  readonly core?: number;
 }
 
 const START_LIMIT_MS = 15_000;
@@ -30,7 +31,9 @@ const STOP_LIMIT_MS = 3_000;
 export async function startChild(options: ChildOptions): Promise<Child> {
   const startedAt = performance.now();
   const program = options.program ?? process.execPath;
-  const [file = program, ...args] = pinned(options.core, [program, ...options.arguments]);
+  const command = [program, ...options.arguments];
+  const [file = program, ...args] =
+    options.core === undefined ? command : pinned(options.core, command);
   const child = spawn(file, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, ...options.environment },
