@@ -129,7 +129,8 @@ async function readAll(
     return { environment, settings, problems: loaded.problems.map(({ text }) => text) };
   } catch (error) {
     // A finding is one line, and each problem of a file is one of its own.
-    const message = messageOf(error).replace(/\s*\n\s*/g, ' ');
+    const lines = messageOf(error).split('\n');
+    const message = lines.map((line) => line.trim()).join(' ');
     return {
       failure: findingsOf('settings').error(
         message,
