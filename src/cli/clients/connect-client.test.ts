@@ -165,6 +165,19 @@ test('leaves a file alone that is not of its format, and names the line; nothing
   expect(at.made).toEqual([]);
 });
 
+test.skipIf(process.platform === 'win32')(
+  'says that others may read the key in a file that they could read before',
+  async () => {
+    const path = at.put('.claude/settings.json', '{}');
+    chmodSync(path, 0o644);
+    const words = `Other users of this machine may read the key in ${path}`;
+    expect((await at.connect('claude-code')).notes.join()).toContain(words);
+    await at.connect('claude-code', { undo: true, yes: true });
+    chmodSync(path, 0o600);
+    expect((await at.connect('claude-code')).notes.join()).not.toContain('Other users');
+  },
+);
+
 test('keeps the mode of a file and a copy of it; a link stays a link', async () => {
   const target = at.put('dotfiles/claude.json', '{ "theme": "dark" }');
   chmodSync(target, 0o644);

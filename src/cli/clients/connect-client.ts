@@ -7,6 +7,7 @@ import { CODING_CLIENTS, SDK_VARIABLES, type SdkVariables } from '../../clients/
 import { writeExport } from '../../clients/write-settings.ts';
 import { compareLines } from '../../lib/difference.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { isExposed } from '../../lib/private-file.ts';
 import type { ConnectFlags } from '../admin-client.ts';
 import { CommandError } from '../exit-codes.ts';
 import { confirm, type Said, type Terminal, unwritable, writeTable } from '../terminal.ts';
@@ -191,6 +192,10 @@ async function write(
   answer({ ...body, state: 'connected', changed: true, files: paths }, () => {
     terminal.print(`${asked.name} is connected to ${url}, with the model ${setUp.model}.`);
     if (newKey?.id) terminal.note(`A key named "${asked.name}" was made for it.`);
+    for (const { file, next } of planned) {
+      if (!next?.includes(setUp.key) || !isExposed(file.path)) continue;
+      terminal.note(`Other users of this machine may read the key in ${file.path}: chmod 600 it.`);
+    }
     if (hint !== undefined) terminal.note(hint);
     const where = place === undefined ? '' : ' from the same folder with the same flags';
     terminal.note(`Take it back${where}: isthmus connect ${asked.id} --undo`);
