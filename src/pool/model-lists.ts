@@ -285,10 +285,7 @@ export class OfferedNames {
 
   /** False while the list of some account that has its upstream is unknown: a name that is not here may still be offered. */
   get isComplete(): boolean {
-    for (const id of this.#unlisted.keys()) {
-      if (this.#options.upstreams.get(id) !== undefined) return false;
-    }
-    return true;
+    return this.revision !== undefined;
   }
 
   /** Changes whenever another answer may differ from before; undefined while some list is unknown. */
@@ -296,7 +293,10 @@ export class OfferedNames {
     const latest = this.#options.rulesVersion();
     if (latest !== this.#rules) this.#change();
     this.#rules = latest;
-    return this.isComplete ? this.#revision : undefined;
+    for (const id of this.#unlisted.keys()) {
+      if (this.#options.upstreams.get(id) !== undefined) return undefined;
+    }
+    return this.#revision;
   }
 
   [Symbol.iterator](): Iterator<string> {
