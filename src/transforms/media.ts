@@ -80,10 +80,13 @@ function explained(part: Part, { receipt }: TransformContext): readonly Part[] {
   return [part, { kind: 'text', text: MASK_WORDS }];
 }
 
-/** Values that ask for what happens anyway. A low `moderation` refuses less than usual. */
-const DRAWN_ANYWAY: ReadonlySet<JsonValue> = new Set(['auto', 'png', 'opaque', 'low']);
-const isDrawnAnyway = (name: ImageDetail, value: string | number): boolean =>
-  DRAWN_ANYWAY.has(value) && (name !== 'moderation' || value !== 'low');
+/** What each asks for that happens anyway; `auto` always does. */
+const DRAWN_ANYWAY: Readonly<Partial<Record<ImageDetail, string>>> = {
+  background: 'opaque',
+  output_format: 'png',
+  input_fidelity: 'low',
+  complexity: 'low',
+};
 
 /** Leaves out and tells what the model has no field for. */
 export const limitImageDetails: Transform = (request, { capabilities, receipt }) => {
@@ -93,7 +96,7 @@ export const limitImageDetails: Transform = (request, { capabilities, receipt })
     const value = fields[name];
     if (value === undefined) continue;
     if (capabilities.imageDetails?.includes(name)) taken[name] = value;
-    else if (!isDrawnAnyway(name, value)) {
+    else if (value !== 'auto' && value !== DRAWN_ANYWAY[name]) {
       receipt.add('dropped', memberPath(path, name), told`The upstream has no such setting.`);
     }
   }
