@@ -314,7 +314,7 @@ interface Question<Column extends string> {
   readonly names?: readonly string[] | undefined;
 }
 
-export type SummedColumn = (typeof USAGE_FIGURES)[number] | TimingColumn;
+type SummedColumn = (typeof USAGE_FIGURES)[number] | TimingColumn;
 
 /** At least one entry for each span and group with usage; of keys the latest last. */
 function* sumPieces<Column extends SummedColumn>(
