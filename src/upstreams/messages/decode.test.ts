@@ -108,6 +108,15 @@ test('how long written caches are kept is told at the start, and holds to the en
   });
 });
 
+test('the count of an answer is that of its end, not of its first token', () => {
+  const decoder = decoderOf();
+  const usage = { input_tokens: 9, output_tokens: 1 };
+  decoder.push({ type: 'message_start', message: { id: 'm', usage } });
+  expect(decoder.usage).toMatchObject({ promptTokens: 9, answerTokens: 0 });
+  decoder.push({ type: 'message_delta', delta: {}, usage: { output_tokens: 4 } });
+  expect(decoder.usage).toMatchObject({ promptTokens: 9, answerTokens: 4 });
+});
+
 test('zeros at the end take no count back that was told at the start', () => {
   const decoder = decoderOf();
   const usage = { input_tokens: 9, output_tokens: 1 };

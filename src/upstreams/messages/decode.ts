@@ -157,7 +157,7 @@ export class MessagesDecoder implements Decoder {
   #read(frame: JsonObject, events: CanonicalEvent[]): void {
     switch (frame.type) {
       case 'message_start':
-        this.#start(objectOf(frame.message) ?? {}, events);
+        this.#start(withoutAnswerCount(objectOf(frame.message) ?? {}), events);
         break;
       case 'content_block_start':
       case 'content_block_delta': {
@@ -695,6 +695,12 @@ function readReason(rawReason: string | undefined, hasCalls: boolean): ReadReaso
       // None at all, as some compatible upstreams end, and every reason newer than this table.
       return { reason: hasCalls ? 'tool-calls' : 'stop', isOdd: true };
   }
+}
+
+/** What a stream says of the answer when it begins is its first token or so: of one that is cut off that is no count. */
+function withoutAnswerCount(message: JsonObject): JsonObject {
+  const { output_tokens: _first, ...usage } = objectOf(message.usage) ?? {};
+  return { ...message, usage };
 }
 
 const PROMPT_COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
