@@ -44,6 +44,7 @@ function benchOf({ script, upstream: change, route }: BenchOptions) {
   return {
     context,
     clock,
+    wire: fake.wire,
     /** How each attempt ended for its account. */
     ends,
     /** Account and body of every call that was sent. */
@@ -55,11 +56,14 @@ function benchOf({ script, upstream: change, route }: BenchOptions) {
   };
 }
 
+const TEXTS = ['one', 'two', 'three'];
+
 function embedCall(change: Partial<EmbedCall>): EmbedCall {
   return {
     protocol: 'chat',
     model: 'm',
-    inputs: () => ['one', 'two', 'three'].map((text) => ({ text })),
+    inputs: () => TEXTS.map((text) => ({ text })),
+    texts: () => TEXTS,
     showsUsage: true,
     writeEmbeddings: ({ embeddings, promptTokens }) => ({
       vectors: embeddings.map(({ values }) => [...values]),
@@ -113,6 +117,28 @@ test('a count of the upstream is no estimate, and who shows none gets none', asy
   const silent = benchOf({ script: lengthOf });
   expect(await silent.embed({ showsUsage: false })).toMatchObject({ promptTokens: null });
   expect(silent.context.record.isEstimate).toBeUndefined();
+});
+
+test.each([true, false])(
+  'what nobody counted is estimated in the record, as its cost is (shown=%s)',
+  async (showsUsage) => {
+    const bench = benchOf({ script: lengthOf });
+    await bench.embed({ showsUsage });
+    const usage = { promptTokens: 3, answerTokens: 0, isEstimate: true };
+    expect(bench.context.record.answers).toMatchObject([{ usage }]);
+  },
+);
+
+test('who relays and shows usage is told the estimate too', async () => {
+  const bench = benchOf({ script: lengthOf });
+  const relay = {
+    wire: bench.wire,
+    bodies: TEXTS.map((text) => ({ text })),
+    writeEmbeddings: ({ promptTokens }: { promptTokens?: number | undefined }) => ({
+      relayed: promptTokens ?? null,
+    }),
+  };
+  expect(await bench.embed({ relay })).toEqual({ relayed: 3 });
 });
 
 test('who is silent for two minutes behind its first vectors is left for another account, which goes on', async () => {

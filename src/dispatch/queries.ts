@@ -128,15 +128,15 @@ export async function embed(
   };
   await new AttemptRun({ routes, context }, dependencies).run(attempt);
   const answer = progress.answer();
-  const { promptTokens } = answer;
-  const usage = promptTokens === undefined ? undefined : { ...NO_USAGE, promptTokens };
+  const isEstimate = answer.promptTokens === undefined || undefined;
+  const size = (): number => call.texts().reduce((sum, text) => sum + textTokens(text), 0);
+  const promptTokens = answer.promptTokens ?? estimator.estimateText(size());
+  const usage = { ...NO_USAGE, promptTokens, isEstimate };
   noteCommit(record, { usage, imageCount: 0, servedBy: server }, dependencies.clock.monotonic());
-  if (progress.relay !== undefined) return progress.relay.writeEmbeddings(answer);
-  if (promptTokens !== undefined || !call.showsUsage) return call.writeEmbeddings(answer);
-  record.isEstimate = true;
-  const parts = call.inputs().map(({ text }) => ({ kind: 'text' as const, text }));
-  const asked = { system: [], turns: [{ role: 'user' as const, parts }], tools: [] };
-  return call.writeEmbeddings({ ...answer, promptTokens: estimator.estimate(asked) });
+  const writer = progress.relay ?? call;
+  if (!call.showsUsage) return writer.writeEmbeddings(answer);
+  record.isEstimate = isEstimate;
+  return writer.writeEmbeddings({ ...answer, promptTokens });
 }
 
 interface EmbedAttempt {

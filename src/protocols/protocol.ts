@@ -235,6 +235,8 @@ export interface EmbedCall {
   readonly model: string;
   /** What to embed, at least one, in order. @throws GatewayError for what canonical cannot say. */
   inputs(): readonly EmbedInput[];
+  /** All texts of them, of which tokens are estimated where nobody counts them. */
+  texts(): readonly string[];
   /** Present when the protocol can also hand an upstream of the same wire the client's own bodies. */
   readonly relay?: EmbedRelay | undefined;
   /** True when the answer has to say how many tokens were read: an estimate where nobody counted. */

@@ -62,6 +62,7 @@ test('media are content too, and a role stays', () => {
   const call = readOne({ content: { role: 'user', parts } });
   expect(call.relay?.bodies).toEqual([{ content: { role: 'user', parts } }]);
   expect(() => call.inputs()).toThrow('content.parts[1]: the upstream in use embeds texts only');
+  expect(call.texts()).toEqual(['a', '']);
 });
 
 test('a batch is one body a request, each with its own settings', () => {

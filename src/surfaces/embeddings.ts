@@ -51,6 +51,7 @@ export function readEmbeddingCall({ body: sent, receipt }: RouteInput): EmbedCal
       noteUnread(unknown, { path: '', receipt });
       return inputs;
     },
+    texts: () => inputs.map(({ text }) => text),
     showsUsage: true,
     writeEmbeddings: ({ embeddings, promptTokens }) =>
       writeList(
@@ -190,6 +191,8 @@ function toCall(
     protocol: 'generate',
     model,
     inputs: () => entries.map(readInput),
+    texts: () =>
+      entries.flatMap(({ body }) => (body.content?.parts ?? []).map(({ text = '' }) => text)),
     relay: {
       wire: GENERATE_WIRE,
       bodies: entries.map(({ body }) => body),
