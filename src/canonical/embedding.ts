@@ -1,6 +1,7 @@
 // What is embedded, and the vectors of it.
 
 import type { JsonObject } from '../lib/json.ts';
+import type { Usage } from './usage.ts';
 
 /** One text that becomes one vector. */
 export interface EmbedInput {
@@ -21,6 +22,8 @@ export interface EmbedAnswer {
   readonly embeddings: readonly Embedding[];
   /** Absent where the upstream counts nothing. */
   readonly promptTokens?: number | undefined;
+  /** The parts of these that are pictures and sound; absent where it has neither, or nobody says. */
+  readonly media?: Usage['media'];
   /** The counts as the upstream wrote them, one a call; empty where it counts nothing. */
   readonly nativeUsages: readonly JsonObject[];
 }

@@ -129,6 +129,24 @@ test.each([true, false])(
   },
 );
 
+test('the pictures and the sound among what was embedded are counted apart', async () => {
+  const media = [{ image: 258, audio: 0 }, undefined, { image: 0, audio: 32 }];
+  const bench = benchOf({
+    script: lengthOf,
+    upstream: {
+      async *embed() {
+        for (const part of media) {
+          const embeddings = [{ values: [1], native: {} }];
+          yield { embeddings, promptTokens: 300, media: part, nativeUsages: [] };
+        }
+      },
+    },
+  });
+  await bench.embed();
+  const usage = { promptTokens: 900, media: { image: 258, audio: 32 } };
+  expect(bench.context.record.answers).toMatchObject([{ usage }]);
+});
+
 test('who relays and shows usage is told the estimate too', async () => {
   const bench = benchOf({ script: lengthOf });
   const relay = {

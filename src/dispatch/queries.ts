@@ -131,7 +131,7 @@ export async function embed(
   const isEstimate = answer.promptTokens === undefined || undefined;
   const size = (): number => call.texts().reduce((sum, text) => sum + textTokens(text), 0);
   const promptTokens = answer.promptTokens ?? estimator.estimateText(size());
-  const usage = { ...NO_USAGE, promptTokens, isEstimate };
+  const usage = { ...NO_USAGE, promptTokens, media: answer.media, isEstimate };
   noteCommit(record, { usage, imageCount: 0, servedBy: server }, dependencies.clock.monotonic());
   const writer = progress.relay ?? call;
   if (!call.showsUsage) return writer.writeEmbeddings(answer);
@@ -205,6 +205,10 @@ class Progress {
     return {
       embeddings,
       promptTokens: isCounted ? known.reduce((sum, count) => sum + count, 0) : undefined,
+      media: {
+        image: this.#parts.reduce((sum, { media }) => sum + (media?.image ?? 0), 0),
+        audio: this.#parts.reduce((sum, { media }) => sum + (media?.audio ?? 0), 0),
+      },
       nativeUsages: isCounted ? this.#parts.flatMap((part) => part.nativeUsages) : [],
     };
   }

@@ -186,7 +186,7 @@ export function readAnswerCount(metadata: JsonObject | undefined): number | unde
 }
 
 /** `[{modality: "TEXT", tokenCount: 3}, {modality: "IMAGE", tokenCount: 258}]`. Most are text alone. */
-function readMedia(details: JsonValue | undefined): Usage['media'] {
+export function readMedia(details: JsonValue | undefined): Usage['media'] {
   if (!Array.isArray(details)) return undefined;
   let image = 0;
   let audio = 0;

@@ -55,6 +55,7 @@ test('one input is one embedContent call, with the model and the project', async
     {
       embeddings: [{ values: [0.25], native: { values: [0.25] } }],
       promptTokens: 3,
+      media: undefined,
       nativeUsages: [usageMetadata],
     },
   ]);
@@ -154,13 +155,15 @@ test('Vertex: text models predict, one instance a call, in order', async () => {
 });
 
 test('Vertex: content models take one content with its settings in an object', async () => {
-  const answer = { embedding: { values: [1] }, usageMetadata: { promptTokenCount: 4 } };
+  const promptTokenDetails = [{ modality: 'IMAGE', tokenCount: 3 }];
+  const usageMetadata = { promptTokenCount: 4, promptTokenDetails };
+  const answer = { embedding: { values: [1] }, usageMetadata };
   const { run, seen } = await vertexAt(json(answer));
   const parts = await run({
     modelId: 'gemini-embedding-2',
     bodies: [bodyOf('a', { embedContentConfig: { documentOcr: true }, outputDimensionality: 9 })],
   });
-  expect(parts).toMatchObject([{ promptTokens: 4 }]);
+  expect(parts).toMatchObject([{ promptTokens: 4, media: { image: 3, audio: 0 } }]);
   expect(seen[0]?.url).toBe(`${PLACE}/gemini-embedding-2:embedContent`);
   expect(sent(seen[0])).toEqual({
     content: { parts: [{ text: 'a' }] },

@@ -20,6 +20,7 @@ import {
 import { isMissingCall, isMissingList, pathFault } from '../errors.ts';
 import type { UpstreamClient } from '../transport/client.ts';
 import type { AccountAccess, TokenCount, UpstreamCall, UpstreamEmbedCall } from '../upstream.ts';
+import { readMedia } from './endings.ts';
 import { traitsOf } from './models.ts';
 import type { EmbedFormName, GenerateProfile, ModelMethod } from './profiles.ts';
 import { modelRequest, requestOf } from './requests.ts';
@@ -306,6 +307,7 @@ async function embedBatch(
   return {
     embeddings: embeddings.map(readEmbedding),
     promptTokens: readTokenCount(usage?.promptTokenCount),
+    media: readMedia(usage?.promptTokenDetails ?? usage?.promptTokensDetails),
     nativeUsages: usage === undefined ? [] : [usage],
   };
 }
