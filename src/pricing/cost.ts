@@ -148,7 +148,7 @@ function countParts(usage: Usage, price: Rates): Readonly<Record<TokenKind, numb
   const cachedInput = Math.min(usage.cachedTokens, input);
   const writes = Math.min(usage.cacheWrites?.tokens ?? 0, input - cachedInput);
   const cacheWriteHour = Math.min(usage.cacheWrites?.hourTokens ?? 0, writes);
-  // Nobody says which part of a prompt was cached: text is taken to be, before sound and pictures.
+  // Of a prompt that was cached in part, text is taken to be, before sound and pictures.
   const fresh = input - cachedInput - writes;
   const audioInput = Math.min(usage.media?.audio ?? 0, fresh);
   const imageInput = Math.min(usage.media?.image ?? 0, fresh - audioInput);
