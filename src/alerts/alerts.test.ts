@@ -136,6 +136,43 @@ test('a webhook that fails is tried again at longer intervals, and given up with
   alerts.close();
 });
 
+test('what grows worse is told anew, and whoever was told of the worst hears of the end', async () => {
+  const { bench, clock, sent, alerts } = open();
+  const told = () => sent.splice(0).map(({ url }) => new URL(url).hostname);
+  bench.held = [OUT];
+  await clock.advance(2 * MINUTE);
+  expect(told()).toEqual(['ops.example']);
+  bench.held = [{ ...OUT, severity: 'error' }];
+  await clock.advance(45_000);
+  expect(told()).toEqual([]);
+  await clock.advance(30_000);
+  expect(told()).toEqual(['ops.example', 'night.example']);
+  bench.held = [OUT];
+  await clock.advance(10 * MINUTE);
+  expect(told()).toEqual([]);
+  bench.held = [];
+  await clock.advance(2 * MINUTE);
+  expect(told()).toEqual(['ops.example', 'night.example']);
+  alerts.close();
+});
+
+test('one more that a condition names is told, and the same ones are not', async () => {
+  const { bench, clock, sent, alerts } = open();
+  const naming = (...names: string[]): HeldCondition => ({ ...OUT, about: '', names });
+  for (const held of [naming('a'), naming('a', 'b'), naming('b'), naming('a'), naming('b', 'c')]) {
+    bench.held = [held];
+    await clock.advance(5 * MINUTE);
+  }
+  expect(sent).toHaveLength(3);
+  await clock.advance(60 * MINUTE);
+  expect(sent).toHaveLength(4);
+  bench.held = [naming('a', 'c')];
+  await clock.advance(2 * MINUTE);
+  expect(sent).toHaveLength(5);
+  expect(JSON.stringify(sent)).not.toContain('names');
+  alerts.close();
+});
+
 test('an address that is refused for good is not asked again', async () => {
   const { bench, clock, sent, alerts } = open();
   bench.held = [OUT];

@@ -9,6 +9,8 @@ import type { WarnLog } from '../lib/log.ts';
 interface HeldCondition extends Pick<Alert, 'kind' | 'severity' | 'message' | 'wayOut' | 'link'> {
   /** Tells it from others of its kind, such as the account. */
   readonly about: string;
+  /** Of one that stands for several, which: one more is told. */
+  readonly names?: readonly string[] | undefined;
 }
 
 interface Channel {
@@ -38,8 +40,8 @@ interface Delivery {
   readonly fault?: string | undefined;
 }
 
-interface Told {
-  readonly status: number;
+interface Told extends Required<Pick<HeldCondition, 'severity' | 'names'>> {
+  readonly at: number;
 }
 
 interface AlertsOptions {
@@ -50,7 +52,7 @@ interface AlertsOptions {
   readonly isLeading?: (() => boolean) | undefined;
   readonly notices?: Cluster['notices'] | undefined;
   /** Sends JSON. @throws Error whose message is shown: without the address */
-  readonly post: (url: string, body: object) => Promise<Told>;
+  readonly post: (url: string, body: object) => Promise<{ readonly status: number }>;
   readonly gateway: () => string;
   /** Takes secrets out of a text. */
   readonly hide: (text: string) => string;
@@ -60,7 +62,9 @@ interface AlertsOptions {
 interface State {
   readonly condition: HeldCondition;
   readonly since: number;
-  readonly toldAt?: number | undefined;
+  readonly told?: Told | undefined;
+  /** Since when it is more than was told. */
+  readonly moreSince?: number | undefined;
   /** Undefined while it holds. */
   readonly goneSince?: number | undefined;
 }
@@ -73,7 +77,7 @@ interface AlertsNotice {
   readonly isAsked?: true;
 }
 
-const TOPIC: Topic<AlertsNotice> = { name: 'alerts 1' };
+const TOPIC: Topic<AlertsNotice> = { name: 'alerts 2' };
 const CHECK_MS = 15_000;
 const RETRIES_MS = [5_000, 30_000, 120_000, 600_000];
 const KEPT_DELIVERIES = 50;
@@ -99,19 +103,19 @@ export function createAlerts(options: AlertsOptions) {
     if (isLeading()) notices?.tell(TOPIC, { states: shared });
   };
   /** Where nobody can say who leads, all do: what one of them told the others need not. */
-  const noteTold = (told: AlertsNotice['states'] = []): void => {
-    for (const [key, { toldAt }] of told) {
+  const noteTold = (others: AlertsNotice['states'] = []): void => {
+    for (const [key, { told }] of others) {
       const own = states.get(key);
-      if (own !== undefined && toldAt !== undefined) states.set(key, { ...own, toldAt });
+      if (own !== undefined && told !== undefined) states.set(key, { ...own, told });
     }
   };
   const unlisten = notices?.listen(TOPIC, {
-    take({ states: told, delivery, isAsked }) {
+    take({ states: others, delivery, isAsked }) {
       // Who leads from its beginning on knows nothing yet.
-      if (isLeading() && states.size > 0) noteTold(told);
-      else if (told !== undefined) {
-        shared = told;
-        states = new Map(told);
+      if (isLeading() && states.size > 0) noteTold(others);
+      else if (others !== undefined) {
+        shared = others;
+        states = new Map(others);
       }
       if (delivery !== undefined) note(delivery);
       if (isAsked === true && shared.length > 0) notices.tell(TOPIC, { states: shared });
@@ -125,7 +129,7 @@ export function createAlerts(options: AlertsOptions) {
   });
   const firing = (): readonly Alert[] =>
     [...states.values()]
-      .filter(({ toldAt }) => toldAt !== undefined)
+      .filter(({ told }) => told !== undefined)
       .map(({ condition, since }) => toAlert('firing', condition, since));
   const check = (): void => {
     if (!isLeading()) return;
@@ -184,25 +188,50 @@ function nextStates(
   const alerts: Alert[] = [];
   for (const condition of held) {
     if (condition.severity === 'info') continue;
-    const key = `${condition.kind} ${condition.about}`;
-    const { since, toldAt } = states.get(key) ?? { since: now };
-    const isDue = toldAt === undefined ? now - since >= holdMs : now - toldAt >= repeatMs;
-    if (isDue) alerts.push(toAlert('firing', condition, since));
-    next.set(key, { condition, since, toldAt: isDue ? now : toldAt });
+    const key = keyOf(condition);
+    const known = states.get(key);
+    const { since = now, told } = known ?? {};
+    const moreSince = isMore(condition, told) ? (known?.moreSince ?? now) : undefined;
+    const isRepeated = told !== undefined && now - told.at >= repeatMs;
+    if (isRepeated || (moreSince !== undefined && now - moreSince >= holdMs)) {
+      alerts.push(toAlert('firing', condition, since));
+      next.set(key, { condition, since, told: tellOf(condition, told, { now, isRepeated }) });
+    } else next.set(key, { condition, since, told, moreSince });
   }
   for (const [key, state] of states) {
     // What was never told is over without a word.
-    if (next.has(key) || state.toldAt === undefined) continue;
-    const { condition, since, goneSince = now } = state;
-    if (now - goneSince >= holdMs) alerts.push(toAlert('resolved', condition, since));
-    else next.set(key, { ...state, goneSince });
+    if (next.has(key) || state.told === undefined) continue;
+    const { condition, since, told, goneSince = now } = state;
+    const { severity } = told;
+    if (now - goneSince < holdMs) next.set(key, { ...state, goneSince });
+    else alerts.push(toAlert('resolved', { ...condition, severity }, since));
   }
   return { states: next, alerts };
 }
 
+function keyOf({ kind, about }: HeldCondition): string {
+  return `${kind} ${about}`;
+}
+
+function isMore({ severity, names = [] }: HeldCondition, told: Told | undefined): boolean {
+  if (told === undefined || RANKS[severity] > RANKS[told.severity]) return true;
+  return names.some((name) => !told.names?.includes(name));
+}
+
+/** Whoever was told the worst is to hear of the end; a name that comes and goes is told once until all is told again. */
+function tellOf(
+  { severity, names = [] }: HeldCondition,
+  told: Told | undefined,
+  { now, isRepeated }: { readonly now: number; readonly isRepeated: boolean },
+): Told {
+  const before = isRepeated ? [] : (told?.names ?? []);
+  const worst = told !== undefined && RANKS[told.severity] > RANKS[severity] ? told : { severity };
+  return { at: now, severity: worst.severity, names: [...new Set([...before, ...names])] };
+}
+
 function toAlert(
   status: Alert['status'],
-  { about: _, ...condition }: HeldCondition,
+  { about: _about, names: _names, ...condition }: HeldCondition,
   since: number,
 ): Alert {
   return { status, ...condition, since };

@@ -249,9 +249,9 @@ function startAlerts(
   const alerts = createAlerts({
     ...{ clock, log, notices, settings, isLeading: leader?.isLeading },
     conditions: () =>
-      readAttention(attention).map(({ about, ...condition }) => ({
+      readAttention(attention).map(({ about, subject, ...condition }) => ({
         ...condition,
-        about: subjectOf(about),
+        about: [subject, ...subjectOf(about)].join(' '),
       })),
     post: createPost({ proxyFor, clock }),
     gateway: () => attention.facts().address,
@@ -262,9 +262,9 @@ function startAlerts(
 
 type AttentionFacts = ReturnType<typeof readAttention>[number]['about'];
 
-/** Models that an upstream cools down for come and go; without an upstream they are the subject. */
-function subjectOf({ account, upstream, models, family, quotaKind }: AttentionFacts): string {
-  return [account, upstream ?? models, family, quotaKind].join(' ');
+/** Models that an upstream cools down for come and go. */
+function subjectOf({ account, upstream, family, quotaKind }: AttentionFacts) {
+  return [account, upstream, family, quotaKind];
 }
 
 function readAlertSettings({

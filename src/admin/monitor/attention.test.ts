@@ -145,6 +145,28 @@ test('of many accounts that are out a few are named and the others counted', () 
   expect(found.at(-1)?.about).toEqual({ count: 3 });
 });
 
+test('what stands for several names each, for webhooks to be told of one more', () => {
+  const budgetOf = (id: string): NonNullable<AttentionSources['facts']['budgets']>[number] => ({
+    level: 'spent',
+    subjectName: id,
+    state: {
+      ...{ from: 0, until: 1, used: 5, reserved: 0 },
+      budget: {
+        ...{ id, scope: 'key', subject: id, unit: 'requests', period: 'day', timeZone: 'UTC' },
+        ...{ amount: 5, isHard: true, warnPercent: 80, createdAt: 0, revision: 1 },
+      },
+    },
+  });
+  const budgets = ['b1', 'b2'].map(budgetOf);
+  const found = findAttention(
+    sources({ facts: { ...sources().facts, budgets }, unserved: ['m1', 'm2'] }),
+  );
+  expect(found.map(({ kind, names }) => [kind, names])).toEqual([
+    ['model-unserved', ['m1', 'm2']],
+    ['budget-spent', ['b1', 'b2']],
+  ]);
+});
+
 test('a gateway key that opens the console is told, on the network as a warning', () => {
   const { facts } = sources();
   const tell = (isLoopback: boolean) =>

@@ -64,7 +64,15 @@ interface Condition extends Omit<Attention, 'message' | 'about' | 'severity'> {
   readonly find: (sources: AttentionSources) => readonly Finding[];
 }
 
-type Finding = Pick<Attention, 'message'> & Partial<Attention>;
+type Finding = Pick<Attention, 'message'> & Partial<Attention> & AlertFacts;
+
+/** For webhooks alone. */
+interface AlertFacts {
+  /** Tells it from others of its kind, where `about` does not. */
+  readonly subject?: string;
+  /** What it stands for, where that may be several: of one more they are told. */
+  readonly names?: readonly string[];
+}
 
 /** Most severe first. */
 const CONDITIONS: readonly Condition[] = [
@@ -206,7 +214,10 @@ const CONDITIONS: readonly Condition[] = [
     wayOut: 'Correct or remove it where the gateway is started or in gui_config.json.',
     link: '/settings',
     find: ({ facts }) =>
-      facts.warnings.map((problems) => ({ message: problems.text, about: { problems } })),
+      facts.warnings.map((problems) => ({
+        ...{ message: problems.text, subject: problems.text },
+        about: { problems },
+      })),
   },
   {
     kind: 'account-failing',
@@ -378,7 +389,7 @@ const CONDITIONS: readonly Condition[] = [
 ];
 
 /** Most severe first. */
-export function findAttention(sources: AttentionSources): Attention[] {
+export function findAttention(sources: AttentionSources): (Attention & AlertFacts)[] {
   return CONDITIONS.flatMap(({ find, kind, severity = 'warning', wayOut, link }) =>
     find(sources).map(({ message, ...found }) => {
       const row = { kind, severity, message, wayOut, link, about: {} };
@@ -433,6 +444,7 @@ function findFailingAccounts({ recent, accounts }: AttentionSources): readonly F
       ...((isAll || failing.length === inUse.length) && { severity: 'error' }),
       ...(more.length === 0 && { link: `/accounts/${encodeURIComponent(first.id)}` }),
       about: { problems, count: RECENT_MINUTES },
+      names: failing.map(({ id }) => id),
     },
   ];
 }
@@ -496,6 +508,7 @@ function findBudgets(
           : `Budgets are almost used up: ${problems.text}`,
       ...(stopsAll && { severity: 'error' }),
       about: { problems, count: found.length },
+      names: found.map(({ state: { budget } }) => budget.id),
     },
   ];
 }
@@ -516,7 +529,7 @@ function findUnserved({ accounts, quota, unserved }: AttentionSources): readonly
   if (models.length === 0 || !accounts.some(isUsable)) return [];
   const names = models.slice(0, MAX_MODELS).join(', ');
   const problems = sayUnserved(names, models.length);
-  return [{ message: problems.text, about: { problems, models: names } }];
+  return [{ message: problems.text, about: { problems, models: names }, names: models }];
 }
 
 function sayUnserved(names: string, count: number): Sentence {

@@ -46,13 +46,13 @@ export function writeOverview(options: MonitorRouteOptions): object {
     series: monitor.figures.series(),
     accounts: countAccounts(sources.accounts),
     quota: sources.quota,
-    attention,
+    attention: attention.map(({ subject: _subject, names: _names, ...entry }) => entry),
     recentErrors: monitor.recentErrors(RECENT_ERRORS),
   };
 }
 
 /** What needs attention now: the same for the overview, the metrics and the webhooks. */
-export function readAttention(options: AttentionOptions): OverviewJson['attention'] {
+export function readAttention(options: AttentionOptions): ReturnType<typeof findAttention> {
   return findAttention(readSources(options));
 }
 
