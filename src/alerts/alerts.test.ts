@@ -136,6 +136,26 @@ test('a webhook that fails is tried again at longer intervals, and given up with
   alerts.close();
 });
 
+test('what was tried in vain goes along with what comes next, and is not told behind its end', async () => {
+  const { bench, clock, sent, alerts } = open();
+  bench.held = [OUT];
+  bench.statuses.push(503, 503, 503);
+  await clock.advance(2 * MINUTE);
+  expect(sent).toHaveLength(3);
+  bench.held = [{ ...OUT, about: 'bob' }];
+  await clock.advance(20 * MINUTE);
+  expect(sent).toHaveLength(4);
+  expect(sent[3]).toMatchObject({
+    body: {
+      alerts: [
+        { status: 'firing', kind: 'account-out' },
+        { status: 'resolved', kind: 'account-out' },
+      ],
+    },
+  });
+  alerts.close();
+});
+
 test('what grows worse is told anew, and whoever was told of the worst hears of the end', async () => {
   const { bench, clock, sent, alerts } = open();
   const told = () => sent.splice(0).map(({ url }) => new URL(url).hostname);

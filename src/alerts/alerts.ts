@@ -209,7 +209,7 @@ function nextStates(
   return { states: next, alerts };
 }
 
-function keyOf({ kind, about }: HeldCondition): string {
+function keyOf({ kind, about }: Pick<HeldCondition, 'kind' | 'about'>): string {
   return `${kind} ${about}`;
 }
 
@@ -231,7 +231,7 @@ function tellOf(
 
 function toAlert(
   status: Alert['status'],
-  { about: _about, names: _names, ...condition }: HeldCondition,
+  { names: _, ...condition }: HeldCondition,
   since: number,
 ): Alert {
   return { status, ...condition, since };
@@ -240,19 +240,30 @@ function toAlert(
 const TEST: Omit<Alert, 'since'> = {
   status: 'test',
   kind: 'test',
+  about: '',
   severity: 'info',
   message: 'This is a test of the alerts of isthmus.',
   wayOut: 'Nothing is wrong.',
   link: '/settings?section=alerts',
 };
 
-/** Sends, and tries again at longer and longer intervals. */
+/** What one webhook is to be told. */
+interface Mail {
+  waiting: readonly Alert[];
+  channel: Channel;
+  /** Since something new came. */
+  tries: number;
+  isUnderWay: boolean;
+  timer?: Timer | undefined;
+}
+
+/** Sends, and tries again at longer and longer intervals; what comes meanwhile goes along, in its order. */
 function createCourier(
   { clock, isLeading = () => true, post, gateway, hide, log }: AlertsOptions,
   onDelivery: (delivery: Delivery) => void,
 ) {
-  const timers = new Set<Timer>();
-  let open = 0;
+  /** By name of the channel. */
+  const mails = new Map<string, Mail>();
   const attempt = async (
     name: string,
     { webhook, format }: Channel,
@@ -277,34 +288,35 @@ function createCourier(
       return { ...about, outcome: 'retried', fault };
     }
   };
-  const send = async (
-    name: string,
-    channel: Channel,
-    alerts: readonly Alert[],
-    tries = 1,
-  ): Promise<void> => {
-    const found = await attempt(name, channel, alerts, tries);
-    const waitMs = found.outcome === 'retried' ? RETRIES_MS[tries - 1] : undefined;
-    const isGivenUp = found.outcome !== 'delivered' && waitMs === undefined;
-    if (waitMs === undefined) open -= 1;
+  const deliver = async (name: string, mail: Mail): Promise<void> => {
+    const alerts = mail.waiting;
+    mail.timer?.cancel();
+    Object.assign(mail, { waiting: [], tries: mail.tries + 1, isUnderWay: true });
+    const found = await attempt(name, mail.channel, alerts, mail.tries);
+    mail.isUnderWay = false;
+    if (found.outcome === 'retried') mail.waiting = joined(alerts, mail.waiting);
+    const waitMs = mail.tries === 0 ? 0 : RETRIES_MS[mail.tries - 1];
+    const isOver = mail.waiting.length === 0 || waitMs === undefined;
+    if (isOver) mails.delete(name);
+    const isGivenUp = found.outcome === 'failed' || (isOver && found.outcome === 'retried');
     onDelivery(isGivenUp ? { ...found, outcome: 'failed' } : found);
     if (isGivenUp) {
       const { status, fault, kinds } = found;
       log.warn({ channel: name, status, fault, kinds }, 'An alert could not be delivered.');
     }
-    if (waitMs === undefined) return;
-    const timer = clock.startTimer(waitMs, () => {
-      timers.delete(timer);
-      if (isLeading()) void send(name, channel, alerts, tries + 1);
-      else open -= 1;
+    if (isOver) return;
+    mail.timer = clock.startTimer(waitMs, () => {
+      if (isLeading()) void deliver(name, mail);
+      else mails.delete(name);
     });
-    timers.add(timer);
   };
   return {
-    isIdle: (): boolean => open === 0,
+    isIdle: (): boolean => mails.size === 0,
     send(name: string, channel: Channel, alerts: readonly Alert[]): void {
-      open += 1;
-      void send(name, channel, alerts);
+      const mail = mails.get(name) ?? { waiting: [], channel, tries: 0, isUnderWay: false };
+      mails.set(name, mail);
+      Object.assign(mail, { waiting: joined(mail.waiting, alerts), channel, tries: 0 });
+      if (!mail.isUnderWay) void deliver(name, mail);
     },
     async test(name: string, channel: Channel): Promise<Delivery> {
       const found = await attempt(name, channel, [{ ...TEST, since: clock.now() }], 1);
@@ -314,15 +326,23 @@ function createCourier(
       return delivery;
     },
     close(): void {
-      for (const timer of timers) timer.cancel();
+      for (const { timer } of mails.values()) timer?.cancel();
     },
   };
+}
+
+/** What comes later says how it stands now. */
+function joined(earlier: readonly Alert[], later: readonly Alert[]): readonly Alert[] {
+  const known = new Set(later.map(keyOf));
+  return [...earlier.filter((alert) => !known.has(keyOf(alert))), ...later];
 }
 
 /** What holds, or held until now. */
 interface Alert {
   readonly status: 'firing' | 'resolved' | 'test';
   readonly kind: string;
+  /** As of its condition; nobody is told. */
+  readonly about: string;
   readonly severity: 'info' | 'warning' | 'error';
   readonly message: string;
   readonly wayOut: string;
@@ -352,7 +372,7 @@ function writePayload(format: WebhookFormat, alerts: readonly Alert[], sender: S
         version: 1,
         gateway: sender.gateway,
         sentAt: new Date(sender.sentAt).toISOString(),
-        alerts: alerts.map(({ since, ...alert }) => ({
+        alerts: alerts.map(({ since, about: _, ...alert }) => ({
           ...alert,
           since: new Date(since).toISOString(),
         })),
