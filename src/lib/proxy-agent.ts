@@ -25,9 +25,12 @@ export function createProxyAgent(proxyUrl: string, options: ProxyAgentOptions): 
   }
   const { connect: _direct, connectMs, ...shared } = options;
   const { headersTimeout = null, bodyTimeout = null } = shared;
+  const { username, password } = new URL(reading.url);
   const agent = new ProxyAgent({
     ...shared,
     uri: reading.url,
+    // For SOCKS5, where undici would send them as the address spells them.
+    ...{ username: decodeURIComponent(username), password: decodeURIComponent(password) },
     connectTimeout: connectMs,
     // Plain http goes to the proxy itself over a pool that undici would make without our limits.
     factory: (origin, { connect = {}, ...own }: Pool.Options) =>

@@ -113,9 +113,9 @@ test('model lists and quotas go through the proxy as well', async () => {
 });
 
 test('a SOCKS5 proxy is used with its user and password', async () => {
-  const proxy = await startSocksProxy('ann', 's3cret');
+  const proxy = await startSocksProxy('ann@lab', 'p@ss: w%rd');
   const { upstream } = await start(json({ a: 1 }));
-  const right = `socks5://ann:s3cret@127.0.0.1:${proxy.port}`;
+  const right = `socks5://ann%40lab:p%40ss%3A%20w%25rd@127.0.0.1:${proxy.port}`;
   expect(await readAll(await upstream.open(throughProxy(right)))).toEqual([{ a: 1 }]);
   expect(proxy.seen).toHaveLength(1);
   const wrong = `socks5://ann:wr0ng-one@127.0.0.1:${proxy.port}`;
