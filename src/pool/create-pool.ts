@@ -34,7 +34,7 @@ export function createPool(options: PoolOptions) {
   const unsubscribe = book.subscribe((change) =>
     followChange(change, { indexes, shares, sessions, reservations, labels, offered }),
   );
-  const lists = new ModelLists(options, (model) => offered.has(model));
+  const lists = new ModelLists(options, (model) => offered.holds(model));
   const overloads = new Overloads(clock);
   const probes = new Probes(options, shares);
   const slots = new Slots(options.concurrency ?? NO_LIMITS, clock);

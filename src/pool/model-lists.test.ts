@@ -125,17 +125,17 @@ test('a slow list holds requests for what others offer up for a second, and othe
     ['a', 'b'],
   );
   const passed: string[] = [];
-  for (const model of ['m', 'other']) {
+  for (const model of ['m', 'fake/m', 'other', 'fake/other', 'v/m']) {
     void bench.pool.ensureModels(model)?.then(() => passed.push(model));
   }
   await bench.clock.advance(999);
   expect(passed).toEqual([]);
   await bench.clock.advance(1);
-  expect(passed).toEqual(['m']);
+  expect(passed).toEqual(['m', 'fake/m']);
   await bench.clock.advance(3_999);
-  expect(passed).toEqual(['m']);
+  expect(passed).toEqual(['m', 'fake/m']);
   await bench.clock.advance(1);
-  expect(passed).toEqual(['m', 'other']);
+  expect(passed).toEqual(['m', 'fake/m', 'other', 'fake/other', 'v/m']);
 });
 
 test('a list that was read once counts on while it cannot be read again', async () => {

@@ -236,6 +236,14 @@ export class OfferedNames {
     return this.#counts.has(name);
   }
 
+  /** True for a model in some list, as clients name it: alone, or behind its upstream. */
+  holds(name: string): boolean {
+    if (this.has(name)) return true;
+    const slash = name.indexOf('/');
+    const id = name.slice(slash + 1);
+    return slash > 0 && this.listedBy(name.slice(0, slash)).some((one) => one === id);
+  }
+
   /** The id by which a model is known where least of its name is lost, to the first such account. Unknown lists may offer anything. */
   servedAs(model: string, upstreamId?: string): string | undefined {
     const request = { model, upstreamId };
@@ -276,7 +284,7 @@ export class OfferedNames {
   }
 
   /** What the lists of that upstream's enabled accounts hold, which may serve by its name alone. */
-  *listedBy(upstreamId: string): Iterable<string> {
+  *listedBy(upstreamId: string): Generator<string> {
     for (const account of this.#accounts.values()) {
       const isOfIt = account.record.upstreamId === upstreamId && isReadable(account);
       if (isOfIt) yield* account.models?.keys() ?? [];
