@@ -121,9 +121,15 @@ export function inStream(error: GatewayError): GatewayError {
   return changed(error, { message: `${error.message} Please retry your request.` });
 }
 
-/** A failure of which the upstream said nothing is told by what the error says. */
-export function explainFailure(failure: UpstreamFailure, error: GatewayError): UpstreamFailure {
-  return failure.detail === undefined ? { ...failure, detail: error.sentence } : failure;
+/** A failure of which the upstream said nothing is told in our words, with what lies behind them: `connect ECONNREFUSED …`. */
+export function explainFailure(
+  failure: UpstreamFailure,
+  { sentence, cause }: GatewayError,
+): UpstreamFailure & { readonly detail: string | Sentence } {
+  const { detail } = failure;
+  if (detail !== undefined) return { ...failure, detail };
+  const behind = cause instanceof Error ? cause.message : '';
+  return { ...failure, detail: behind === '' ? sentence : told`${sentence} (${behind})` };
 }
 
 type ErrorFacts = Omit<GatewayErrorOptions, 'kind' | 'source' | 'message'>;

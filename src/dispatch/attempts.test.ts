@@ -8,8 +8,9 @@ import {
   type SeedPoolOptions,
 } from '../../test/support/seed-pool.ts';
 import type { CallRecord } from '../canonical/call-record.ts';
-import { GatewayError } from '../canonical/error.ts';
+import { GatewayError, upstreamError } from '../canonical/error.ts';
 import type { UpstreamFailure } from '../canonical/failure.ts';
+import { textOf, told } from '../lib/localized-message.ts';
 import type { Lease, LeaseOutcome, LeaseRequest, LeaseResult } from '../pool/pool.ts';
 import type { AttemptPlan } from './attempt-plan.ts';
 import { type AttemptDependencies, AttemptRun } from './attempts.ts';
@@ -395,4 +396,18 @@ test('calls that go back as they were issued go with their own signatures, witho
     { signatures: 'stripped', usesPlaceholders: true },
     { signatures: 'reissued', usesPlaceholders: false },
   ]);
+});
+
+test('what lies behind a failed connection is told of the account too', async () => {
+  const bench = benchOf({ accounts: 'a' });
+  const cause = new Error('connect ECONNREFUSED 192.0.2.1:443');
+  const failure = { kind: 'path' } as const;
+  const message = told`It could not be reached.`;
+  const failed = bench.fail(() =>
+    upstreamError('upstream-unavailable', message, { failure, cause }),
+  );
+  await bench.clock.advance(10_000);
+  await failed;
+  const { detail = '' } = bench.pool.conditionOf('a').lastFailure?.failure ?? {};
+  expect(textOf(detail)).toBe('It could not be reached. (connect ECONNREFUSED 192.0.2.1:443)');
 });

@@ -9,7 +9,7 @@ import {
   GatewayError,
 } from '../canonical/error.ts';
 import type { UpstreamFailure } from '../canonical/failure.ts';
-import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
+import { asSentence } from '../lib/localized-message.ts';
 import type { Lease } from '../pool/pool.ts';
 import { type RoutedModel, targetName } from '../routing/router.ts';
 import {
@@ -279,9 +279,10 @@ export class AttemptRun {
   #failureOf(error: unknown, lease: Lease): UpstreamFailure {
     const { signal } = this.#request.context;
     if (!signal.aborted && error instanceof GatewayError && error.failure !== undefined) {
-      const { kind, status } = error.failure;
-      this.#note(lease, { outcome: kind, status, detail: describeFault(error) });
-      return explainFailure(error.failure, error);
+      const failure = explainFailure(error.failure, error);
+      const { kind, status, detail } = failure;
+      this.#note(lease, { outcome: kind, status, detail: asSentence(detail) });
+      return failure;
     }
     lease.release({ kind: 'neutral' });
     const ending = signal.aborted ? abortError(signal) : asGatewayError(error);
@@ -420,13 +421,6 @@ function countedWith(counts: typeof NO_FAILURES, { kind }: UpstreamFailure): typ
   return isLimit(kind)
     ? { ...counts, limits: counts.limits + 1 }
     : { ...counts, refusals: counts.refusals + 1 };
-}
-
-/** The upstream's own words, else ours with what lies behind them: `connect ECONNREFUSED …`. */
-function describeFault({ failure, sentence, cause }: GatewayError): Sentence {
-  if (failure?.detail !== undefined) return asSentence(failure.detail);
-  const behind = cause instanceof Error ? cause.message : '';
-  return behind === '' ? sentence : told`${sentence} (${behind})`;
 }
 
 /** The edge may abort with an error of its own (a time limit); otherwise the client left. */
