@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer as createRawServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { createSystemClock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import {
   access,
@@ -190,6 +191,29 @@ test('a connection that closes before any byte is lost; a fresh one can be asked
   await connectionIsFree();
   await readAll(await upstream.open(call({ freshConnection: true })));
   expect(new Set(seen.map(({ port }) => port)).size).toBe(3);
+});
+
+test('a connection kept over a sleep of the machine is not used again', async () => {
+  let sleptMs = 0;
+  const system = createSystemClock();
+  const clock = { ...system, now: () => system.now() + sleptMs };
+  const deaf = new Set<number | undefined>();
+  const { upstream, seen } = await start(
+    (request, response, body) => {
+      if (!deaf.has(request.socket.remotePort)) json({})(request, response, body);
+    },
+    { clock },
+  );
+  const ask = async (): Promise<number | undefined> => {
+    await readAll(await upstream.open(call({ stream: false })));
+    await connectionIsFree();
+    return seen.at(-1)?.port;
+  };
+  const kept = await ask();
+  expect(await ask()).toBe(kept);
+  sleptMs = 3_600_000;
+  deaf.add(kept);
+  expect(await ask()).not.toBe(kept);
 });
 
 test('an upstream that is not there is a fault of the path', async () => {

@@ -108,6 +108,10 @@ export class UpstreamClient {
   readonly #single: Ways;
   readonly #withoutBody: readonly string[];
   readonly #withBody: readonly string[];
+  /** From monotonic time, which stands still while the machine sleeps, to the time of day. */
+  #toTimeOfDay: number;
+  /** Monotonic milliseconds. */
+  #distrustedUntil = Number.NEGATIVE_INFINITY;
   #underWay = 0;
   /** Of these, by client key. */
   readonly #ofKeys = new Map<string, number>();
@@ -117,6 +121,7 @@ export class UpstreamClient {
     this.#limits = { ...LIMITS, ...limits };
     this.#wire = wire;
     this.#place = { wire, clock, limits: this.#limits, room: answerRoom };
+    this.#toTimeOfDay = clock.now() - clock.monotonic();
     const { connectMs, keepAliveMs, headersMs, maxConnections } = this.#limits;
     const pool: Pool.Options = {
       allowH2: false,
@@ -162,7 +167,7 @@ export class UpstreamClient {
       request.bytes ?? (body === undefined ? null : this.#wire.encodeBody(body, receipt, isLarge));
     const bytes = encoded instanceof Promise ? await encoded : encoded;
     signal.throwIfAborted();
-    const isFresh = request.freshConnection === true;
+    const isFresh = this.#hasSlept() || request.freshConnection === true;
     const { direct, proxied } = isFresh ? this.#single : this.#kept;
     const { proxyUrl } = request;
     const proxy = proxyUrl === undefined ? this.#proxyFor(this.#origin) : { url: proxyUrl };
@@ -190,6 +195,21 @@ export class UpstreamClient {
       if (!stream.isOver) way.dispatch(dispatched, stream);
     });
     return stream.opened;
+  }
+
+  /**
+   * True until whatever was kept over a sleep is closed, as it would have been by the time of day: its other end is mostly
+   * gone, which nothing tells, so that a request sent on it waits for minutes.
+   */
+  #hasSlept(): boolean {
+    const { clock } = this.#place;
+    const { keepAliveMs } = this.#limits;
+    const at = clock.monotonic();
+    const toTimeOfDay = clock.now() - at;
+    // Idle connections are looked through now and then only.
+    if (toTimeOfDay - this.#toTimeOfDay > keepAliveMs) this.#distrustedUntil = at + 2 * keepAliveMs;
+    this.#toTimeOfDay = toTimeOfDay;
+    return at < this.#distrustedUntil;
   }
 
   /** Takes a connection; what it gives lets it go. @throws GatewayError overloaded where there is none */
