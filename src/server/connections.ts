@@ -202,6 +202,8 @@ const SHARE_OF_ADDRESS = 0.25;
 const SHARE_OF_PROXY = 0.875;
 /** Longer than the 60 s idle limit of common balancers, so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
+/** Of trusted proxies, whatever they are told: Traefik keeps connections for 90 s, Caddy for 120, Google's balancer for 600. */
+const PROXY_KEEP_ALIVE_MS = 620_000;
 /** With more connections open, idle ones end sooner, except those of trusted proxies. */
 const CROWD = 32;
 const CROWDED_KEEP_ALIVE_MS = 10_000;
@@ -327,13 +329,13 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
     const held = open.get(socket);
     if (held === undefined) return;
     held.requests += 1;
-    const toldMs = held.visitor.isProxy ? KEEP_ALIVE_MS : server.keepAliveTimeout;
+    const keptMs = held.visitor.isProxy ? PROXY_KEEP_ALIVE_MS : server.keepAliveTimeout;
     response.once('close', () => {
       held.requests -= 1;
       held.idleSince = clock.monotonic();
       // Node uses the limit of now, which may have changed since this client was told one.
-      if (held.requests > 0 || toldMs === server.keepAliveTimeout) return;
-      socket.setTimeout(toldMs + server.keepAliveTimeoutBuffer);
+      if (held.requests > 0 || keptMs === server.keepAliveTimeout) return;
+      socket.setTimeout(keptMs + server.keepAliveTimeoutBuffer);
     });
   };
   server.prependListener('connection', enter);
