@@ -179,6 +179,9 @@ test.each([
   ['http://proxy/path', 'end after'],
   ['http://proxy?a=1', 'end after'],
   ['socks5://user:50%@proxy', '%25'],
+  ['http://user:secret#1@proxy:3128', '%23'],
+  ['http://user:12/secret@proxy:3128', '%2F'],
+  ['socks5://user:1?secret@proxy', '%3F'],
   ['http://:secret@proxy', 'user'],
 ])('the proxy address %j is refused with the reason', (text, reason) => {
   const reading = readProxyUrl(text);

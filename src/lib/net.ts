@@ -283,6 +283,8 @@ type ProxyUrlReading =
   | { readonly kind: 'bad'; readonly problem: Sentence };
 
 const SCHEMES = ['http:', 'https:', 'socks5:'];
+/** In front of the `@` it ends the host: a user or a password that stands there as it is. */
+const UNESCAPED = /^\w+:\/\/[^@]*[/?#].*@/;
 
 /**
  * `http://`, `https://` or `socks5://`, a host, perhaps a port, a user and a password; nothing after that. `socks5h://`
@@ -290,6 +292,11 @@ const SCHEMES = ['http:', 'https:', 'socks5:'];
  */
 export function readProxyUrl(text: string): ProxyUrlReading {
   const plain = text.trim().replace(/^socks5h:/i, 'socks5:');
+  if (UNESCAPED.test(plain)) {
+    return badProxy(
+      told`must have "/", "?" and "#" in user and password written as %2F, %3F and %23`,
+    );
+  }
   const url = URL.canParse(plain) ? new URL(plain) : undefined;
   if (url === undefined || !SCHEMES.includes(url.protocol) || url.hostname === '') {
     return badProxy(told`must be an address that starts with http://, https:// or socks5://`);

@@ -174,6 +174,8 @@ export const clauses: SentenceTexts = {
   'must end after the host and port': 'ホストとポートの後には何も指定できません',
   'must have "%" in user and password written as %25':
     'ユーザー名とパスワードの「%」は %25 と書いてください',
+  'must have "/", "?" and "#" in user and password written as %2F, %3F and %23':
+    'ユーザー名とパスワードの「/」「?」「#」は %2F、%3F、%23 と書いてください',
   'must name a user before the password': 'パスワードの前にユーザー名が必要です',
   'must be an address without user and password: set them as outbound_proxy_credential':
     'ユーザー名とパスワードを含まない URL を指定してください：それらは outbound_proxy_credential で設定します',

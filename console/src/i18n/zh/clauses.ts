@@ -147,6 +147,8 @@ export const clauses: SentenceTexts = {
     '必须是以 http://、https:// 或 socks5:// 开头的地址',
   'must end after the host and port': '必须在主机和端口之后结束',
   'must have "%" in user and password written as %25': '用户名和密码中的 "%" 必须写作 %25',
+  'must have "/", "?" and "#" in user and password written as %2F, %3F and %23':
+    '用户名和密码中的 "/"、"?" 和 "#" 必须写作 %2F、%3F 和 %23',
   'must name a user before the password': '密码之前必须有用户名',
   'must be an address without user and password: set them as outbound_proxy_credential':
     '必须是不含用户名和密码的地址：请用 outbound_proxy_credential 设置它们',
