@@ -276,15 +276,16 @@ function isOfDomain(
   return allowed.some((one) => one.toLowerCase() === domain);
 }
 
-/** Texts of a claim that is one, or a list of them. */
+/** Texts of a claim that is one, or a list of them; of an object the names (zitadel.com, "Claims"). */
 function claimValues(claims: Claims, path: string | undefined): readonly string[] {
   if (path === undefined) return [];
   // Some are called by an address, in which there are dots.
   const found = Object.hasOwn(claims, path)
     ? claims[path]
     : path.split('.').reduce<unknown>(inside, claims);
-  const values: readonly unknown[] = Array.isArray(found) ? found : [found];
-  return values.filter((value) => typeof value === 'string');
+  if (Array.isArray(found)) return found.filter((value) => typeof value === 'string');
+  if (typeof found === 'string') return [found];
+  return Object.entries(found ?? {}).flatMap(([name, held]) => (held ? [name] : []));
 }
 
 function inside(value: unknown, name: string): unknown {

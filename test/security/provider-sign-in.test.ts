@@ -132,6 +132,17 @@ test('a claim within a claim gives a role too', async () => {
   expect(await session(cookieOf(await signIn()))).toMatchObject({ role: 'owner', person: 'ann' });
 });
 
+test('of a claim that is an object its names count, and what they hold does not', async () => {
+  await set({ role_claim: 'urn:project:roles' });
+  const rolesOf = (roles: JsonObject) => {
+    provider.person = { id: 'ann', claims: { groups: ['x'], 'urn:project:roles': roles } };
+  };
+  rolesOf({ 'gateway-operators': { 7: 'gateway-owners' }, 'gateway-owners': false });
+  expect(await session(cookieOf(await signIn()))).toMatchObject({ role: 'operator' });
+  rolesOf({ others: { 'gateway-owners': 'example.com' } });
+  expect(refusal(await signIn())).toBe('role');
+});
+
 test('of domains that may sign in an address counts that the provider has verified', async () => {
   await set({ allowed_domains: ['example.com'] });
   const groups = ['gateway-operators'];

@@ -48,7 +48,11 @@ export async function startProvider(redirectUri: string): Promise<TestProvider> 
     ],
     jwks: { keys: [jwk] },
     cookies: { keys: ['a key of this test'] },
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
+    claims: {
+      openid: ['sub'],
+      email: ['email', 'email_verified'],
+      profile: ['name', 'groups', 'urn:project:roles'],
+    },
     features: { devInteractions: { enabled: false } },
     ttl: TTL,
     pkce: { required: () => true },
