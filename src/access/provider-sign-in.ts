@@ -1,7 +1,7 @@
 // Signing in to the console at an OpenID Connect provider: authorization code with PKCE, state and nonce.
 
 import { randomBytes } from 'node:crypto';
-import type { Configuration, IDToken } from 'openid-client';
+import type { ClientAuth, Configuration, IDToken } from 'openid-client';
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { SealedValues } from '../cluster/sealed-values.ts';
@@ -194,7 +194,7 @@ function createConnector({ settings, openSecret, fetch, log }: ProviderSignInOpt
     const isLocal = issuer.protocol === 'http:' && isLoopbackHost(issuer.hostname);
     return client.discovery(
       ...([issuer, clientId, {}] as const),
-      secret === undefined ? client.None() : client.ClientSecretBasic(secret),
+      secret === undefined ? client.None() : withSecret(client, secret),
       {
         timeout: TIMEOUT_SECONDS,
         [client.customFetch]: toFetch(fetch),
@@ -220,6 +220,17 @@ function createConnector({ settings, openSecret, fetch, log }: ProviderSignInOpt
       log.warn({ error: say(error) }, 'The OpenID Connect provider cannot be reached.');
       throw refuse('unreachable');
     }
+  };
+}
+
+/** In the header, as is usual, but for those that say they take it in the body alone. */
+function withSecret(client: Client, secret: string): ClientAuth {
+  const [inHeader, inBody] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)];
+  return (server, ...call) => {
+    const taken = server.token_endpoint_auth_methods_supported ?? [];
+    const isBodyAlone =
+      taken.includes('client_secret_post') && !taken.includes('client_secret_basic');
+    return (isBodyAlone ? inBody : inHeader)(server, ...call);
   };
 }
 

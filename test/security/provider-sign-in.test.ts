@@ -143,6 +143,16 @@ test('of a claim that is an object its names count, and what they hold does not'
   expect(refusal(await signIn())).toBe('role');
 });
 
+test('a provider that takes the secret of its client in the body alone is given it there', async () => {
+  const strict = await startProvider(`${app.url}/sign-in/callback`, 'client_secret_post');
+  strict.person = provider.person;
+  await set({ issuer: strict.issuer });
+  const { url, cookie } = await begin();
+  const answer = await comeBack(await strict.signIn(url), cookie);
+  expect(answer.headers.get('location')).toBe('/');
+  await strict.close();
+});
+
 test('of domains that may sign in an address counts that the provider has verified', async () => {
   await set({ allowed_domains: ['example.com'] });
   const groups = ['gateway-operators'];

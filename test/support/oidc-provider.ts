@@ -29,8 +29,14 @@ export interface TestProvider {
   close(): Promise<void>;
 }
 
-/** @param redirectUri the one address it sends browsers back to */
-export async function startProvider(redirectUri: string): Promise<TestProvider> {
+/**
+ * @param redirectUri the one address it sends browsers back to
+ * @param secretIn where it takes the secret of its client, as nowhere else
+ */
+export async function startProvider(
+  redirectUri: string,
+  secretIn: 'client_secret_basic' | 'client_secret_post' = 'client_secret_basic',
+): Promise<TestProvider> {
   const own = await generateKeyPair('RS256', { extractable: true });
   const foreign = await generateKeyPair('RS256', { extractable: true });
   const jwk = { ...(await exportJWK(own.privateKey)), kid: 'own', alg: 'RS256', use: 'sig' };
@@ -44,8 +50,10 @@ export async function startProvider(redirectUri: string): Promise<TestProvider> 
         client_id: CLIENT.id,
         client_secret: CLIENT.secret,
         redirect_uris: [redirectUri],
+        token_endpoint_auth_method: secretIn,
       },
     ],
+    clientAuthMethods: [secretIn],
     jwks: { keys: [jwk] },
     cookies: { keys: ['a key of this test'] },
     claims: {
@@ -90,6 +98,10 @@ export async function startProvider(redirectUri: string): Promise<TestProvider> 
     },
   };
   provider.use(async (context, next) => {
+    // The package takes it in either place.
+    const isElsewhere =
+      (context.get('authorization') === '') !== (secretIn === 'client_secret_post');
+    if (context.path === '/token' && isElsewhere) context.throw(401);
     await next();
     const { body } = context;
     if (context.path !== '/token' || test.forge === undefined || !hasToken(body)) return;
