@@ -90,14 +90,15 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   });
   const baseUrlOf = (id: string): string | undefined => upstreams.get(id)?.baseUrl;
   const certificates = watchUpstreamCertificates({ clock, current, proxyFor, baseUrlOf });
+  const metrics = shareMetrics({
+    cluster: context.siblings ?? context.cluster,
+    ...{ clock, write: () => monitor.metrics.write() },
+  });
   const routeOptions = {
     ...{ ...facts, version, protocols, createId, keyName, monitor, dispatcher },
     ...{ access, config, logFiles, startedAt: clock.now(), requestFigures: stores.requestFigures },
     bodyRecording: bodyRecordingIn(config),
-    metrics: shareMetrics({
-      cluster: context.siblings ?? context.cluster,
-      ...{ clock, write: () => monitor.metrics.write() },
-    }),
+    metrics: metrics.gather,
     facts: () => ({ ...readFacts(context, parts), upstreamCertificates: certificates.found() }),
   };
   const disconnect = connectFeed(routeOptions);
@@ -111,6 +112,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
       disconnect();
       alerting.alerts.close();
       certificates.close();
+      await metrics.close();
       await monitor.close();
       await telemetry?.close();
     },

@@ -23,9 +23,13 @@ function openWorkers(count: number) {
     ]);
     return {
       leave,
+      /** It is there, and says nothing. */
+      mute(): void {
+        channel.send = () => undefined;
+      },
       requests,
       duration,
-      gather: shareMetrics({ cluster, clock, write: text.write }),
+      ...shareMetrics({ cluster, clock, write: text.write }),
     };
   });
   return { clock, workers };
@@ -51,15 +55,35 @@ test('whichever worker is asked, the page has the requests of all, and each acco
   expect(text.match(/# TYPE isthmus_requests_total counter/g)).toHaveLength(1);
 });
 
-test('a worker that does not answer is left out', async () => {
-  const { clock, workers } = openWorkers(2);
-  const [first, second] = workers;
-  first?.requests({ model: 'a' }).value.toString();
+test('counters do not fall when a worker is silent or gone, whichever is asked then', async () => {
+  const { clock, workers } = openWorkers(4);
+  const [first, second, third, fourth] = workers;
+  for (const [index, { requests, duration }] of workers.entries()) {
+    requests({ model: 'a' }).value += index + 1;
+    duration({}).observe(index * 3000);
+  }
   await clock.advance(0);
+  const ask = async (worker = first): Promise<string> => {
+    const page = worker?.gather();
+    await clock.advance(1000);
+    return (await page) ?? '';
+  };
+  expect(await ask()).toContain('isthmus_requests_total{model="a"} 10\n');
+  third?.mute();
+  fourth?.leave();
+  for (const asked of [second, first]) {
+    const page = await ask(asked);
+    expect(page).toContain('isthmus_requests_total{model="a"} 10\n');
+    expect(page).toContain('isthmus_seconds_count 4\n');
+    expect(page).toContain('isthmus_accounts{state="active"} 3\n');
+  }
+  // One that ends in order says what it counted since it was last asked.
+  if (second) second.requests({ model: 'a' }).value += 5;
+  const closed = second?.close();
+  await clock.advance(0);
+  await closed;
   second?.leave();
-  const page = first?.gather();
-  await clock.advance(1000);
-  expect(await page).toContain('isthmus_requests_total{model="a"} 0\n');
+  expect(await ask()).toContain('isthmus_requests_total{model="a"} 15\n');
 });
 
 function onFault(error: unknown): never {

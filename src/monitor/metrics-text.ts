@@ -1,8 +1,9 @@
 // The text format of Prometheus: counters and histograms written in it, and the pages of several workers added up.
 
 import { type Cluster, othersOf, type Topic, Waits } from '../cluster/cluster.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, waitAtMost } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import { tryParse } from '../lib/json.ts';
 import { BOUNDS_MS, BUCKETS, bucketOf } from './latency.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -135,18 +136,20 @@ function writeLabels(labels: Labels): string {
 }
 
 interface SharedMetricsOptions {
-  readonly cluster: Pick<Cluster, 'notices' | 'replica' | 'state'>;
+  readonly cluster: Pick<Cluster, 'notices' | 'replica' | 'state' | 'values'>;
   readonly clock: Pick<Clock, 'startTimer'>;
   readonly write: () => string;
 }
 
-/** A worker that does not answer by then is left out. */
+/** A worker that does not answer by then has what it last said. */
 const WAIT_MS = 1000;
 /** Series that all processes have of one thing: not added, the lowest value counts. */
 const SAME =
   /^(?:isthmus_(?:accounts|database_up|valkey_up|quota_left_ratio)|process_start_time_seconds)\b/;
 /** Series of which the highest value counts. */
 const WORST = /^isthmus_(?:attention|event_loop_lag_seconds)\b/;
+/** Families of what was counted since the start, by their heads. */
+const COUNTED = /^# TYPE (?:\S+ (?:counter|histogram)|isthmus_cache_savings_usd gauge)$/m;
 
 interface MetricsNotice {
   readonly kind: 'ask' | 'answer';
@@ -156,37 +159,84 @@ interface MetricsNotice {
 
 const TOPIC: Topic<MetricsNotice> = { name: 'metrics 1' };
 
+/** By worker, and of all that are gone under `GONE`, what they had counted when they last said it. */
+type Counted = ReadonlyMap<string, string>;
+
+const GONE = '';
+const COUNTED_KEY = 'counted by workers 1';
+/** As long as the parent lives. */
+const COUNTED_MS = 10 * 365 * 86_400_000;
+
 /** One page for all workers of a machine: the one asked adds up. Replicas are scraped one by one. */
 export function shareMetrics({ cluster, clock, write }: SharedMetricsOptions) {
-  const { notices } = cluster;
-  const waits = new Waits<[answer: MetricsNotice]>(clock, WAIT_MS);
+  const { notices, replica, state } = cluster;
+  const waits = new Waits<[answer: MetricsNotice, from: string]>(clock, WAIT_MS);
+  const isShared = state().kind === 'parent';
   notices.listen(TOPIC, {
-    take(notice) {
-      if (notice.kind === 'answer') waits.tell(notice);
+    take(notice, from) {
+      if (notice.kind === 'answer') waits.tell(notice, from);
       else notices.tell(TOPIC, { kind: 'answer', id: notice.id, text: write() });
     },
   });
-  return async (): Promise<string> => {
-    const own = write();
-    const others = othersOf(cluster).length;
-    if (cluster.state().kind !== 'parent' || others === 0) return own;
-    const id = createId('metrics_');
-    const pages = [own];
-    const answered = waits.until((answer) => {
-      if (answer.id === id) pages.push(answer.text ?? '');
-      return pages.length > others;
-    });
-    notices.tell(TOPIC, { kind: 'ask', id });
-    await answered;
-    return addUp(pages);
+  /** Counters never fall: what is kept of those without a page here goes on. @returns all pages there are */
+  const keep = async (pages: ReadonlyMap<string, string>): Promise<readonly string[]> => {
+    const kept = await readCounted(cluster);
+    const all = new Map([...kept, ...pages]);
+    const counted = Array.from(all, ([name, page]) => [name, countersOf(page)] as const);
+    const here = new Set(state().replicas);
+    const gone = counted.filter(([name]) => !here.has(name)).map(([, page]) => page);
+    const next = [...counted.filter(([name]) => here.has(name)), [GONE, addUp(gone)]];
+    await cluster.values.put(COUNTED_KEY, JSON.stringify(next), COUNTED_MS);
+    return [...all.values()];
   };
+  return {
+    async gather(): Promise<string> {
+      const own = write();
+      if (!isShared) return own;
+      const pages = new Map([[replica, own]]);
+      const others = othersOf(cluster).length;
+      const id = createId('metrics_');
+      const answered = waits.until((answer, from) => {
+        if (answer.id === id) pages.set(from, answer.text ?? '');
+        return pages.size > others;
+      });
+      notices.tell(TOPIC, { kind: 'ask', id });
+      if (others > 0) await answered;
+      return addUp(await keep(pages));
+    },
+    /** Says what was counted until the end. */
+    async close(): Promise<void> {
+      if (isShared) await waitAtMost(clock, WAIT_MS, keep(new Map([[replica, write()]])));
+    },
+  };
+}
+
+async function readCounted({ values }: Pick<Cluster, 'values'>): Promise<Counted> {
+  const kept = tryParse((await values.get(COUNTED_KEY)) ?? '[]');
+  const entries = Array.isArray(kept) ? kept : [];
+  return new Map(
+    entries.flatMap((entry) => {
+      const [name, page] = Array.isArray(entry) ? entry : [];
+      return typeof name === 'string' && typeof page === 'string' ? [[name, page] as const] : [];
+    }),
+  );
+}
+
+function familiesOf(page: string): readonly string[] {
+  return page.split(/^(?=# HELP )/m);
+}
+
+function countersOf(page: string): string {
+  return familiesOf(page)
+    .filter((family) => COUNTED.test(family))
+    .join('');
 }
 
 /** Series of the same name and labels are added; what only some pages have comes behind the rest of its family. */
 function addUp(pages: readonly string[]): string {
   const families = new Map<string, Map<string, number>>();
   for (const page of pages) {
-    for (const family of page.split(/^(?=# HELP )/m)) {
+    for (const family of familiesOf(page)) {
       const lines = family.trimEnd().split('\n');
       const head = lines.filter((line) => line.startsWith('#')).join('\n');
       const series = families.get(head) ?? new Map<string, number>();
