@@ -66,6 +66,14 @@ test('V051, P085, P086: the last usage wins, cached and thought tokens are kept 
   });
 });
 
+test('thoughts that the total has among those of the answer are counted once', () => {
+  const counts = { promptTokenCount: 100, candidatesTokenCount: 20, thoughtsTokenCount: 15 };
+  const usageOf = (totalTokenCount: number) =>
+    reply({ ...stop([{ text: 'a' }]), usageMetadata: { ...counts, totalTokenCount } }).usage;
+  expect(usageOf(120)).toMatchObject({ answerTokens: 5, thoughtTokens: 15 });
+  expect(usageOf(135)).toMatchObject({ answerTokens: 20, thoughtTokens: 15 });
+});
+
 test('the counts told so far are known while the answer still comes, and when it breaks off', () => {
   const decoder = new GenerateDecoder(
     { signatureFamily: 'alpha', createId: (prefix) => prefix },

@@ -148,7 +148,7 @@ function readToken(value: JsonValue): RatedToken | undefined {
 
 /**
  * The usage of a frame's `usageMetadata`; undefined when it has none. Absent counts are zero; the
- * answer's, when only the total is there, is what the others leave of it.
+ * answer's, when only the total is there, is what the others leave of it. Some upstreams have the thoughts among it.
  * Source: ai.google.dev, "GenerateContent API reference", `UsageMetadata`.
  */
 export function readUsage(metadata: JsonValue | undefined): Usage | undefined {
@@ -157,8 +157,11 @@ export function readUsage(metadata: JsonValue | undefined): Usage | undefined {
   const toolPromptTokens = readTokenCount(metadata.toolUsePromptTokenCount) ?? 0;
   const thoughtTokens = readTokenCount(metadata.thoughtsTokenCount) ?? 0;
   const cachedTokens = readTokenCount(metadata.cachedContentTokenCount) ?? 0;
-  const answerTokens = readTokenCount(metadata.candidatesTokenCount);
-  const total = answerTokens ?? readTokenCount(metadata.totalTokenCount) ?? 0;
+  const total = readTokenCount(metadata.totalTokenCount) ?? 0;
+  const input = promptTokens + toolPromptTokens;
+  const answer = readTokenCount(metadata.candidatesTokenCount);
+  const output = answer ?? Math.max(0, total - input);
+  const isInclusive = answer === undefined || (answer >= thoughtTokens && total === input + answer);
   const { promptTokensDetails: promptDetails, candidatesTokensDetails: answerDetails } = metadata;
   const media = promptDetails === undefined ? undefined : readMedia(promptDetails);
   const answerMedia = answerDetails === undefined ? undefined : readMedia(answerDetails);
@@ -166,23 +169,17 @@ export function readUsage(metadata: JsonValue | undefined): Usage | undefined {
     promptTokens,
     cachedTokens: Math.min(cachedTokens, promptTokens),
     toolPromptTokens,
-    answerTokens:
-      answerTokens ?? Math.max(0, total - promptTokens - toolPromptTokens - thoughtTokens),
+    answerTokens: isInclusive ? Math.max(0, output - thoughtTokens) : output,
     thoughtTokens,
     ...(media && { media }),
     ...(answerMedia && { answerMedia }),
   };
 }
 
-/** Undefined too where the total says that the thoughts are among those of the answer, as some upstreams count. */
+/** Undefined where nobody says; and where it has the thoughts, which the limit of a client does not count. */
 export function readAnswerCount(metadata: JsonObject | undefined): number | undefined {
   const answer = readTokenCount(metadata?.candidatesTokenCount);
-  if (answer === undefined) return undefined;
-  const { promptTokens, toolPromptTokens, thoughtTokens } = readUsage(metadata) ?? NO_USAGE;
-  const isInclusive =
-    thoughtTokens > 0 &&
-    readTokenCount(metadata?.totalTokenCount) === promptTokens + toolPromptTokens + answer;
-  return isInclusive ? undefined : answer;
+  return answer === readUsage(metadata)?.answerTokens ? answer : undefined;
 }
 
 /** `[{modality: "TEXT", tokenCount: 3}, {modality: "IMAGE", tokenCount: 258}]`. Most are text alone. */
