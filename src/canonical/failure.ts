@@ -55,6 +55,8 @@ export interface UpstreamFailure {
   readonly finishReason?: string | undefined;
   /** True where a gateway like this one says it, which has asked its own upstreams and gave up: another try is vain there. */
   readonly isTriedOut?: true | undefined;
+  /** True of a limit that the request alone is larger than: nothing is used up, and waiting is vain. */
+  readonly isOversized?: true | undefined;
   /** What a refusal taught of the quota behind it. */
   readonly quota?: QuotaLesson | undefined;
 }

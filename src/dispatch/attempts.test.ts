@@ -322,6 +322,14 @@ test.each(['ab', 'a'])(
   },
 );
 
+test('a request that is larger than the limit of an account is tried on the others, and uses up the limit of none', async () => {
+  const bench = benchOf({ accounts: 'ab' });
+  const large = { kind: 'rate-limited', status: 429, isOversized: true } as const;
+  expect(await bench.run((account) => (account === 'a' ? large : undefined))).toBe('b');
+  expect(await bench.fail(() => large)).toMatchObject({ failure: large, retryAfterMs: undefined });
+  expect(await bench.run(() => undefined)).toBe('a');
+});
+
 test('an account without a list that does not know the model comes after others for five minutes', async () => {
   const bench = benchOf({ accounts: 'ab' });
   const meet: Meet = (account) =>

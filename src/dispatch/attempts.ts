@@ -332,13 +332,14 @@ export class AttemptRun {
 
   /** Gives the account back. True when the refusal is the request's own. */
   #settle(lease: Lease, failure: UpstreamFailure): boolean {
-    const { kind } = failure;
+    const { kind, isOversized = false } = failure;
     if (isRefusal(kind)) {
       this.#suspicion ??= new Suspicion();
       return this.#suspicion.add(lease, failure);
     }
     const { hasOwnLimits = false, bodies } = this.#request;
-    const isHeld = kind !== 'rejected' && kind !== 'lacking' && !(hasOwnLimits && isLimit(kind));
+    const isOfRequest = kind === 'rejected' || kind === 'lacking' || isOversized;
+    const isHeld = !isOfRequest && !(hasOwnLimits && isLimit(kind));
     const fingerprint = hasOwnLimits ? undefined : bodies?.fingerprint();
     lease.release(isHeld ? { kind: 'failure', failure, fingerprint } : { kind: 'neutral' });
     // Others learn of it while the next account is asked.

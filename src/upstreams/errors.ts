@@ -81,6 +81,8 @@ interface ReadRefusal extends Omit<RefusalFacts, 'isPage'> {
   readonly reason?: string | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly quota?: QuotaLesson | undefined;
+  /** As `UpstreamFailure` has it. */
+  readonly isOversized?: true | undefined;
   /** What the refusal of a request says beside its words. */
   readonly wireDetails?: WireDetails | undefined;
   /** What a client is told instead of the upstream's words, or of ours. */
@@ -97,11 +99,13 @@ export function refusalError(refusal: ReadRefusal): GatewayError {
     status,
     ...(reason === undefined ? {} : { reason }),
     ...(refusal.isTriedOut && { isTriedOut: true }),
+    ...(refusal.isOversized && { isOversized: true }),
     retryAfterMs,
     detail: detailOf(refusal),
     ...(LIMITS.has(kind) && quota !== undefined ? { quota } : {}),
   };
-  if (kind === 'rejected' || kind === 'lacking') return rejection(refusal, failure);
+  const isOfRequest = kind === 'rejected' || kind === 'lacking' || refusal.isOversized === true;
+  if (isOfRequest) return rejection(refusal, failure);
   const forClient = CLIENT_ERRORS[kind];
   return upstreamError(status === 504 ? 'timeout' : forClient.kind, messageFor(kind, refusal), {
     failure,
@@ -281,7 +285,7 @@ function rejection(refusal: ReadRefusal, failure: UpstreamFailure): GatewayError
   const complaint = readLengthComplaint(message);
   const said = clientMessage ?? scrubText(message, secrets);
   return upstreamError(
-    status === 413 ? 'too-large' : 'invalid-request',
+    status === 413 || refusal.isOversized === true ? 'too-large' : 'invalid-request',
     complaint === undefined
       ? said || told`The upstream refused the request with status ${status}.`
       : lengthMessage(complaint),

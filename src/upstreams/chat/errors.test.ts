@@ -111,6 +111,23 @@ test('a body that llama-cpp-python does not take is refused in its words, withou
   expect(refuse(500, body)).toMatchObject({ message: words, failure: { kind: 'rejected' } });
 });
 
+test.each([429, 413])(
+  'a request that is larger than a whole minute allows is the client’s to make smaller (%d)',
+  (status) => {
+    const saying = (words: string) => refuse(status, error(words, 'tokens', 'rate_limit_exceeded'));
+    const limit = 'on tokens per min (TPM): Limit 30000';
+    expect(
+      saying(`Request too large for gpt-5 in organization org-1 ${limit}, Requested 36055.`),
+    ).toMatchObject({
+      kind: 'too-large',
+      message: `Request too large for gpt-5 ${limit}, Requested 36055.`,
+      failure: { kind: 'rate-limited', isOversized: true },
+    });
+    const used = saying(`Rate limit reached ${limit}, Used 29000, Requested 2000.`);
+    expect(used.failure?.isOversized).toBeUndefined();
+  },
+);
+
 test.each<[JsonValue, string]>([
   [{ error: 'plain words' }, 'plain words'],
   [{ message: 'of the top', object: 'error' }, 'of the top'],

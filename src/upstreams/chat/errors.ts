@@ -171,15 +171,19 @@ function toGatewayError(facts: Facts): GatewayError {
   const isTooLong =
     kind === 'rejected' && (says(facts, TOO_LONG) || SAYS_TOO_LONG.test(facts.message));
   const isLengthNamed = /context (?:length|window)/i.test(facts.message);
+  const isLarger = kind === 'rate-limited' && isOversized(facts.message);
+  // Whose account it is is nobody's business.
+  const anonymous = isLarger ? facts.message.replace(/ in organization \S+/, '') : undefined;
   return refusalError({
     ...facts,
     kind,
+    isOversized: isLarger ? true : undefined,
     message:
       isTooLong && !isLengthNamed
         ? `The context length is exceeded: ${facts.message}`
         : facts.message,
     reason: facts.words[0],
-    clientMessage: blamesPlace(facts) ? WRONG_PLACE : undefined,
+    clientMessage: blamesPlace(facts) ? WRONG_PLACE : anonymous,
     wireDetails: { wire: CHAT_WIRE, members: namedIn(facts.error) },
   });
 }
@@ -291,6 +295,7 @@ function failureKind(facts: Facts): UpstreamFailureKind {
   if (ofLitellm !== undefined) return ofLitellm;
   if (status === 402 || says(facts, NO_QUOTA)) return 'quota-exhausted';
   if (status < 500 && saysUsedUp(message)) return 'quota-exhausted';
+  if (isOversized(message)) return 'rate-limited';
   // Kimi's `engine_overloaded_error` comes with a 429.
   if (status === 429 && !isOverload(facts)) {
     return isLongQuota(facts.quota) ? 'quota-exhausted' : 'rate-limited';
@@ -302,6 +307,16 @@ function failureKind(facts: Facts): UpstreamFailureKind {
     return 'unauthenticated';
   if (says(facts, BAD_ACCOUNT)) return 'forbidden';
   return says(facts, NO_MODEL) ? 'model-not-found' : kindOfStatus(facts);
+}
+
+/**
+ * "Request too large for gpt-5 in organization org-x on tokens per min (TPM): Limit 30000, Requested 36055." (OpenAI
+ * with a 429, as in agent0ai/agent-zero#711, Groq with a 413); of a limit that is used up they say "Used" in between.
+ */
+function isOversized(message: string): boolean {
+  const { limit, requested } =
+    /\bLimit (?<limit>\d+), Requested (?<requested>\d+)/.exec(message)?.groups ?? {};
+  return Number(requested) > Number(limit);
 }
 
 /** 498 is Groq's "flex tier capacity exceeded" (console.groq.com/docs/errors), 529 the one of other APIs. */
