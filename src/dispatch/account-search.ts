@@ -50,23 +50,34 @@ export async function leaseInTurn(
   const { pool, clock } = tools;
   const { leaseRequest } = search.choice;
   let admitted: Place | undefined;
-  for (;;) {
+  let looked: LeaseResult | undefined;
+  const lease = (admitted?: Place): LeaseResult => {
     const { tried, waitedMs } = search;
     const isFirst = tried === undefined && waitedMs === 0 && admitted === undefined;
-    const result = pool.lease(
+    return pool.lease(
       isFirst
         ? leaseRequest
         : { ...leaseRequest, waitedMs, admitted, exclude: new Set(tried?.keys()) },
     );
+  };
+  const isServed = (): boolean => {
+    const found = lease();
+    looked = found.kind === 'busy' ? undefined : found;
+    return looked !== undefined;
+  };
+  for (;;) {
+    const result: LeaseResult = looked ?? lease(admitted);
+    looked = undefined;
     if (result.kind === 'wait') {
       admitted = undefined;
       await clock.sleep(result.waitMs, signal);
       search.waitedMs += result.waitMs;
     } else if (result.kind === 'busy') {
       search.queuedAt ??= clock.monotonic();
-      const waiting = { clientKeyId: leaseRequest.clientKeyId, since: search.queuedAt, signal };
+      const { clientKeyId } = leaseRequest;
+      const waiting = { clientKeyId, since: search.queuedAt, signal, isServed };
       admitted = await pool.slots.wait(result.places, waiting);
-      if (admitted === undefined) {
+      if (admitted === undefined && looked === undefined) {
         return { kind: 'none', reason: 'busy', selectionLog: result.selectionLog };
       }
     } else return result;

@@ -13,7 +13,7 @@ import { createRetryBudgets } from './retry-budget.ts';
 function benchOf(limits: Partial<ConcurrencyLimits>) {
   const clock = createFakeClock();
   const upstream = createFakeUpstream(() => ({ frames: [] }));
-  const { pool } = createSeedPool({
+  const { pool, book } = createSeedPool({
     ...{ upstream, clock, accounts: [{ id: 'a' }, { id: 'b' }] },
     concurrency: {
       isLimited: () => true,
@@ -78,7 +78,7 @@ function benchOf(limits: Partial<ConcurrencyLimits>) {
     open.shift()?.release({ kind: 'success' });
     await clock.advance(0);
   };
-  return { ask, askChain, end, endOn, started, clock, mostOpen: () => mostOpen };
+  return { ask, askChain, end, endOn, started, clock, book, mostOpen: () => mostOpen };
 }
 
 test('what an upstream takes at once is not exceeded, and the keys that wait take turns', async () => {
@@ -145,6 +145,34 @@ test('who waited for a slot and finds its account busy keeps its turn and its ti
   expect(ended).toBeUndefined();
   await bench.clock.advance(1_000);
   expect(ended).toMatchObject({ kind: 'overloaded' });
+});
+
+test('who waits for a busy account is served by another as soon as that one recovers, in turn', async () => {
+  const bench = benchOf({ ofAccount: () => 1 });
+  const limit = { kind: 'failure', model: 'm', failure: { kind: 'rate-limited' } } as const;
+  bench.book.apply('b', { ...limit, failure: { ...limit.failure, retryAfterMs: 4_000 } });
+  await bench.ask('busy');
+  const waiting = [bench.ask('a1', 'key-a'), bench.ask('a2', 'key-a'), bench.ask('b1', 'key-b')];
+  await bench.clock.advance(6_000);
+  expect(bench.started).toEqual(['busy', 'a1']);
+  await bench.endOn('b');
+  await bench.endOn('b');
+  await bench.end();
+  expect(await Promise.all(waiting)).toEqual(['a1', 'a2', 'b1']);
+});
+
+test('a limit that is raised counts for those that wait, and one whose account is gone waits no more', async () => {
+  let limit = 1;
+  const bench = benchOf({ ofUpstream: () => limit });
+  await bench.ask('busy');
+  const waiting = [bench.ask('first'), bench.ask('second')];
+  const gone = bench.ask('gone', 'k', undefined, 'a');
+  limit = 3;
+  await bench.clock.advance(1_000);
+  expect(await Promise.all(waiting)).toEqual(['first', 'second']);
+  bench.book.apply('a', { kind: 'disable' });
+  await bench.clock.advance(1_000);
+  expect(await gone).toMatchObject({ kind: 'not-found' });
 });
 
 test('of several that wait for one account none is stirred by another that becomes free', async () => {

@@ -27,6 +27,8 @@ interface Waiter {
   admit(place: Place): void;
   /** Another one waits in its place. */
   refuse(): void;
+  /** Leaves where it is served without a slot becoming free. */
+  look(): void;
 }
 
 interface Waiting {
@@ -34,12 +36,16 @@ interface Waiting {
   /** Monotonic milliseconds at which the request began to wait, also for a slot it could not use in the end. */
   readonly since: number;
   readonly signal: AbortSignal;
+  /** True where it need not wait any more: for an account that was out of use, or a limit that was raised. */
+  readonly isServed: () => boolean;
 }
 
 /** Who waits longer is told to come again: a client's own patience ends about then. */
 const MAX_WAIT_MS = 30_000;
 /** So many requests wait for one upstream; more are refused at once. */
 const MAX_WAITING = 64;
+/** Accounts recover, and limits change, without a call that ends. */
+const LOOK_EVERY_MS = 1_000;
 
 /** Waiting keys take turns. A slot that becomes free is kept for the first that can use it. */
 export class Slots {
@@ -52,6 +58,7 @@ export class Slots {
   readonly #kept = new Map<string, number>();
   /** By upstream, then by client key: the key whose turn is next comes first. */
   readonly #queues = new Map<string, Map<string, Waiter[]>>();
+  #isLooking = false;
 
   constructor(limits: ConcurrencyLimits, clock: Clock) {
     this.#limits = limits;
@@ -83,10 +90,10 @@ export class Slots {
     if (this.#queues.size > 0) this.#admitNext(place.upstreamId);
   }
 
-  /** Resolves with a place to name at its next lease; undefined when too many wait or time is up. */
+  /** Resolves with a place to name at its next lease; undefined when too many wait, time is up, or it is served. */
   async wait(
     places: readonly Place[],
-    { clientKeyId, since, signal }: Waiting,
+    { clientKeyId, since, signal, isServed }: Waiting,
   ): Promise<Place | undefined> {
     signal.throwIfAborted();
     const upstreamIds = new Set(places.map(({ upstreamId }) => upstreamId));
@@ -99,8 +106,20 @@ export class Slots {
       end();
     };
     const refuse = (): void => giveUp(() => resolve(undefined));
-    const waiter: Waiter = { clientKeyId, places, upstreamIds, since, admit: resolve, refuse };
+    const look = (): void => {
+      if (isServed()) refuse();
+    };
+    const waiter: Waiter = {
+      clientKeyId,
+      places,
+      upstreamIds,
+      since,
+      admit: resolve,
+      refuse,
+      look,
+    };
     for (const id of upstreamIds) this.#join(id, waiter);
+    this.#lookLater();
     const leftMs = since + MAX_WAIT_MS - this.#clock.monotonic();
     const timer = this.#clock.startTimer(Math.max(0, leftMs), refuse);
     const onGone = (): void => giveUp(() => reject(signal.reason));
@@ -111,6 +130,21 @@ export class Slots {
       timer.cancel();
       signal.removeEventListener('abort', onGone);
     }
+  }
+
+  /** While some wait they look around once in a while, key by key, those that came first before the others. */
+  #lookLater(): void {
+    if (this.#isLooking || this.#queues.size === 0) return;
+    this.#isLooking = true;
+    this.#clock.startTimer(LOOK_EVERY_MS, () => {
+      this.#isLooking = false;
+      const places = [...this.#queues.values()]
+        .flatMap((queue) => [...queue.values()])
+        .flatMap((waiters) => [...waiters.entries()])
+        .toSorted(([one], [other]) => one - other);
+      for (const waiter of new Set(places.map(([, waiter]) => waiter))) waiter.look();
+      this.#lookLater();
+    });
   }
 
   /** The slot that was kept for a request is its own now, or nobody's. */
