@@ -86,6 +86,8 @@ export interface UpstreamModel {
   readonly supportsThinking?: boolean | undefined;
   readonly refusesMedia?: readonly Modality[] | undefined;
   readonly callsFunctions?: boolean | undefined;
+  readonly refusesSchemas?: true | undefined;
+  readonly refusesLogprobs?: true | undefined;
   readonly tasks?: readonly ModelTask[] | undefined;
 }
 

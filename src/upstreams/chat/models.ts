@@ -77,8 +77,8 @@ export function capabilitiesOf(
     plainToolNames: true,
     refusesMedia: [...new Set([...mediaRefusedBy(quirks), ...(listed?.refusesMedia ?? [])])],
     serverTools: searches ? ['web-search'] : [],
-    refusesSchemas: quirks.responseFormat === 'json-object' ? true : undefined,
-    refusesLogprobs: quirks.takesLogprobs && reasons !== true ? undefined : true,
+    refusesSchemas: quirks.responseFormat === 'json-object' ? true : listed?.refusesSchemas,
+    refusesLogprobs: quirks.takesLogprobs && reasons !== true ? listed?.refusesLogprobs : true,
     countsNoTokens: true,
     // A service of which nothing is known may pass a client's own tools on to one that takes them.
     refusesFreeText: quirks.takesCustomTools || quirks.ownTools === undefined ? undefined : true,

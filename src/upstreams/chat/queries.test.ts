@@ -82,6 +82,24 @@ test('limits of models are read in every spelling', async () => {
   ]);
 });
 
+test('a model whose list does not name schemas or log-probabilities comes after those that have them', async () => {
+  const data = [
+    { id: 'all', supported_parameters: ['structured_outputs', 'logprobs'] },
+    { id: 'none', supported_parameters: ['response_format'] },
+    { id: 'silent' },
+  ];
+  const { client } = clientOf(() => ({ data }));
+  const [all, none, silent] = await listModels({ client, profile }, ACCESS, signal);
+  const REFUSED = { refusesSchemas: true, refusesLogprobs: true };
+  expect(capabilitiesOf(profile, 'none', none)).toMatchObject(REFUSED);
+  for (const listed of [all, silent]) {
+    expect(capabilitiesOf(profile, 'x', listed)).toMatchObject({
+      refusesSchemas: undefined,
+      refusesLogprobs: undefined,
+    });
+  }
+});
+
 test('a list of models may be the whole answer', async () => {
   const { client } = clientOf(() => [
     ...[

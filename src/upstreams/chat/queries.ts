@@ -93,7 +93,10 @@ export async function listModels(
 function readModel(model: JsonObject): UpstreamModel | undefined {
   const id = textOf(model.id) ?? textOf(model.name) ?? '';
   if (id === '') return undefined;
-  const { supported_parameters: parameters, top_provider: provider, meta } = model;
+  const { supported_parameters, top_provider: provider, meta } = model;
+  const parameters = Array.isArray(supported_parameters) ? supported_parameters : undefined;
+  const lacks = (parameter: string) =>
+    parameters?.includes(parameter) === false ? true : undefined;
   const inputTokenLimit =
     limitOf(model.context_length) ??
     limitOf(model.max_model_len) ??
@@ -111,12 +114,14 @@ function readModel(model: JsonObject): UpstreamModel | undefined {
       limitOf(objectOf(provider)?.max_completion_tokens) ??
       limitOf(model.max_completion_tokens) ??
       limitOf(model.max_output_tokens),
-    supportsThinking: Array.isArray(parameters) ? parameters.includes('reasoning') : undefined,
+    supportsThinking: parameters?.includes('reasoning'),
     tasks: readTasks(model, id),
     refusesMedia: readRefusedMedia(model),
-    callsFunctions: Array.isArray(parameters)
-      ? parameters.includes('tools')
-      : flagOf(objectOf(model.capabilities)?.function_calling),
+    callsFunctions:
+      parameters?.includes('tools') ?? flagOf(objectOf(model.capabilities)?.function_calling),
+    // Fields that a model does not have are sent all the same, and its service passes over them.
+    refusesSchemas: lacks('structured_outputs'),
+    refusesLogprobs: lacks('logprobs'),
   };
 }
 
