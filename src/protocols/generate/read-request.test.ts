@@ -164,6 +164,25 @@ test('the pieces of a streamed thought are one again where an empty one behind t
   ]);
 });
 
+test('the pieces of a streamed answer that are sent back one by one are one text again', () => {
+  const said = (...parts: JsonObject[]) => ({ role: 'model', parts });
+  const call = { functionCall: { name: 'f', args: {} } };
+  const { turns } = read({
+    contents: [
+      { role: 'user', parts: [{ text: 'Go' }] },
+      ...[said({ text: 'It ra' }), said({ text: 'ins' }, { text: '.' }), said(call)],
+      ...[said({ text: 'Lo' }), said({ text: 'ok.', thoughtSignature: 'U0lH' })],
+      { role: 'user', parts: [{ functionResponse: { name: 'f', response: {} } }] },
+      { role: 'user', parts: [{ text: 'And?' }] },
+    ],
+  }).request;
+  expect(turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'user']);
+  expect(turns[1]?.parts).toMatchObject([
+    ...[{ text: 'It rains.' }, { kind: 'tool-call' }],
+    ...[{ text: 'Lo' }, { text: 'ok.', signature: { value: 'U0lH' } }],
+  ]);
+});
+
 test('the name of a medium stands before it, in a turn and in a result', () => {
   const inlineData = { mimeType: 'image/png', data: 'AAAA', displayName: 'chart.png' };
   const fileUri = 'https://a.example/a.pdf';
@@ -222,7 +241,7 @@ test('calls and results without ids are paired by name and order', () => {
       part.kind === 'tool-call' ? part.id : part.kind === 'tool-result' ? part.callId : '',
     ),
   );
-  const [, [f1, g] = [], [f2] = [], results, [f3] = [], last] = ids;
+  const [, [f1, g, f2] = [], results, [f3] = [], last] = ids;
   expect(results).toEqual([g, f1, f2]);
   expect(last).toEqual([f3]);
   expect(new Set([f1, g, f2, f3]).size).toBe(4);

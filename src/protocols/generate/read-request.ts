@@ -145,41 +145,42 @@ function readTurns({ contents = [] }: GenerateBody, receipt: Receipt): Turn[] {
     }
     return { role, parts };
   });
-  return joinThoughts(turns);
+  return joinPieces(turns);
 }
 
 /**
- * Streams tell a thought in pieces, and its signature on an empty one behind them. Official chats send each piece back as
- * it came (`@google/genai`, `Chat.recordHistory`): it is one thought again, as its signature is for all of it.
+ * Streams tell a text or a thought in pieces, and the signature of a thought on an empty one behind them. Official chats
+ * send each piece back as it came, in a content of its own (`@google/genai`, `Chat.recordHistory`): it is one again, as
+ * the signature is for all of it.
  */
-function joinThoughts(turns: readonly Turn[]): Turn[] {
-  let pieces: Piece[] = [];
-  return turns.map((turn) => {
-    if (turn.role !== 'assistant') {
-      pieces = [];
-      return turn;
+function joinPieces(turns: readonly Turn[]): Turn[] {
+  const joined: Turn[] = [];
+  let parts: Part[] = [];
+  for (const turn of turns) {
+    const isAnswer = turn.role === 'assistant';
+    if (!isAnswer || joined.at(-1)?.role !== 'assistant') {
+      parts = [];
+      joined.push(isAnswer ? { role: 'assistant', parts } : turn);
     }
-    const parts: Part[] = [];
+    if (!isAnswer) continue;
     for (const part of turn.parts) {
-      const isPiece = part.kind === 'thinking' && part.signature === undefined;
-      const isEnd = part.kind === 'thinking' && !isPiece && part.text === '';
-      parts.push(isEnd ? { ...part, text: takeText(pieces) } : part);
-      if (isPiece) pieces.push({ text: part.text, parts });
-      else pieces = [];
+      const said = withWordsOf(part, parts.at(-1));
+      if (said === undefined) parts.push(part);
+      else parts[parts.length - 1] = said;
     }
-    return { ...turn, parts };
-  });
+  }
+  return joined;
 }
 
-/** Of a thought; the last one of its parts. */
-interface Piece {
-  readonly text: string;
-  readonly parts: Part[];
-}
-
-function takeText(pieces: readonly Piece[]): string {
-  for (const { parts } of pieces) parts.pop();
-  return pieces.map(({ text }) => text).join('');
+/** The part with the words of the one before it, which it goes on with; undefined where it is another. */
+function withWordsOf(part: Part, last: Part | undefined): Part | undefined {
+  if (part.kind === 'text') {
+    const isOne = last?.kind === 'text' && !last.signature && !part.signature;
+    return isOne ? { ...part, text: last.text + part.text } : undefined;
+  }
+  if (part.kind !== 'thinking' || last?.kind !== 'thinking' || last.signature) return undefined;
+  const isOne = part.signature === undefined || part.text === '';
+  return isOne ? { ...part, text: last.text + part.text } : undefined;
 }
 
 /** The results up to the model's next turn. */

@@ -193,10 +193,12 @@ test('a call and its signature survive a tool round of the SDK’s chat', async 
   for await (const _chunk of await chat.sendMessageStream({ message: { functionResponse } }));
   expect(calls[1]?.request.turns).toMatchObject([
     { role: 'user', parts: [{ text: 'go' }] },
-    { role: 'assistant', parts: [{ kind: 'thinking', text: 'hm' }] },
     {
       role: 'assistant',
-      parts: [{ kind: 'tool-call', id: 'c1', signature: { value: 'U0lH', on: 'tool-call' } }],
+      parts: [
+        { kind: 'thinking', text: 'hm' },
+        { kind: 'tool-call', id: 'c1', signature: { value: 'U0lH', on: 'tool-call' } },
+      ],
     },
     { role: 'user', parts: [{ kind: 'tool-result', callId: 'c1' }] },
   ]);
