@@ -3,7 +3,7 @@
 
 import type { FinishReason } from '../../canonical/event.ts';
 import type { Logprobs, RatedToken, TokenLogprob } from '../../canonical/logprobs.ts';
-import { NO_USAGE, readTokenCount, type Usage } from '../../canonical/usage.ts';
+import { readTokenCount, type Usage } from '../../canonical/usage.ts';
 import {
   isJsonObject,
   type JsonObject,
