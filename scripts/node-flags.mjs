@@ -42,6 +42,8 @@ const RETURNED_AT_ONCE = `${4 * MEGABYTE}`;
  * Other systems do not know these names.
  */
 export const NODE_ENVIRONMENT = {
+  // Half of these threads look names up. With node's four, two names of which no resolver answers keep all others waiting.
+  UV_THREADPOOL_SIZE: '16',
   MALLOC_MMAP_THRESHOLD_: RETURNED_AT_ONCE,
   MALLOC_TRIM_THRESHOLD_: RETURNED_AT_ONCE,
   MALLOC_ARENA_MAX: '1',

@@ -1,6 +1,8 @@
-// Connections of undici: through a proxy, whose password is never told and whose faults are told apart, and past a `100 Continue`.
+// Connections of undici: through a proxy, whose password is never told and whose faults are told apart, past a `100 Continue`,
+// and with one question at a time for the addresses of a name.
 
-import type { Socket } from 'node:net';
+import { lookup } from 'node:dns';
+import type { LookupFunction, Socket } from 'node:net';
 import { type Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { codeOf } from './localized-message.ts';
 import { readProxyUrl } from './net.ts';
@@ -32,6 +34,8 @@ export function createProxyAgent(proxyUrl: string, options: ProxyAgentOptions): 
     // For SOCKS5, where undici would send them as the address spells them.
     ...{ username: decodeURIComponent(username), password: decodeURIComponent(password) },
     connectTimeout: connectMs,
+    // One through SOCKS5 would begin TLS with the proxy for it.
+    ...(!reading.url.startsWith('socks5:') && { proxyTls: { lookup: lookupOnce } }),
     // Plain http goes to the proxy itself over a pool that undici would make without our limits.
     factory: (origin, { connect = {}, ...own }: Pool.Options) =>
       new Pool(origin, { ...shared, ...own, connect: soundConnections(connect) }),
@@ -152,13 +156,38 @@ export class ProxyDispatchers {
 export function soundConnections(
   options: buildConnector.BuildOptions | buildConnector.connector,
 ): buildConnector.connector {
-  const connect = typeof options === 'function' ? options : buildConnector(options);
+  const connect =
+    typeof options === 'function' ? options : buildConnector({ lookup: lookupOnce, ...options });
   return (target, callback) =>
     connect(target, (...result) => {
       if (result[1]) mend(result[1]);
       callback(...result);
     });
 }
+
+/**
+ * Asks once for a name, and tells all who ask meanwhile. A resolver that does not answer holds a thread for half a minute,
+ * also when nobody waits any more; there are few of them, and then no other name is looked up, not even `localhost`.
+ */
+export function asksOnce(lookup: LookupFunction): LookupFunction {
+  const waiting = new Map<string, Parameters<LookupFunction>[2][]>();
+  return (host, options, callback) => {
+    const question = JSON.stringify([host, options]);
+    const others = waiting.get(question);
+    if (others !== undefined) {
+      others.push(callback);
+      return;
+    }
+    const all = [callback];
+    waiting.set(question, all);
+    lookup(host, options, (...answer) => {
+      waiting.delete(question);
+      for (const tell of all) tell(...answer);
+    });
+  };
+}
+
+const lookupOnce = asksOnce(lookup);
 
 const HEAD = /HTTP\/1\.[01] 1\d\d[ \r\n]/y;
 const HEAD_END = '\r\n\r\n';

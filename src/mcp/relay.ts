@@ -7,7 +7,7 @@ import type { Settings } from '../config/effective.ts';
 import { type Clock, readWithin } from '../lib/clock.ts';
 import { derived } from '../lib/once.ts';
 import type { ProxyChoice } from '../lib/outbound-proxy.ts';
-import { ProxyDispatchers } from '../lib/proxy-agent.ts';
+import { ProxyDispatchers, soundConnections } from '../lib/proxy-agent.ts';
 import { headerOf } from '../lib/read-values.ts';
 import { createPieceRedactor, scrubText } from '../lib/redact.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
@@ -46,7 +46,8 @@ export function createRelay(options: RelayOptions) {
     headersTimeout: HEADERS_MS,
     bodyTimeout: 0,
   };
-  const direct = new Agent({ ...agentOptions, connect: { timeout: CONNECT_MS } });
+  const connect = soundConnections({ allowH2: false, timeout: CONNECT_MS });
+  const direct = new Agent({ ...agentOptions, connect });
   const proxies = new ProxyDispatchers({ ...agentOptions, connectMs: CONNECT_MS });
   const sessions = new SessionBinding(sessionKey);
   const currentKey = derived(settings, ({ apiKey = '' }) => openKey(apiKey));

@@ -8,7 +8,7 @@ import { codeOf, type Sentence, SpokenError, told } from '../lib/localized-messa
 import type { WarnLog } from '../lib/log.ts';
 import { CLOCK_CODES } from '../lib/net.ts';
 import { NO_PROXY, type ProxyChoice } from '../lib/outbound-proxy.ts';
-import { ProxyDispatchers, ProxyError } from '../lib/proxy-agent.ts';
+import { ProxyDispatchers, ProxyError, soundConnections } from '../lib/proxy-agent.ts';
 import { headerOf, objectOf } from '../lib/read-values.ts';
 import { scrub } from '../lib/redact.ts';
 import { signAssertion } from './account-file.ts';
@@ -239,7 +239,7 @@ interface OAuthFetchReply {
 const PROXY_CONNECT_MS = 5_000;
 const AGENT_OPTIONS = {
   allowH2: false,
-  connect: { timeout: LIMIT_MS },
+  connect: soundConnections({ allowH2: false, timeout: LIMIT_MS }),
   headersTimeout: LIMIT_MS,
   bodyTimeout: LIMIT_MS,
 };
