@@ -191,7 +191,8 @@ test.each([
   ['CERT_HAS_EXPIRED', 'not valid now'],
   ['CERT_NOT_YET_VALID', 'not valid now'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'is for another address'],
-])('what is wrong with a certificate is told: %s', (code, words) => {
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'begin with http://'],
+])('what is wrong with a certificate, or that there is none, is told: %s', (code, words) => {
   const error = readNetworkError(Object.assign(new Error('TLS'), { code }), { hasAnswer: false });
   expect(error).toMatchObject({ failure: { kind: 'path' } });
   expect(error.message).toContain(words);

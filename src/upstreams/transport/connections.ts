@@ -78,6 +78,12 @@ export function readNetworkError(
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     return pathFault(told`The certificate of the upstream is for another address.`, error);
   }
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') {
+    return pathFault(
+      told`The upstream does not speak HTTPS: its address may have to begin with http://.`,
+      error,
+    );
+  }
   if (TLS_CODE.test(code)) {
     return pathFault(told`No secure connection to the upstream could be made.`, error);
   }

@@ -39,6 +39,8 @@ export const faults: SentenceTexts = {
     '{1}モデル {2} を提供すると分かっているアカウントはありません。使える名前は GET /v1/models で確認できます。',
   'No credential for the upstream is available right now.':
     'アップストリームの認証情報を現在取得できません。',
+  'The upstream does not speak HTTPS: its address may have to begin with http://.':
+    'アップストリームは HTTPS で応答していません。アドレスを http:// で始める必要があるかもしれません。',
   'No secure connection to the upstream could be made.':
     'アップストリームに安全に接続できませんでした。',
   'No upstream account can be used right now. The log of the gateway says why.':

@@ -37,6 +37,8 @@ export const faults: SentenceTexts = {
   '{} The external provider answers Messages requests (POST /v1/messages); others reach it by the name "{}/{}".':
     '{1}外部提供方只回答 Messages 请求（POST /v1/messages）；其他协议请用名称“{2}/{3}”。',
   'No credential for the upstream is available right now.': '暂时无法取得上游的凭据。',
+  'The upstream does not speak HTTPS: its address may have to begin with http://.':
+    '上游不使用 HTTPS：其地址可能应以 http:// 开头。',
   'No secure connection to the upstream could be made.': '无法与上游建立安全连接。',
   'No upstream account can be used right now. The log of the gateway says why.':
     '目前没有可用的上游账号。原因见网关的日志。',
