@@ -60,6 +60,9 @@ type Access = HeldToken | { readonly credentialKind: 'api-key'; readonly credent
 
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 300_000;
+/** A longer one spares nobody where nobody was reached, and the network of this machine may be back at any moment. */
+const MAX_UNREACHED_MS = 10_000;
+const UNREACHED: readonly unknown[] = ['unreachable', 'too-slow', 'gateway-proxy'];
 /** A key that was replaced in storage is in use after this, also without a notice of it. */
 const KEY_KEPT_MS = 1000;
 /** Who says `refresh` without naming the refused token means an older one than a token this young. */
@@ -191,7 +194,8 @@ class AccountTokens {
     const { clock, random, log } = this.#parts;
     const known = fault instanceof OAuthFault ? fault : undefined;
     const failures = (this.#pause?.failures ?? 0) + 1;
-    const stepMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS);
+    const mostMs = UNREACHED.includes(known?.kind) ? MAX_UNREACHED_MS : MAX_PAUSE_MS;
+    const stepMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), mostMs);
     const jitteredMs = stepMs * (1 - random() / 5);
     const waitMs = Math.min(Math.max(jitteredMs, known?.facts.retryAfterMs ?? 0), MAX_PAUSE_MS);
     this.#pause = { until: clock.monotonic() + waitMs, failures, error };

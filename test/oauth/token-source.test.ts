@@ -439,6 +439,26 @@ describe('transient faults', () => {
     expect(tries.length).toBeLessThan(16);
   });
 
+  test.each(TRANSIENT.slice(0, 4))(
+    'where nobody was reached (%s) an account pauses for 10 s at most, and is back soon after the network',
+    async (_name, answer) => {
+      const workshop = await openWorkshop();
+      const account = await withAccount(workshop);
+      workshop.provider.always = answer;
+      for (let time = 0; time < 30; time += 1) {
+        const failed = failureOf(access(workshop, account));
+        await workshop.pass(20_000);
+        expect(await failed).toBe(UNAVAILABLE);
+      }
+      const last = failureOf(access(workshop, account));
+      await workshop.pass(10_000);
+      await last;
+      workshop.provider.always = undefined;
+      await workshop.pass(10_000);
+      expect(await access(workshop, account)).toContain('access-');
+    },
+  );
+
   test('never bring back the token the upstream refused', async () => {
     const workshop = await openWorkshop();
     const account = await withAccount(workshop);
