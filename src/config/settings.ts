@@ -48,6 +48,8 @@ export interface SettingSchema {
   readonly section?: string | undefined;
   /** Objects whose keys are names that people choose, so that none of them is taken for a secret. */
   readonly isNamed?: boolean | undefined;
+  /** Of values that are not shown whatever their key is; others are not where their key says what they are. */
+  readonly isSecret?: boolean | undefined;
   /** What the schema cannot check. @throws ValueError */
   readonly check?: ((text: string) => string) | undefined;
 }
@@ -453,13 +455,12 @@ export const UPSTREAM_SCHEMA = {
       'Header that carries the key of an `openai-compatible` upstream where `auth` is `header`; `api-key` when absent.',
     ),
     headers: {
-      ...TEXT_MAP,
-      isNamed: true,
+      type: 'object',
+      additionalProperties: { type: 'string', isSecret: true },
       description: 'Headers of every request to an `openai` or `openai-compatible` upstream.',
     },
     query: {
       ...TEXT_MAP,
-      isNamed: true,
       description:
         'Query parameters of every request to an `openai-compatible` upstream, such as `api-version`.',
     },

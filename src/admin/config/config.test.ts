@@ -139,6 +139,26 @@ test('a name that sounds like a secret is shown with what stands behind it', asy
   expect(admin.fakes.config).toMatchObject({ upstreams: written.upstreams });
 });
 
+test('headers and parameters of an upstream that may be credentials are not shown, and stay when sent back', async () => {
+  const upstream = {
+    profile: 'openai-compatible',
+    base_url: 'https://k.example',
+    headers: { 'helicone-auth': 'Bearer canary-header' },
+    query: { 'api-version': '2026-01-01', 'api-key': 'canary-parameter' },
+  };
+  expect((await patch('upstreams', { own: upstream })).status).toBe(200);
+  const { body, text } = await admin.call('GET', '/api/config/upstreams');
+  expect(text).not.toContain('canary');
+  expect(body.values).toMatchObject({
+    own: {
+      headers: { 'helicone-auth': { isSet: true } },
+      query: { 'api-version': '2026-01-01', 'api-key': { isSet: true } },
+    },
+  });
+  expect((await patch('upstreams', body.values as JsonObject)).status).toBe(200);
+  expect(admin.fakes.config).toMatchObject({ upstreams: { own: upstream } });
+});
+
 test('what is no setting is refused, unless the file holds it already', async () => {
   const cases = [
     ['monitor', { body: true }, 'proxy.monitor.body'],

@@ -19,6 +19,8 @@ export interface ConfigSection {
   readonly alsoAt?: Readonly<Record<string, readonly string[]>>;
   /** Objects of the section whose keys are names that people choose; `*` is any of these. */
   readonly named?: readonly (readonly string[])[];
+  /** Places of values that are secrets whatever their keys are. */
+  readonly secret?: readonly (readonly string[])[];
 }
 
 export const CONFIG_SECTIONS: readonly ConfigSection[] = Object.entries(SECTION_TITLES).map(
@@ -29,8 +31,9 @@ function toSection(name: string, title: string): ConfigSection {
   const places = SETTING_PLACES.filter(({ section }) => section === name);
   const [first] = places;
   if (first?.schema.type === 'object') {
-    const named = listNamed(first.schema, []);
-    return { name, title, path: first.path, ...(named.length > 0 && { named }) };
+    const named = placesWith('isNamed', first.schema);
+    const secret = placesWith('isSecret', first.schema);
+    return { name, title, path: first.path, named, secret };
   }
   const keyed = places.map(({ path }) => [path.at(-1) ?? '', path] as const);
   const keys = Object.fromEntries(keyed);
@@ -38,14 +41,18 @@ function toSection(name: string, title: string): ConfigSection {
   return { name, title, keys, ...(others.length > 0 && { alsoAt: Object.fromEntries(others) }) };
 }
 
-function listNamed(schema: SettingSchema, path: readonly string[]): (readonly string[])[] {
-  const { isNamed, additionalProperties, properties = {} } = schema;
+function placesWith(
+  mark: 'isNamed' | 'isSecret',
+  schema: SettingSchema,
+  path: readonly string[] = [],
+): (readonly string[])[] {
+  const { additionalProperties, properties = {} } = schema;
   const inner = Object.entries(
     additionalProperties === undefined ? properties : { '*': additionalProperties },
   );
   return [
-    ...(isNamed === true ? [path] : []),
-    ...inner.flatMap(([key, each]) => listNamed(each, [...path, key])),
+    ...(schema[mark] === true ? [path] : []),
+    ...inner.flatMap(([key, each]) => placesWith(mark, each, [...path, key])),
   ];
 }
 
@@ -156,12 +163,16 @@ function below({ section, path }: Place, key: string): Place {
 
 /** A model or an upstream may be called `my-key`: what people choose says nothing of what it holds. */
 function isSecretKey(key: string, { section, path }: Place): boolean {
-  const isName = section.named?.some(
-    (named) =>
-      named.length === path.length &&
-      named.every((step, index) => step === '*' || step === path[index]),
+  if (isAmong(section.secret, [...path, key])) return true;
+  return !isAmong(section.named, path) && SECRET_KEY.test(key);
+}
+
+function isAmong(places: ConfigSection['named'] = [], path: readonly string[]): boolean {
+  return places.some(
+    (place) =>
+      place.length === path.length &&
+      place.every((step, index) => step === '*' || step === path[index]),
   );
-  return isName !== true && SECRET_KEY.test(key);
 }
 
 /** A list that holds an address as it is shown: what was hidden in it cannot be told from it. */
