@@ -415,6 +415,12 @@ test('what one process rotates holds in the others, and they hear that an old se
   await one.rotate(id, { overlapMs: 0 });
   await one.endPrevious(id);
   await expect.poll(() => other.identify([secret])).toBeUndefined();
+  // Requests that run on when their key is removed are still of whom they were.
+  await other.change(id, { team: 'red' }, undefined);
+  await one.remove(id);
+  await expect.poll(() => other.get(id)).toBeUndefined();
+  for (const keys of [one, other]) expect(keys.forRecord(id)).toMatchObject({ team: 'red' });
+  expect(one.forRecord('key_unknown')).toEqual({ recording: 'counts' });
 });
 
 test('that an earlier secret is still used stays known where its key is changed elsewhere', async () => {

@@ -112,6 +112,8 @@ const TOPIC: Topic<KeyNotice> = { name: 'keys 1' };
 /** How the ids of client keys begin. */
 const CLIENT_KEY_PREFIX = 'key_';
 const GONE_KEY = { recording: 'counts' } as const;
+/** Of keys that are removed, for the records of what runs then. */
+const MAX_GONE = 1000;
 
 interface KeyRotation {
   readonly overlapMs: number;
@@ -123,6 +125,8 @@ export class ApiKeys {
   /** Ids of the keys whose use is to be saved. */
   readonly #used: WriteBehind<string>;
   readonly #byId = new Map<string, Kept>();
+  /** As the latest that were removed stood, oldest first. */
+  readonly #gone = new Map<string, ClientKey>();
   /** Asked with every request. */
   isEmpty = true;
   /** Of the secrets in use and of those before them. */
@@ -169,9 +173,11 @@ export class ApiKeys {
     return kept === undefined ? undefined : this.#show(kept);
   }
 
-  /** What records say of it. What a removed key allowed is unknown: only counts are recorded. */
-  readonly forRecord = (id: string): ClientKey | typeof GONE_KEY | undefined =>
-    this.#byId.get(id)?.key ?? (id.startsWith(CLIENT_KEY_PREFIX) ? GONE_KEY : undefined);
+  /** What records say of it. What one that is unknown allowed is unknown: only counts are recorded. */
+  readonly forRecord = (id: string): ClientKey | typeof GONE_KEY | undefined => {
+    const key = this.#byId.get(id)?.key ?? this.#gone.get(id);
+    return key ?? (id.startsWith(CLIENT_KEY_PREFIX) ? GONE_KEY : undefined);
+  };
 
   /** @throws StoreError `missing` */
   async find(id: string): Promise<ListedKey> {
@@ -260,9 +266,8 @@ export class ApiKeys {
     const kept = await this.#find(id);
     await this.#options.store.remove(id);
     await this.#options.budgets.removeOf(id);
-    this.#byId.delete(id);
+    this.#drop(kept);
     this.isEmpty = this.#byId.size === 0;
-    this.#forgetDigests(kept);
     await this.#changed(id);
   }
 
@@ -429,6 +434,14 @@ export class ApiKeys {
     for (const one of digestsOf(kept)) this.#byDigest.set(one, kept);
   }
 
+  #drop(kept: Kept): void {
+    this.#byId.delete(kept.key.id);
+    this.#forgetDigests(kept);
+    this.#gone.set(kept.key.id, kept.key);
+    const [oldest] = this.#gone.keys();
+    if (this.#gone.size > MAX_GONE && oldest !== undefined) this.#gone.delete(oldest);
+  }
+
   #forgetDigests(kept: Kept): void {
     for (const one of digestsOf(kept)) this.#byDigest.delete(one);
   }
@@ -501,8 +514,7 @@ export class ApiKeys {
     const ids = new Set(stored.map(({ key }) => key.id));
     for (const [id, kept] of this.#byId) {
       if (ids.has(id)) continue;
-      this.#byId.delete(id);
-      this.#forgetDigests(kept);
+      this.#drop(kept);
       this.#listeners.tell(id);
     }
     this.isEmpty = this.#byId.size === 0;
