@@ -1,7 +1,7 @@
 // How a signature travels through a client: one opaque text that names its family and its part.
 
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, tryParse } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import type { TextDigest } from '../lib/long-text.ts';
 import { once } from '../lib/once.ts';
@@ -85,6 +85,13 @@ export function readCarrier(text: string | undefined | null): Signature | undefi
 /** What a signature is remembered by. */
 export type SignatureKey =
   | { readonly kind: 'call'; readonly id: string; readonly name: string }
+  /** A call whose id is that of calls in other conversations as well, by its arguments in JSON. */
+  | {
+      readonly kind: 'counted-call';
+      readonly id: string;
+      readonly name: string;
+      readonly json: () => string;
+    }
   /** Models of two families may think the same words. */
   | {
       readonly kind: 'thought';
@@ -127,6 +134,19 @@ interface IssuedInput {
 /** What is remembered of earlier answers to the same client key. */
 export interface SignatureRecall {
   lookup(key: SignatureKey): SignatureEntry | undefined;
+}
+
+/** What counts calls is no name of one: `functions.read:0` (Moonshot), `call_0`. */
+const COUNTED = /(?:^[A-Za-z]*|[^A-Za-z0-9])\d{1,4}$/;
+
+/** By what is remembered that the upstream did before a call. `json` is asked where the id counts; clients may write it anew. */
+export function historyKey(
+  { id, name }: { readonly id: string; readonly name: string },
+  json: () => string,
+): SignatureKey {
+  if (!COUNTED.test(id)) return { kind: 'call', id, name };
+  const plain = (): string => JSON.stringify(tryParse(json()) ?? {});
+  return { kind: 'counted-call', id, name, json: plain };
 }
 
 /** The issued arguments of a call that `returned` as it was shown, or changed in nothing it says. */

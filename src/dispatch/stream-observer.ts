@@ -4,8 +4,8 @@ import type { AnswerFigures, ServedBy } from '../canonical/call-record.ts';
 import type { GatewayError } from '../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent, ChoiceEnd, FinishReason } from '../canonical/event.ts';
 import { type Countable, promptSize, textTokens } from '../canonical/prompt-size.ts';
-import type { Signature } from '../canonical/request.ts';
-import type { SignatureEntry, SignatureKey } from '../canonical/signatures.ts';
+import type { ServerToolHistory, Signature } from '../canonical/request.ts';
+import { historyKey, type SignatureEntry, type SignatureKey } from '../canonical/signatures.ts';
 import { blockMessage } from '../canonical/text-forms.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
 import { inputTokens, NO_USAGE, outputTokens, type Usage } from '../canonical/usage.ts';
@@ -32,7 +32,9 @@ interface WatchOptions {
 interface OpenCall {
   readonly id: string;
   readonly name: string;
-  readonly signature: Signature;
+  readonly signature: Signature | undefined;
+  /** What is remembered by the arguments as well. */
+  readonly history: ServerToolHistory | undefined;
   /** JSON of its arguments so far. */
   shown: string;
 }
@@ -193,14 +195,25 @@ export class StreamObserver implements AnswerFigures {
   #beginCall(index: number, block: CallOpening): void {
     const { id, name, signature, trace } = block;
     if (trace === undefined && signature === undefined) return;
-    this.#remember({ kind: 'call', id, name }, { signature, history: trace });
-    if (signature === undefined) return;
+    const waits = trace !== undefined && historyKey(block, () => '').kind === 'counted-call';
+    const history = waits ? undefined : trace;
+    if (signature !== undefined || history !== undefined) {
+      this.#remember({ kind: 'call', id, name }, { signature, history });
+    }
+    if (signature === undefined && !waits) return;
     this.#calls ??= new Map();
-    this.#calls.set(index, { id, name, signature, shown: '' });
+    this.#calls.set(index, { id, name, signature, history: waits ? trace : undefined, shown: '' });
   }
 
   /** Some clients give calls ids of their own: one that is as it was issued is known without its id. */
-  #endCall({ id, name, shown, signature }: OpenCall, issued: string | undefined): void {
+  #endCall(call: OpenCall, issued: string | undefined): void {
+    const { id, name, shown, signature, history } = call;
+    if (history !== undefined)
+      this.#remember(
+        historyKey(call, () => shown),
+        { history },
+      );
+    if (signature === undefined) return;
     const input = issued === undefined ? { issued: shown } : { issued, shown };
     this.#remember({ kind: 'call', id, name }, { input });
     const { asked } = this.#options;

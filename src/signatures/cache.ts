@@ -41,7 +41,10 @@ const MAX_PART_SIZE = 256 * 1024;
 /** The histories that are read before the first request of a start. */
 const HISTORY_BOUNDS = { maxEntries: 5000, maxSize: 4 * 1024 * 1024 };
 const AMBIGUOUS: Signature = { value: '' };
-const ALL_KINDS = ['call', 'thought', 'content', 'answered-call', 'value'] as const;
+const ALL_KINDS = [
+  ...(['call', 'counted-call', 'thought'] as const),
+  ...(['content', 'answered-call', 'value'] as const),
+];
 
 /** No key sees another's entries. They are read from memory; the least recently used leave, all within 24 h. */
 export class SignatureCache {
@@ -123,7 +126,7 @@ export class SignatureCache {
         const history = readHistory(json);
         if (history === undefined) continue;
         this.#merge(key, { history, historySize: json.length, expiresAt });
-        this.#kinds.add('call');
+        this.#kinds.add('call').add('counted-call');
       }
     } catch (error) {
       log?.warn({ error }, 'What upstreams did before tool calls cannot be read from the store.');
@@ -206,6 +209,8 @@ function textOf(key: SignatureKey): string {
   switch (key.kind) {
     case 'call':
       return `${key.id.length} ${key.id} ${key.name}`;
+    case 'counted-call':
+      return `${key.id.length} ${key.id} ${key.name.length} ${key.name} ${key.json()}`;
     case 'thought':
       return `${key.family ?? ''} ${TextDigest.of(key.text).value}`;
     case 'content':

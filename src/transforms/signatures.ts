@@ -1,10 +1,11 @@
 // Gives calls, thoughts, texts and media back the signatures their clients could not carry, and what those vouch for.
 
-import type { Part, Signature, ToolCallPart } from '../canonical/request.ts';
+import type { Part, ServerToolHistory, Signature, ToolCallPart } from '../canonical/request.ts';
 import {
   type ArgumentSchema,
   type ArgumentSchemas,
   declaredArguments,
+  historyKey,
   inputAsIssued,
   inputBehindShown,
   meansTheSame,
@@ -160,7 +161,7 @@ function restoreCall(
   const input = issuedInput(part, entry, { schemas, context });
   const issued = input === undefined ? part : { ...part, input };
   if (trust?.recalls === false) return issued;
-  const trace = isRelayed(part) ? undefined : entry?.history;
+  const trace = isRelayed(part) ? undefined : lookUpHistory(part, entry, context);
   const traced = trace?.family === signatureFamily ? { ...issued, trace } : issued;
   if (part.signature !== undefined) return traced;
   // Frameworks may give calls ids of their own, in the fashion of the vendor they talk to.
@@ -177,6 +178,15 @@ function lookUpCall(
   { recall }: TransformContext,
 ): SignatureEntry | undefined {
   return recall.lookup({ kind: 'call', id, name });
+}
+
+function lookUpHistory(
+  part: ToolCallPart,
+  entry: SignatureEntry | undefined,
+  { recall }: TransformContext,
+): ServerToolHistory | undefined {
+  const key = historyKey(part, () => JSON.stringify(part.input));
+  return (key.kind === 'call' ? entry : recall.lookup(key))?.history;
 }
 
 /** In place of the arguments the client returned; undefined where those go up. */

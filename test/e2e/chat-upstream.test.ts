@@ -351,6 +351,38 @@ test('thoughts come back to the upstream that wants them, from clients that keep
   expect(upstream.faults).toEqual([]);
 });
 
+test.each(['call_0', 'functions.weather:0'])(
+  'thoughts before a call come back to their own conversation where all number their calls alike: %s',
+  async (id) => {
+    const tools = [
+      { type: 'function' as const, function: { name: 'weather', parameters: WEATHER.schema } },
+    ];
+    const askOf = async (city: string, thought: string, keeps: boolean): Promise<unknown> => {
+      const called = { name: 'weather', arguments: JSON.stringify({ city }) };
+      const call = { id, type: 'function' as const, function: called };
+      const said = { content: null, tool_calls: [call] };
+      upstream.answer(() => ({
+        ...{ kind: 'message' },
+        message: thought === '' ? said : { ...said, reasoning_content: thought },
+      }));
+      const answer = { role: 'assistant' as const, tool_calls: [call] };
+      const result = { role: 'tool' as const, tool_call_id: id, content: 'rain' };
+      await openai(unnamed).chat.completions.create({
+        ...{ model: THINKER, tools },
+        messages: [{ role: 'user', content: 'Go' }, ...(keeps ? [answer, result] : [])],
+      });
+      const [, made] = messagesOf(upstream.calls.at(-1)?.body);
+      return Reflect.get(Object(made), 'reasoning_content');
+    };
+    await askOf('Oslo', 'Of Oslo.', false);
+    await askOf('Bonn', 'Of Bonn.', false);
+    await askOf('Rome', '', false);
+    expect(await askOf('Oslo', '', true)).toBe('Of Oslo.');
+    expect(await askOf('Bonn', '', true)).toBe('Of Bonn.');
+    expect(await askOf('Rome', '', true)).toBeUndefined();
+  },
+);
+
 /** Which refuses every other name for thoughts than its own, and calls without them. */
 function answersWithThoughts({ messages = [] }: JsonObject, field: string): ChatUpstreamReply {
   const made = objectsOf(messages).filter(({ role }) => role === 'assistant');

@@ -5,7 +5,7 @@ import type { ReasoningAmount } from '../../canonical/effort.ts';
 import { applyThinkingMode } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import { readCarrier } from '../../canonical/signatures.ts';
+import { historyKey, readCarrier } from '../../canonical/signatures.ts';
 import { acceptedNames } from '../../canonical/tool-names.ts';
 import { mapItems, unlessSame } from '../../lib/collections.ts';
 import { definedFields, isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
@@ -364,7 +364,8 @@ function rememberedOf({ tool_calls }: JsonObject, target: PatchTarget): readonly
   const id = textOf(call?.id);
   const name = textOf(objectOf(call?.function)?.name);
   if (id === undefined || name === undefined) return [];
-  const history = target.recall.lookup({ kind: 'call', id, name })?.history;
+  const json = (): string => textOf(objectOf(call?.function)?.arguments) ?? '';
+  const history = target.recall.lookup(historyKey({ id, name }, json))?.history;
   return history?.family === target.capabilities.signatureFamily ? history.parts : [];
 }
 
