@@ -428,6 +428,41 @@ test.each<[string, readonly Told[], readonly JsonObject[]]>([
   }
 });
 
+test.each<[string, readonly Told[], string, boolean]>([
+  ['cut off, though the model says it called', [[0, '{"a":"x}']], 'tool_use', false],
+  [
+    'cut off beside one that is whole',
+    [
+      [0, '{"a":['],
+      [1, '{}'],
+    ],
+    'end_turn',
+    false,
+  ],
+  ['cut off by a limit', [[0, '{"a":"x']], 'max_tokens', true],
+  [
+    'mixed, and whole',
+    [
+      [0, '{"a'],
+      [1, '{"b":'],
+      [0, '":"{"}'],
+      [1, '[]}'],
+    ],
+    'tool_use',
+    true,
+  ],
+  ['no object at all', [[0, '"x"']], 'tool_use', true],
+])('arguments that are shown as they come: %s', (_name, pieces, stop_reason, isWhole) => {
+  const frames = mixedCalls(pieces).map(
+    (frame): JsonObject =>
+      frame.type === 'message_delta' ? { ...frame, delta: { stop_reason } } : frame,
+  );
+  const decoder = decoderOf({ passesParts: true });
+  const told = frames.map((frame) => decoder.push(frame).at(-1)?.kind ?? frame.type);
+  expect(told.at(-2)).toBe(isWhole ? 'message_delta' : 'error');
+  expect(decoder.end().at(-1)?.kind).toBe(isWhole ? 'finish' : undefined);
+});
+
 test('a text within a call leaves the call whole, and of calls that are open together the held bytes are counted', () => {
   const decoder = decoderOf();
   const [start, first, second] = mixedCalls([]);

@@ -27,6 +27,7 @@ import {
 } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { KeptText } from '../../lib/long-text.ts';
+import { ObjectEnd } from '../../lib/object-end.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
@@ -80,6 +81,8 @@ export class MessagesDecoder implements Decoder {
   #number: number | undefined;
   /** Calls by their number, behind which others were opened before they were whole. */
   readonly #unfinished = new Map<number, OpenCall>();
+  /** How far the arguments of calls have come whose pieces are shown, by the number of the call. */
+  readonly #shown = new Map<number | undefined, ObjectEnd>();
   #textLength = 0;
   #hasCalls = false;
   #hasBrokenCall = false;
@@ -174,6 +177,7 @@ export class MessagesDecoder implements Decoder {
       case 'message_delta':
         this.#stop = { ...this.#stop, ...objectOf(frame.delta) };
         this.#count(frame.usage);
+        this.#checkShown(events);
         break;
       case 'message_stop':
         this.#isWhole = true;
@@ -293,6 +297,7 @@ export class MessagesDecoder implements Decoder {
       case 'tool_use': {
         this.#hasCalls = true;
         const index = this.#passesParts ? this.#beginCall(block, events) : undefined;
+        this.#shown.delete(number);
         this.#open = { kind: 'call', block, index, json: new KeptText() };
         break;
       }
@@ -347,11 +352,30 @@ export class MessagesDecoder implements Decoder {
     } else if (open !== undefined && 'json' in open && type === 'input_json_delta') {
       if (open.index === undefined) open.json.add(text);
       else {
+        this.#follow(text, number);
         const delta = { kind: 'arguments', json: text } as const;
         events.push({ kind: 'block-delta', index: open.index, delta });
         if (open.json.length === 0) open.json.add(text);
       }
     } else if (open?.kind !== 'whole') this.#readStray(piece, events);
+  }
+
+  #follow(piece: string, number: number | undefined): void {
+    let args = this.#shown.get(number);
+    if (args === undefined) {
+      // Of what is no object no end is seen.
+      if (!piece.trimStart().startsWith('{')) return;
+      args = new ObjectEnd();
+      this.#shown.set(number, args);
+    }
+    args.read(piece);
+  }
+
+  /** The official clients read arguments that break off as if they were whole: before the end is told, it is seen. */
+  #checkShown(events: CanonicalEvent[]): void {
+    for (const { isReached } of this.#shown.values()) this.#hasBrokenCall ||= !isReached;
+    const end = this.#hasBrokenCall ? this.#readEnd() : undefined;
+    if (end instanceof Error) this.#fail(end, events);
   }
 
   /** Compatible upstreams leave openings out, and send thoughts in a text: what is said opens a block of its kind. */
