@@ -211,8 +211,8 @@ function createAdministration(
   parts: ObservationParts,
   more: readonly ApiRoute[],
 ): readonly AdminRoute[] {
-  const { secretKey, vault, secrets, access, router, models, protocols, dispatcher, listener } =
-    parts;
+  const { secretKey, vault, secrets, access, listener, router } = parts;
+  const { models, protocols, dispatcher, provider } = parts;
   const { upstreams, oauth, choices } = parts.backend;
   const { book, tokens, fetch, pool, quota, isProtected, trials, pricing } = parts.accounts;
   const common = { book, oauth, fetch, clock, log };
@@ -220,7 +220,7 @@ function createAdministration(
     sealedValues({ cluster, clock }, { vault }, purpose);
   return createAdminRoutes(
     {
-      ...{ version, clock, log, access, router, models, protocols, dispatcher },
+      ...{ version, clock, log, access, router, provider, models, protocols, dispatcher },
       ...{ book, tokens, pool, quota, isProtected, trials },
       usualBilling: pricing.usualBilling,
       prices: pricing,

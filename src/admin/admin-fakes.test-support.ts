@@ -52,6 +52,7 @@ export interface Fakes {
   listed: readonly string[];
   /** How the last requests went, of every account. */
   condition: ReturnType<SuccessShares['conditionOf']>;
+  provider: ReturnType<AdminOptions['provider']>;
 }
 
 export function createFakes(): Fakes {
@@ -70,6 +71,7 @@ export function createFakes(): Fakes {
     broken: new Set(),
     refusedKeys: new Set(),
     listed: ['alpha-3-flash'],
+    provider: undefined,
     condition: {
       attempts: 0,
       share: undefined,
@@ -158,6 +160,7 @@ export function createFakeOptions({ book, clock, fakes }: Parts): Omit<AdminOpti
     config: createFakeConfig(fakes),
     origins: { overrides: () => fakes.overrides, variables: () => fakes.variables },
     router,
+    provider: () => fakes.provider,
     models: {
       list: async () => [
         {

@@ -1,5 +1,6 @@
 // `/api/models`, `/api/route`, `/api/prices`: the model list, where a name is routed, and what models cost.
 
+import type { ProviderRule } from '../dispatch/dispatcher.ts';
 import { messageSchema } from '../lib/localized-message.ts';
 import { list, named, object, optional, partial, TEXT } from '../lib/object-schema.ts';
 import { CHARGE_KINDS } from '../pricing/cost.ts';
@@ -11,7 +12,7 @@ import {
   type Price,
   TABLE_SOURCE,
 } from '../pricing/prices.ts';
-import { ROUTE_STEP_KINDS, sayRouteStep } from '../routing/model-names.ts';
+import { ROUTE_STEP_KINDS, type RouteStep, sayRouteStep } from '../routing/model-names.ts';
 import { sayUnserved } from '../routing/router.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
@@ -93,7 +94,7 @@ export const ROUTE_SCHEMA = named('Route', {
   },
 });
 
-export function createModelRoutes({ models, router }: AdminOptions): readonly ApiRoute[] {
+export function createModelRoutes({ models, router, provider }: AdminOptions): readonly ApiRoute[] {
   return [
     defineRoute({
       at: 'GET /api/models',
@@ -121,7 +122,8 @@ export function createModelRoutes({ models, router }: AdminOptions): readonly Ap
         const explanation = query.model.startsWith('@')
           ? router.explainTarget(query.model)
           : router.explain(query.model);
-        const { steps, route, servedAs, chain } = explanation;
+        const { route, servedAs, chain } = explanation;
+        const steps = [...explanation.steps, ...externalSteps(query.model, provider())];
         return answerJson({
           asked: query.model,
           target: route?.target ?? null,
@@ -139,6 +141,12 @@ export function createModelRoutes({ models, router }: AdminOptions): readonly Ap
       },
     }),
   ];
+}
+
+/** What Messages clients get beside the accounts, or in their place. */
+function externalSteps(name: string, provider: ProviderRule): readonly RouteStep[] {
+  if (provider === undefined || provider.mode === 'off' || name.startsWith('@')) return [];
+  return [{ kind: `external-${provider.mode}`, name, target: provider.modelFor(name) }];
 }
 
 const RATE = { type: 'number', minimum: 0 } as const;

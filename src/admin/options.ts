@@ -7,7 +7,7 @@ import type { AccountBook } from '../accounts/account-book.ts';
 import type { AccountTrials } from '../accounts/health.ts';
 import type { ListedModel } from '../canonical/model.ts';
 import type { LiveConfig } from '../config/live.ts';
-import type { Dispatcher } from '../dispatch/dispatcher.ts';
+import type { Dispatcher, ProviderRule } from '../dispatch/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Sentence } from '../lib/localized-message.ts';
@@ -72,6 +72,8 @@ export interface AdminOptions {
   /** Who is let in; the one of the server. */
   readonly access: AccessControl;
   readonly router: Pick<Router, 'explain' | 'explainTarget' | 'meant'>;
+  /** The external provider as the settings are now. */
+  readonly provider: () => ProviderRule;
   readonly models: { list(): Promise<readonly ListedModel[]> };
   readonly protocols: Pick<Protocols, 'byName'>;
   readonly dispatcher: Pick<Dispatcher, 'explain'>;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { objectsOf } from '../lib/read-values.ts';
 import { addTo, startAdmin, type TestAdmin } from './admin.test-support.ts';
 import { NOW } from './admin-fakes.test-support.ts';
 
@@ -97,6 +98,27 @@ test('models are listed, and a name is explained', async () => {
   });
   expect((await admin.call('GET', '/api/route')).status).toBe(400);
 });
+
+test.each([
+  ['exclusive', 'of Messages clients the external provider alone is asked, for "ext of gpt-9"'],
+  ['pooled', 'of Messages clients the external provider takes its share, as "ext of gpt-9"'],
+  [
+    'fallback',
+    'of Messages clients the external provider is asked for "ext of gpt-9" where no account can serve',
+  ],
+] as const)(
+  'a name is explained with what Messages clients get of the external provider: %s',
+  async (mode, text) => {
+    const way = async () =>
+      objectsOf((await admin.call('GET', '/api/route?model=gpt-9')).body.steps);
+    const own = await way();
+    admin.fakes.provider = { upstreamId: 'extprov', mode, modelFor: (asked) => `ext of ${asked}` };
+    const kind = `external-${mode}`;
+    expect(await way()).toEqual([...own, { kind, name: 'gpt-9', target: 'ext of gpt-9', text }]);
+    admin.fakes.provider = { upstreamId: 'extprov', mode: 'off' };
+    expect(await way()).toEqual(own);
+  },
+);
 
 test('the upstreams that accounts can be added to are listed', async () => {
   await addTo(admin);

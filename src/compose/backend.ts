@@ -4,7 +4,7 @@ import type { AccountBook, SeedAccount } from '../accounts/account-book.ts';
 import type { Settings } from '../config/effective.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { ADDRESSLESS, PROVIDER_ID, type UpstreamDefinition } from '../config/upstreams.ts';
-import type { ProviderRule } from '../dispatch/call-setup.ts';
+import type { ProviderRule } from '../dispatch/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { WarnLog } from '../lib/log.ts';
 import { derived } from '../lib/once.ts';

@@ -64,7 +64,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   keepProviderAccount({ config, accountSecrets, log, book, openKey: secrets.openProviderKey });
   // Those of accounts that are not there are forgotten.
   await pool.loadSessions();
-  const { router, route } = createRouting(accounts, current);
+  const { router, route, provider } = createRouting(accounts, current);
   const keeper = await openSignatures(context, stores);
   const media = openMedia(context, { userAgent, proxyFor });
   const mcp = openMcp(context, foundation, { media, proxyFor });
@@ -79,12 +79,12 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     /** The memory that requests and answers share. */
     bodies,
     router,
+    provider,
     protocols: createProtocols(),
     models: createModelDirectory({ router, pool }),
     dispatcher: createDispatcher({
       ...{ router: { route, meant: router.meant }, pool, keeper, clock, random, createId, media },
-      provider: createProviderRule(current),
-      answerRoom: bodies.answers,
+      ...{ provider, answerRoom: bodies.answers },
       thinkingMode: derived(current, (settings) => settings.thinking),
     }),
     mcp,
@@ -178,6 +178,7 @@ function createRouting(
   });
   return {
     router,
+    provider: createProviderRule(current),
     /** Nothing is made up in place of an upstream that was named and cannot be asked. */
     route(name: string, account?: string): ReturnType<Router['route']> {
       const message = missing(account);

@@ -30,7 +30,7 @@ import {
   type WeightedRoute,
   withSuggestion,
 } from '../routing/router.ts';
-import type { CallContext, ModelRouter } from './dispatcher.ts';
+import type { CallContext, ExternalProvider, ModelRouter, ProviderRule } from './dispatcher.ts';
 
 export interface Routing {
   readonly router: ModelRouter;
@@ -39,20 +39,6 @@ export interface Routing {
   readonly random: () => number;
   /** The external provider as the settings are now. */
   readonly provider?: (() => ProviderRule) | undefined;
-}
-
-/** Undefined while the provider is not set up; `off` where no name of a client may lead to it. */
-export type ProviderRule =
-  | ExternalProvider
-  | { readonly upstreamId: string; readonly mode: 'off' }
-  | undefined;
-
-/** An upstream beside the pool that takes part in Messages requests. */
-interface ExternalProvider {
-  readonly upstreamId: string;
-  readonly mode: 'exclusive' | 'pooled' | 'fallback';
-  /** Its own name of what a client asks for. */
-  modelFor(asked: string): string;
 }
 
 interface AskedCall {

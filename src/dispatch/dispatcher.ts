@@ -104,3 +104,17 @@ export interface ModelRouter {
   /** The name that a misspelt one was meant to be, of those that are allowed; without it none is suggested. */
   meant?(name: string, isAllowed?: (name: string) => boolean): string | undefined;
 }
+
+/** Undefined while the provider is not set up; `off` where no name of a client may lead to it. */
+export type ProviderRule =
+  | ExternalProvider
+  | { readonly upstreamId: string; readonly mode: 'off' }
+  | undefined;
+
+/** An upstream beside the pool that takes part in Messages requests. */
+export interface ExternalProvider {
+  readonly upstreamId: string;
+  readonly mode: 'exclusive' | 'pooled' | 'fallback';
+  /** Its own name of what a client asks for. */
+  modelFor(asked: string): string;
+}

@@ -343,6 +343,9 @@ export const ROUTE_STEP_KINDS = [
   'passed-on',
   'upstream',
   'targets',
+  'external-exclusive',
+  'external-pooled',
+  'external-fallback',
 ] as const;
 
 export interface RouteStep {
@@ -383,6 +386,12 @@ export function sayRouteStep({ kind, name, target, detail = '' }: RouteStep): st
       return `"${name}" tries ${target}`;
     case 'passed-on':
       return `"${target}" is passed on: an account's model list is unknown`;
+    case 'external-exclusive':
+      return `of Messages clients the external provider alone is asked, for "${target}"`;
+    case 'external-pooled':
+      return `of Messages clients the external provider takes its share, as "${target}"`;
+    case 'external-fallback':
+      return `of Messages clients the external provider is asked for "${target}" where no account can serve`;
     default:
       return kind satisfies never;
   }

@@ -54,6 +54,12 @@ export const routing = {
     sibling: '{{target}} is the variant of {{name}} with the requested options',
     provider: '{{name}} is {{target}} with a provider prefix',
     'passed-on': '{{target}} is sent unchanged: an account does not list its models',
+    'external-exclusive':
+      'Messages clients get {{target}} of the external provider instead (exclusive)',
+    'external-pooled':
+      'The external provider takes its share of Messages clients, as {{target}} (pooled)',
+    'external-fallback':
+      'Messages clients get {{target}} of the external provider where no account can serve (fallback)',
   },
   mapping: 'Mapping',
   mappingHint:

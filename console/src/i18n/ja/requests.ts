@@ -451,6 +451,12 @@ export const routing: PartlyTranslated<typeof englishRouting> = {
     sibling: '{{target}} は要求されたオプションを持つ {{name}} のバリアントです',
     provider: '{{name}} はプロバイダーの接頭辞を付けた {{target}} です',
     'passed-on': '{{target}} はそのまま送信されます：モデルを一覧しないアカウントがあります',
+    'external-exclusive':
+      'Messages クライアントには代わりに外部プロバイダーの {{target}} が応答します（exclusive）',
+    'external-pooled':
+      '外部プロバイダーは {{target}} として Messages クライアントの一部を受け持ちます（pooled）',
+    'external-fallback':
+      '応答できるアカウントがないとき、Messages クライアントには外部プロバイダーの {{target}} が応答します（fallback）',
   },
   mapping: 'マッピング',
   mappingHint:

@@ -56,6 +56,10 @@ export const routing: Translated<typeof english> = {
     sibling: '{{target}} 是 {{name}} 带所要求选项的变体',
     provider: '{{name}} 即带提供方前缀的 {{target}}',
     'passed-on': '{{target}} 原样发送：有账号未列出其模型',
+    'external-exclusive': 'Messages 客户端改由外部提供方的 {{target}} 提供服务（exclusive）',
+    'external-pooled': '外部提供方以 {{target}} 承担 Messages 客户端的一份请求（pooled）',
+    'external-fallback':
+      '没有账号可用时，Messages 客户端由外部提供方的 {{target}} 提供服务（fallback）',
   },
   mapping: '映射',
   mappingHint:
