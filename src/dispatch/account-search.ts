@@ -51,22 +51,22 @@ export async function leaseInTurn(
   const { leaseRequest } = search.choice;
   let admitted: Place | undefined;
   let looked: LeaseResult | undefined;
-  const lease = (admitted?: Place): LeaseResult => {
-    const { tried, waitedMs } = search;
-    const isFirst = tried === undefined && waitedMs === 0 && admitted === undefined;
-    return pool.lease(
-      isFirst
-        ? leaseRequest
-        : { ...leaseRequest, waitedMs, admitted, exclude: new Set(tried?.keys()) },
-    );
-  };
   const isServed = (): boolean => {
-    const found = lease();
+    const { tried, waitedMs } = search;
+    const found = pool.lease({ ...leaseRequest, waitedMs, exclude: new Set(tried?.keys()) });
     looked = found.kind === 'busy' ? undefined : found;
     return looked !== undefined;
   };
   for (;;) {
-    const result: LeaseResult = looked ?? lease(admitted);
+    const { tried, waitedMs } = search;
+    const isFirst = tried === undefined && waitedMs === 0 && admitted === undefined;
+    const result: LeaseResult =
+      looked ??
+      pool.lease(
+        isFirst
+          ? leaseRequest
+          : { ...leaseRequest, waitedMs, admitted, exclude: new Set(tried?.keys()) },
+      );
     looked = undefined;
     if (result.kind === 'wait') {
       admitted = undefined;

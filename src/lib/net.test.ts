@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMediaFetcher } from '../media/fetch-media.ts';
 import {
+  asksOnce,
   findUrlFault,
   isHeardAt,
   isLoopbackHost,
@@ -216,4 +217,22 @@ test('V082 other schemes, nonsense and credentials are told apart', () => {
   expect(findUrlFault('ftp://example.com/')).toBe('malformed');
   expect(findUrlFault('/etc/passwd')).toBe('malformed');
   expect(findUrlFault('https://user:secret@example.com/')).toBe('credentials');
+});
+
+test('a name is asked for once at a time, whoever wants to connect to it', () => {
+  const asked: string[] = [];
+  const answers: (() => void)[] = [];
+  const heard: string[] = [];
+  const lookup = asksOnce((host, _options, callback) => {
+    asked.push(host);
+    answers.push(() => callback(null, [{ address: `${host} ${asked.length}`, family: 4 }]));
+  });
+  const ask = (host: string): void =>
+    lookup(host, { all: true }, (_error, found) => heard.push(JSON.stringify(found)));
+  for (const host of ['a', 'a', 'b', 'a']) ask(host);
+  expect(asked).toEqual(['a', 'b']);
+  answers[0]?.();
+  expect(heard).toEqual(Array(3).fill('[{"address":"a 2","family":4}]'));
+  ask('a');
+  expect(asked).toEqual(['a', 'b', 'a']);
 });

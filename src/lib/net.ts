@@ -1,5 +1,7 @@
-// IP addresses, ranges and the hosts of URLs: read, compared, and judged as loopback or public; what a wrong clock does to certificates.
+// IP addresses, ranges and the hosts of URLs: read, compared, and judged as loopback or public; names looked up once; what a wrong
+// clock does to certificates.
 
+import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type Sentence, told } from './localized-message.ts';
 import { remember } from './once.ts';
@@ -324,6 +326,28 @@ function canDecode(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Asks once for a name, and tells all who ask meanwhile. A resolver that does not answer holds a thread for half a minute,
+ * also when nobody waits any more; there are few of them, and then no other name is looked up, not even `localhost`.
+ */
+export function asksOnce(lookup: LookupFunction): LookupFunction {
+  const waiting = new Map<string, Parameters<LookupFunction>[2][]>();
+  return (host, options, callback) => {
+    const question = JSON.stringify([host, options]);
+    const others = waiting.get(question);
+    if (others !== undefined) {
+      others.push(callback);
+      return;
+    }
+    const all = [callback];
+    waiting.set(question, all);
+    lookup(host, options, (...answer) => {
+      waiting.delete(question);
+      for (const tell of all) tell(...answer);
+    });
+  };
 }
 
 /** Node's codes for certificates that a wrong clock makes invalid. */

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { request } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { listen } from '../../test/support/listen.ts';
-import { asksOnce, ProxyDispatchers } from './proxy-agent.ts';
+import { ProxyDispatchers } from './proxy-agent.ts';
 
 test('beyond the bound the proxy that is unused for longest is closed, and ends its calls first', async () => {
   const endings: (() => void)[] = [];
@@ -25,22 +25,4 @@ test('beyond the bound the proxy that is unused for longest is closed, and ends 
   for (const end of endings) end();
   expect(await body.text()).toBe('begun, ended');
   expect(dispatchers.get(url)).not.toBe(first);
-});
-
-test('a name is asked for once at a time, whoever wants to connect to it', () => {
-  const asked: string[] = [];
-  const answers: (() => void)[] = [];
-  const heard: string[] = [];
-  const lookup = asksOnce((host, _options, callback) => {
-    asked.push(host);
-    answers.push(() => callback(null, [{ address: `${host} ${asked.length}`, family: 4 }]));
-  });
-  const ask = (host: string): void =>
-    lookup(host, { all: true }, (_error, found) => heard.push(JSON.stringify(found)));
-  for (const host of ['a', 'a', 'b', 'a']) ask(host);
-  expect(asked).toEqual(['a', 'b']);
-  answers[0]?.();
-  expect(heard).toEqual(Array(3).fill('[{"address":"a 2","family":4}]'));
-  ask('a');
-  expect(asked).toEqual(['a', 'b', 'a']);
 });

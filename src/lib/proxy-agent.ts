@@ -2,10 +2,10 @@
 // and with one question at a time for the addresses of a name.
 
 import { lookup } from 'node:dns';
-import type { LookupFunction, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { codeOf } from './localized-message.ts';
-import { readProxyUrl } from './net.ts';
+import { asksOnce, readProxyUrl } from './net.ts';
 import { proxySecrets } from './outbound-proxy.ts';
 import { scrubText } from './redact.ts';
 
@@ -163,28 +163,6 @@ export function soundConnections(
       if (result[1]) mend(result[1]);
       callback(...result);
     });
-}
-
-/**
- * Asks once for a name, and tells all who ask meanwhile. A resolver that does not answer holds a thread for half a minute,
- * also when nobody waits any more; there are few of them, and then no other name is looked up, not even `localhost`.
- */
-export function asksOnce(lookup: LookupFunction): LookupFunction {
-  const waiting = new Map<string, Parameters<LookupFunction>[2][]>();
-  return (host, options, callback) => {
-    const question = JSON.stringify([host, options]);
-    const others = waiting.get(question);
-    if (others !== undefined) {
-      others.push(callback);
-      return;
-    }
-    const all = [callback];
-    waiting.set(question, all);
-    lookup(host, options, (...answer) => {
-      waiting.delete(question);
-      for (const tell of all) tell(...answer);
-    });
-  };
 }
 
 const lookupOnce = asksOnce(lookup);

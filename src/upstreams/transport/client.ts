@@ -167,7 +167,14 @@ export class UpstreamClient {
       request.bytes ?? (body === undefined ? null : this.#wire.encodeBody(body, receipt, isLarge));
     const bytes = encoded instanceof Promise ? await encoded : encoded;
     signal.throwIfAborted();
-    const isFresh = this.#hasSlept() || request.freshConnection === true;
+    const at = this.#place.clock.monotonic();
+    const toTimeOfDay = this.#place.clock.now() - at;
+    const { keepAliveMs } = this.#limits;
+    // The other end of what was kept over a sleep is mostly gone, which nothing tells: a request sent on it waits for minutes.
+    // Idle connections are looked through now and then only, so that they are closed a while later.
+    if (toTimeOfDay - this.#toTimeOfDay > keepAliveMs) this.#distrustedUntil = at + 2 * keepAliveMs;
+    this.#toTimeOfDay = toTimeOfDay;
+    const isFresh = at < this.#distrustedUntil || request.freshConnection === true;
     const { direct, proxied } = isFresh ? this.#single : this.#kept;
     const { proxyUrl } = request;
     const proxy = proxyUrl === undefined ? this.#proxyFor(this.#origin) : { url: proxyUrl };
@@ -195,21 +202,6 @@ export class UpstreamClient {
       if (!stream.isOver) way.dispatch(dispatched, stream);
     });
     return stream.opened;
-  }
-
-  /**
-   * True until whatever was kept over a sleep is closed, as it would have been by the time of day: its other end is mostly
-   * gone, which nothing tells, so that a request sent on it waits for minutes.
-   */
-  #hasSlept(): boolean {
-    const { clock } = this.#place;
-    const { keepAliveMs } = this.#limits;
-    const at = clock.monotonic();
-    const toTimeOfDay = clock.now() - at;
-    // Idle connections are looked through now and then only.
-    if (toTimeOfDay - this.#toTimeOfDay > keepAliveMs) this.#distrustedUntil = at + 2 * keepAliveMs;
-    this.#toTimeOfDay = toTimeOfDay;
-    return at < this.#distrustedUntil;
   }
 
   /** Takes a connection; what it gives lets it go. @throws GatewayError overloaded where there is none */
