@@ -191,6 +191,7 @@ test.each([
   ['CERT_HAS_EXPIRED', 'not valid now'],
   ['CERT_NOT_YET_VALID', 'not valid now'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'is for another address'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'NODE_USE_SYSTEM_CA=1'],
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'begin with http://'],
 ])('what is wrong with a certificate, or that there is none, is told: %s', (code, words) => {
   const error = readNetworkError(Object.assign(new Error('TLS'), { code }), { hasAnswer: false });

@@ -65,7 +65,7 @@ export function readNetworkError(
   }
   if (UNKNOWN_AUTHORITY.test(code)) {
     return pathFault(
-      told`The certificate of the upstream is of no authority that the gateway knows: name one with NODE_EXTRA_CA_CERTS.`,
+      told`The certificate of the upstream is of no authority that the gateway knows: name one with NODE_EXTRA_CA_CERTS, or trust those of this system with NODE_USE_SYSTEM_CA=1.`,
       error,
     );
   }

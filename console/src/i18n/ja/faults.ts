@@ -209,8 +209,8 @@ export const faults: SentenceTexts = {
     'アップストリームの証明書は別のアドレスのものです。',
   'The certificate of the upstream is not valid now: it has expired, or the clock of this machine is wrong.':
     'アップストリームの証明書は現在有効ではありません：期限が切れているか、このマシンの時計が正しくありません。',
-  'The certificate of the upstream is of no authority that the gateway knows: name one with NODE_EXTRA_CA_CERTS.':
-    'アップストリームの証明書の認証局をゲートウェイが信頼していません：NODE_EXTRA_CA_CERTS で指定してください。',
+  'The certificate of the upstream is of no authority that the gateway knows: name one with NODE_EXTRA_CA_CERTS, or trust those of this system with NODE_USE_SYSTEM_CA=1.':
+    'アップストリームの証明書の認証局をゲートウェイが信頼していません：NODE_EXTRA_CA_CERTS で指定するか、NODE_USE_SYSTEM_CA=1 でこのシステムの認証局を信頼してください。',
   'The upstream could not be reached through the proxy of the account.':
     'アカウントのプロキシ経由でアップストリームに接続できませんでした。',
   'The upstream could not be reached.': 'アップストリームに接続できませんでした。',

@@ -187,8 +187,8 @@ export const faults: SentenceTexts = {
   'The certificate of the upstream is for another address.': '上游的证书属于另一个地址。',
   'The certificate of the upstream is not valid now: it has expired, or the clock of this machine is wrong.':
     '上游的证书目前无效：证书已过期，或者本机时钟不准。',
-  'The certificate of the upstream is of no authority that the gateway knows: name one with NODE_EXTRA_CA_CERTS.':
-    '上游证书的颁发机构不受网关信任：请通过 NODE_EXTRA_CA_CERTS 指定。',
+  'The certificate of the upstream is of no authority that the gateway knows: name one with NODE_EXTRA_CA_CERTS, or trust those of this system with NODE_USE_SYSTEM_CA=1.':
+    '上游证书的颁发机构不受网关信任：请通过 NODE_EXTRA_CA_CERTS 指定，或用 NODE_USE_SYSTEM_CA=1 信任本系统所信任的机构。',
   'The upstream could not be reached through the proxy of the account.':
     '无法通过账号的代理连接上游。',
   'The upstream could not be reached.': '无法连接上游。',
