@@ -168,6 +168,9 @@ test.each([
   [' https://user:p%40ss@10.0.0.1:8443/ ', 'https://user:p%40ss@10.0.0.1:8443/'],
   ['socks5://[::1]:1080', 'socks5://[::1]:1080'],
   ['http://user@proxy', 'http://user@proxy/'],
+  // As GNOME writes it into ALL_PROXY, and programs that resolve no names.
+  ['socks://127.0.0.1:7890/', 'socks5://127.0.0.1:7890/'],
+  ['SOCKS5h://user:pw@proxy:1080', 'socks5://user:pw@proxy:1080'],
 ])('the proxy address %s can be used', (text, url) => {
   expect(readProxyUrl(text)).toEqual({ kind: 'good', url });
 });

@@ -290,10 +290,10 @@ const UNESCAPED = /^\w+:\/\/[^@]*[/?#].*@/;
 
 /**
  * `http://`, `https://` or `socks5://`, a host, perhaps a port, a user and a password; nothing after that. `socks5h://`
- * is `socks5://`: names are resolved by the proxy in either case.
+ * is `socks5://`: names are resolved by the proxy in either case. So is `socks://`, as desktops write it into `ALL_PROXY`.
  */
 export function readProxyUrl(text: string): ProxyUrlReading {
-  const plain = text.trim().replace(/^socks5h:/i, 'socks5:');
+  const plain = text.trim().replace(/^socks(?:5h)?:/i, 'socks5:');
   if (UNESCAPED.test(plain)) {
     return badProxy(
       told`must have "/", "?" and "#" in user and password written as %2F, %3F and %23`,
