@@ -81,7 +81,7 @@ test('the last failure of an account is told in words, also where the upstream s
   const [first] = await accounts();
   expect(first?.condition).toMatchObject({
     state: 'failing',
-    reason: { text: 'The upstream cut its answer off.' },
+    reason: { text: 'The upstream cut its answer off. (other side closed)' },
   });
 });
 
