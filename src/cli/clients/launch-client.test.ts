@@ -64,3 +64,29 @@ test('Claude Code is launched on the gateway whatever address or cloud its setti
   expect(variables).toMatchObject(settings);
   expect(at.snapshot()).toEqual(before);
 });
+
+test.each([
+  [{}, undefined],
+  [{ HTTPS_PROXY: 'http://proxy.test:3128' }, '127.0.0.1'],
+  [{ all_proxy: 'socks://127.0.0.1:7890/', no_proxy: 'a.test' }, 'a.test,127.0.0.1'],
+  [{ HTTP_PROXY: 'http://proxy.test:3128', NO_PROXY: '*' }, '*,127.0.0.1'],
+])(
+  'with the variables %j a client calls the gateway itself, not its proxy',
+  async (given, list) => {
+    Object.assign(at.variables, given);
+    const { variables } = await launch();
+    expect([variables.NO_PROXY, variables.no_proxy]).toEqual([list, list]);
+  },
+);
+
+test('a gateway elsewhere is called as the variables say', async () => {
+  Object.assign(at.variables, { HTTPS_PROXY: 'http://proxy.test:3128' });
+  const context = at.context(createFakeTerminal());
+  const findGateway = async () => {
+    const { url, ...rest } = await context.findGateway();
+    return { ...rest, url: url.replace('127.0.0.1', 'localhost.test'), fetch: () => fetch(url) };
+  };
+  const request = { id: 'gemini-cli', args: [], flags: { model: 'gemini-3-flash' } };
+  const { variables } = await prepareLaunch({ ...context, findGateway }, request);
+  expect(variables).not.toHaveProperty('NO_PROXY');
+});

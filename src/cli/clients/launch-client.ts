@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { LaunchFile, LaunchPlan } from '../../clients/client-settings.ts';
+import { isLoopbackHost, withoutBrackets } from '../../lib/net.ts';
 import {
   clientsFolder,
   findSetUp,
@@ -48,8 +49,23 @@ export async function prepareLaunch(
   return {
     path,
     args: [...(plan.args ?? []), ...args],
-    variables: { ...machine.variables, ...Object.fromEntries(plan.variables ?? []) },
+    variables: {
+      ...machine.variables,
+      ...pastProxies(gateway.url, machine.variables),
+      ...Object.fromEntries(plan.variables ?? []),
+    },
   };
+}
+
+/** Clients obey the proxy of the environment, which mostly cannot reach this machine. */
+function pastProxies(url: string, variables: Machine['variables']): Machine['variables'] {
+  const { hostname } = new URL(url);
+  const isProxied = Object.keys(variables).some((name) => /^(?:https?|all)_proxy$/i.test(name));
+  if (!isProxied || !isLoopbackHost(hostname)) return {};
+  const known = variables.no_proxy || variables.NO_PROXY;
+  const host = withoutBrackets(hostname);
+  const list = known ? `${known},${host}` : host;
+  return { NO_PROXY: list, no_proxy: list };
 }
 
 /** With the file that the client is handed, which is in the data folder and written anew at each launch. */
