@@ -40,7 +40,7 @@ test('what is wrong at any place of a text of any length is found', () => {
     expect(tidyBase64(good)).toBe(good);
     expect(isDenseBase64(good)).toBe(true);
     for (const at of [0, 1, length >> 1, length - 3, length - 1]) {
-      for (const wrong of ['=', '"', '\\', '\n', '\u0000', '*', 'é', '\u2028', '\ud800']) {
+      for (const wrong of ['=', '"', '\\', '\n', '\u0000', '*', 'é', '\u2028', '\ud800', '啊']) {
         if (wrong === '=' && at === length - 1) continue;
         const bad = good.slice(0, at) + wrong + good.slice(at + 1);
         expect(isDenseBase64(bad)).toBe(false);

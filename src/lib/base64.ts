@@ -26,6 +26,8 @@ export function isDenseBase64(text: string): boolean {
     const slice = text.slice(start, start + SLICE_CHARACTERS);
     const isLast = start + SLICE_CHARACTERS >= text.length;
     const padding = isLast ? countPadding(slice) : 0;
+    // Of characters beyond ASCII node decodes the lower half alone.
+    if (Buffer.byteLength(slice) !== slice.length) return false;
     // Whatever is not of the alphabet is passed over, and the bytes it stands for are missing.
     if (scratch.write(slice, 'base64') !== (slice.length / 4) * 3 - padding) return false;
   }

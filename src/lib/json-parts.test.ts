@@ -35,6 +35,11 @@ test('a text of megabytes is written whole, characters beyond the first plane to
   expect(JSON.parse(await write({ text }))).toEqual({ text });
 });
 
+test('a long text of characters whose lower halves spell base64 is written as it is', async () => {
+  const text = '啊'.repeat(2 * MIN_ESCAPED_LENGTH);
+  expect(JSON.parse(await write({ text }))).toEqual({ text });
+});
+
 test('the JSON around long texts is given to be mended, and halves of characters with it', async () => {
   const half = `${'x'.repeat(MIN_ESCAPED_LENGTH)}\ud83d`;
   let seen = '';
