@@ -546,6 +546,33 @@ test.each<[string, JsonObject, SignatureSource, JsonObject]>([
   expect(notes).toEqual(signatures === 'stripped' ? ['dropped messages'] : []);
 });
 
+test('thoughts whose words alone a client kept go back with the details they came with', () => {
+  const thoughtOf = (reasoning_content: string) => {
+    const history = {
+      family: 'chat.openai-compatible.m',
+      parts: [{ text: 'hm', details: [DETAIL] }],
+    };
+    const messages = [
+      { role: 'user', content: 'go' },
+      { role: 'assistant', content: null, tool_calls: [CALL], reasoning_content },
+      { role: 'tool', tool_call_id: 'a', content: 'ok' },
+    ];
+    const aim = {
+      profile: like('openrouter'),
+      modelId: 'm',
+      recall: { lookup: () => ({ history }) },
+    };
+    const {
+      content: _content,
+      tool_calls: _calls,
+      ...said
+    } = objectsOf(patched({ messages }, aim).body.messages)[1] ?? {};
+    return said;
+  };
+  expect(thoughtOf('hm')).toEqual({ role: 'assistant', reasoning_details: [DETAIL] });
+  expect(thoughtOf('other')).toEqual({ role: 'assistant', reasoning: 'other' });
+});
+
 test('names of who speaks are left out where the upstream refuses them', () => {
   const messages = [{ role: 'user', content: 'hi', name: 'ann' }];
   expect(patched({ messages }, { profile: like('groq') })).toMatchObject({

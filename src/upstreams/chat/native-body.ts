@@ -208,8 +208,9 @@ function fieldToSend(
 const NO_PREFIX = told`The upstream has no such field.`;
 
 /**
- * As the client carried them; as they are remembered of the call where it kept none or the last piece alone, as the
- * official accumulator does (`openai` lib/ChatCompletionStream), or where they were refused; unsigned where that was too.
+ * As the client carried them; as they are remembered of the call where it kept none, the words alone or the last piece
+ * alone, as the official accumulator does (`openai` lib/ChatCompletionStream), or where they were refused; unsigned
+ * where that was too.
  */
 function thoughtsToSend(
   message: JsonObject,
@@ -218,7 +219,7 @@ function thoughtsToSend(
 ): readonly Reasoning[] {
   const { signatures } = target;
   const remembered = rememberedOf(message, target);
-  const isCut = carried.some(isLastPiece) || isEndOf(textOfAll(carried), textOfAll(remembered));
+  const isCut = carried.some(isLastPiece) || isPartOf(carried, remembered);
   const isWhole = carried.length > 0 && !isCut;
   if (signatures === 'carried' && isWhole) return carried;
   if (signatures === 'carried' || signatures === 'remembered') {
@@ -245,8 +246,11 @@ function textOfAll(thoughts: readonly Reasoning[]): string {
   return thoughts.map(({ text }) => text).join('');
 }
 
-function isEndOf(text: string, whole: string): boolean {
-  return text.length < whole.length && whole.endsWith(text);
+/** The end of the words, or the words without their details. */
+function isPartOf(carried: readonly Reasoning[], whole: readonly Reasoning[]): boolean {
+  const [said, all] = [textOfAll(carried), textOfAll(whole)];
+  if (said === all) return carried.every(({ details }) => details === undefined);
+  return all.endsWith(said);
 }
 
 /**
