@@ -17,7 +17,8 @@ import { type AttemptDependencies, AttemptRun } from './attempts.ts';
 import { createRetryBudgets } from './retry-budget.ts';
 
 /** What an attempt on that account meets; undefined answers well. */
-type Meet = (account: string, nth: number) => UpstreamFailure | Error | undefined;
+type Met = UpstreamFailure | Error | undefined;
+type Meet = (account: string, nth: number) => Met | Promise<Met>;
 
 interface Bench extends SeedPool {
   readonly clock: FakeClock;
@@ -82,7 +83,7 @@ function benchOf({ accounts, budget, jitter = 0, ...options }: BenchOptions): Be
     ).run(async ({ account, release }, { plan }) => {
       asked.push(account.id);
       plans.push(plan);
-      const met = meet(account.id, asked.length);
+      const met = await meet(account.id, asked.length);
       if (met instanceof Error) throw met;
       if (met !== undefined) throw failed(met);
       release({ kind: 'success' });
@@ -164,6 +165,26 @@ test('who met a limit is answered when the other processes know of it, and nobod
   for (const { resolve } of questions) resolve(true);
   await bench.clock.advance(0);
   expect(ends.length).toBe(2);
+});
+
+test('the time that goes by with limits is bounded, and none of it is that of an account that was silent', async () => {
+  const ended = async (met: Readonly<Record<string, readonly [number, UpstreamFailure]>>) => {
+    const bench = benchOf({ accounts: 'abcdef' });
+    const meet: Meet = async (account) => {
+      const [ms, failure] = met[account] ?? [0, undefined];
+      await bench.clock.sleep(ms, new AbortController().signal);
+      return failure;
+    };
+    const pending = bench.fail(meet);
+    for (let n = 0; n < 30; n += 1) await bench.clock.advance(10_000);
+    return [bench.asked.join(''), await pending];
+  };
+  expect(await ended({ a: [120_000, { kind: 'path' }], b: [0, LIMITED] })).toEqual(['abc', 'c']);
+  const slow = [4_000, LIMITED] as const;
+  expect(await ended({ a: slow, b: slow, c: slow, d: slow, e: slow })).toEqual([
+    'abcd',
+    expect.objectContaining({ kind: 'rate-limited' }),
+  ]);
 });
 
 test('a fault of our own is held against no account, and is not tried on another', async () => {

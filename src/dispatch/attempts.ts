@@ -73,7 +73,6 @@ type Attempt<Result> = (lease: Lease, facts: AttemptFacts) => Promise<Result>;
 export class AttemptRun {
   readonly #request: AttemptRequest;
   readonly #dependencies: AttemptDependencies;
-  readonly #startedAt: number;
   readonly #client: string;
   /** In the order they are tried; those that are asked again come a second time behind the others. */
   readonly #routes: RouteChoice[];
@@ -90,6 +89,8 @@ export class AttemptRun {
   /** Connections that were closed before any byte came back. */
   #lostConnections = 0;
   #lastError: GatewayError | undefined;
+  /** When the first account was at its limit. */
+  #limitedAt: number | undefined;
   #suspicion: Suspicion | undefined;
   #attemptStartedAt = 0;
   #pause: 'none' | 'jitter' = 'none';
@@ -105,7 +106,6 @@ export class AttemptRun {
     this.#search = { ...NOT_SEARCHED, choice: first };
     this.#client = first.leaseRequest.clientKeyId;
     this.#dependencies = dependencies;
-    this.#startedAt = dependencies.clock.monotonic();
   }
 
   /**
@@ -351,11 +351,13 @@ export class AttemptRun {
     const { bodies } = this.#request;
     const changes = this.#changes ?? new Set();
     const { route } = this.#search.choice;
+    const now = this.#dependencies.clock.monotonic();
+    if (isLimit(kind)) this.#limitedAt ??= now;
     try {
       return decideRetry(kind, {
         ...this.#counts,
         attempts: this.#attempts,
-        elapsedMs: this.#dependencies.clock.monotonic() - this.#startedAt,
+        limitedMs: now - (this.#limitedAt ?? now),
         changes,
         alters: (change) =>
           bodies?.repeats(lease, planOf(new Set([...changes, change])), route) !== true,

@@ -8,7 +8,7 @@ type RetryState = Parameters<typeof decideRetry>[1];
 const fresh: RetryState = {
   attempts: 1,
   limits: 1,
-  elapsedMs: 0,
+  limitedMs: 0,
   refusals: 1,
   pathFaults: 1,
   changes: new Set(),
@@ -131,7 +131,7 @@ test('the limits of attempts', () => {
   expect(kindOf('connection-lost', { hasRetryBudget: false })).toBe('stop');
   expect(kindOf('rate-limited', { limits: 31, hasRetryBudget: false })).toBe('other-account');
   expect(kindOf('rate-limited', { limits: 32 })).toBe('stop');
-  expect(kindOf('quota-exhausted', { elapsedMs: 10_000 })).toBe('stop');
+  expect(kindOf('quota-exhausted', { limitedMs: 10_000 })).toBe('stop');
   expect(kindOf('model-forbidden', { refusals: 5 })).toBe('other-account');
   expect(kindOf('model-not-found', { refusals: 6 })).toBe('stop');
   expect(kindOf('rate-limited', { attempts: 40 })).toBe('stop');

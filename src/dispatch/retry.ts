@@ -10,8 +10,8 @@ interface RetryState {
   readonly attempts: number;
   /** Accounts that were at their limit (429, 402). */
   readonly limits: number;
-  /** Since the request began to look for an account, in milliseconds. */
-  readonly elapsedMs: number;
+  /** Since the first of them was, in milliseconds: what others took is no reason to look for none. */
+  readonly limitedMs: number;
   /** Accounts that refused it (401, 403, 404). */
   readonly refusals: number;
   /** Attempts that ended in a fault of the path (5xx, network, garbage), an overload or a useless answer. */
@@ -87,7 +87,7 @@ function nextStep(failure: UpstreamFailureKind, state: RetryState): NextStep {
       );
     case 'rate-limited':
     case 'quota-exhausted':
-      return state.limits < MAX_LIMITS && state.elapsedMs < MAX_LIMITS_MS ? OTHER_ACCOUNT : STOP;
+      return state.limits < MAX_LIMITS && state.limitedMs < MAX_LIMITS_MS ? OTHER_ACCOUNT : STOP;
     case 'credential-revoked':
     case 'credential-unavailable':
     case 'verification-required':
