@@ -318,6 +318,50 @@ test('within a step those go first that lose nothing of the request, whatever th
   expect(await orderFor(picture)).toEqual(['light', 'heavy', 'last']);
 });
 
+test.each(['a client', 'the settings'])(
+  'the model whose account %s names is asked first, while that account serves',
+  async (who) => {
+    const clock = createFakeClock();
+    const played = createFakeUpstream(() => ({ frames: [] }));
+    const ids = ['first', 'second', 'third'];
+    const upstreams = new Map(ids.map((id) => [id, { ...played, id }]));
+    const accounts = [
+      ...ids.map((id) => ({ id: `of-${id}`, upstreamId: id })),
+      { id: 'other', upstreamId: 'third' },
+    ];
+    let wanted: string | undefined;
+    const settings = () => ({ fixedAccount: who === 'a client' ? undefined : wanted });
+    const { pool, book } = createSeedPool({
+      upstream: played,
+      upstreams,
+      clock,
+      accounts,
+      settings,
+    });
+    const chain = ids.map((id) => [
+      { model: { target: 'm', upstreamId: id, webSearch: false }, weight: 1 },
+    ]);
+    const router = { route: () => ({ target: 'm', webSearch: false, chain }) };
+    const order = async (account?: string) => {
+      wanted = account;
+      const preferredAccount = who === 'a client' ? account && `${account}@example.org` : undefined;
+      const context = { ...contextOf(), preferredAccount };
+      const routes = await routeCall({ model: 'm', protocol: 'chat' }, context, {
+        router,
+        pool,
+        random: () => 0,
+      });
+      return routes.map(({ route }) => route.upstreamId);
+    };
+    expect(await order()).toEqual(['first', 'second', 'third']);
+    expect(await order('of-third')).toEqual(['third', 'first', 'second']);
+    expect(await order('nobody')).toEqual(['first', 'second', 'third']);
+    const failure = { kind: 'rate-limited', retryAfterMs: 60_000 } as const;
+    book.apply('of-third', { kind: 'failure', model: 'm', failure });
+    expect(await order('of-third')).toEqual(['first', 'second', 'third']);
+  },
+);
+
 test('without fallback only the first is asked', async () => {
   expect(await chosen('s', () => 0.5, true)).toHaveLength(1);
 });

@@ -198,8 +198,8 @@ function ofUpstream(
  */
 function isItsTurn(request: LeaseRequest, { pool, random }: Routing, upstreamId: string): boolean {
   const { session, clientKeyId, preferredAccount } = request;
-  const wanted = pool.wantedUpstream(preferredAccount);
-  if (wanted !== undefined) return wanted === upstreamId;
+  const wanted = pool.wantedAccount(preferredAccount);
+  if (wanted !== undefined) return wanted.upstreamId === upstreamId;
   const bound =
     session === undefined ? undefined : pool.upstreamOfSession({ clientKeyId, session });
   if (bound !== undefined) return bound === upstreamId;
@@ -235,8 +235,9 @@ function routeWithin(
     session === undefined ? 1 - random() : share(session, name);
   const open = (routes: readonly RoutedModel[]): readonly RouteChoice[] =>
     routes.filter(({ upstreamId }) => closed === undefined || upstreamId !== closed).map(choose);
-  const [first, ...others] =
+  const choices =
     chain?.flatMap((step) => orderByLoss(open(orderByWeight(step, luck)), pool)) ?? open([route]);
+  const [first, ...others] = wantedFirst(choices, pool);
   if (first !== undefined) return [first, ...others];
   const message = `${model} names an upstream that is switched off here.`;
   throw clientError('not-found', message, { reason: 'model-not-found', field: 'model' });
@@ -254,6 +255,14 @@ function orderByWeight(
     return { model, score: Math.log(luck(targetName(model))) / weight };
   });
   return scored.sort((a, b) => b.score - a.score).map(({ model }) => model);
+}
+
+/** Who is wanted by name serves, whichever of the models that account has. */
+function wantedFirst(choices: readonly RouteChoice[], pool: Pool): readonly RouteChoice[] {
+  const wanted = pool.wantedAccount(choices[0]?.leaseRequest.preferredAccount);
+  if (wanted === undefined) return choices;
+  const own = choices.filter((choice) => peek(choice, pool)?.account.id === wanted.id);
+  return [...own, ...choices.filter((choice) => !own.includes(choice))];
 }
 
 /** Of the alternatives of a step those first that lose least of the call; otherwise they keep their order. */

@@ -61,15 +61,15 @@ export function createPool(options: PoolOptions) {
     /** The upstream of the account that a session is bound to; undefined while it is bound to none. */
     upstreamOfSession: (name: SessionName) =>
       book.find(sessions.find(name)?.home ?? '')?.record.upstreamId,
-    /** The upstream of the account that the settings or the client want; undefined where they want none. */
-    wantedUpstream(preferredAccount: string | undefined): string | undefined {
+    /** The account that the settings or the client want; undefined where they want none. */
+    wantedAccount(preferredAccount: string | undefined) {
       const names = [settings().fixedAccount, preferredAccount].filter(
         (name) => name !== undefined,
       );
       const found = names
         .flatMap((name) => [name, ...labels.idsOf(name)])
         .map((id) => book.find(id));
-      return found.find((account) => account !== undefined)?.record.upstreamId;
+      return found.find((account) => account !== undefined)?.record;
     },
     lacking: (request: LeaseRequest) => leasing.lacking(request, clock.now()),
     /** How many accounts could serve it now, but for limits of the moment. */
