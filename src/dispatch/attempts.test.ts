@@ -351,6 +351,23 @@ test('a request that is larger than the limit of an account is tried on the othe
   expect(await bench.run(() => undefined)).toBe('a');
 });
 
+test('a prompt that is too long for the model of one upstream is tried on that of another, once', async () => {
+  const played = createFakeUpstream(() => ({ frames: [] }));
+  const upstreams = new Map(['small', 'large'].map((id) => [id, { ...played, id }]));
+  const accounts = [...'abc'].map((id) => ({ id, upstreamId: id === 'c' ? 'large' : 'small' }));
+  const tooLong = new GatewayError({
+    ...{ kind: 'invalid-request', source: 'upstream', message: 'too long' },
+    ...{ reason: 'context-length', failure: { kind: 'rejected', status: 400 } },
+  });
+  const bench = benchOf({ accounts, upstreams });
+  expect(await bench.run((account) => (account === 'c' ? undefined : tooLong))).toBe('c');
+  expect(bench.asked).toHaveLength(2);
+  expect(await bench.fail(() => tooLong)).toBe(tooLong);
+  expect(bench.asked).toHaveLength(4);
+  expect(bench.openLeases()).toBe(0);
+  expect(await benchOf({ accounts: 'ab' }).fail(() => tooLong)).toBe(tooLong);
+});
+
 test('an account without a list that does not know the model comes after others for five minutes', async () => {
   const bench = benchOf({ accounts: 'ab' });
   const meet: Meet = (account) =>

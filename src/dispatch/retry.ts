@@ -140,12 +140,17 @@ export const mayBeOfRequest = among(OF_REQUEST);
 export const isRefusal = among(REFUSALS);
 export const isAccountTrouble = among(ACCOUNT_TROUBLE);
 
+/** True of a prompt that a model with more room may take. */
+export function isTooLong(error: unknown): boolean {
+  return (
+    error instanceof GatewayError &&
+    (error.reason === 'context-length' || error.kind === 'too-large')
+  );
+}
+
 /** Why another model may do what this one did not; undefined where the request itself is refused. */
 export function whyFallBack(error: unknown, { kind }: UpstreamFailure): FallbackReason | undefined {
-  const isLong =
-    error instanceof GatewayError &&
-    (error.reason === 'context-length' || error.kind === 'too-large');
-  if (isLong) return 'prompt-too-long';
+  if (isTooLong(error)) return 'prompt-too-long';
   if (kind === 'model-not-found') return 'not-offered';
   if (isLimit(kind)) return 'limited';
   if (kind === 'overloaded') return 'overloaded';
