@@ -6,8 +6,8 @@ import { changed, GatewayError, gatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Pool } from '../pool/create-pool.ts';
-import type { LeaseRequest, LeaseResult } from '../pool/pool.ts';
-import type { RouteChoice } from './call-setup.ts';
+import type { Lease, LeaseRequest, LeaseResult } from '../pool/pool.ts';
+import { peek, type RouteChoice } from './call-setup.ts';
 import { isAccountTrouble, isLimit, mayBeOfRequest, REPEAT_WAITS_MS } from './retry.ts';
 
 /** What a request has tried of one route, and for how long it has waited there. */
@@ -100,6 +100,33 @@ export async function leaseAgain(
   for (const [id] of faulted) tried.delete(id);
   const result = await leaseInTurn(search, tools, signal);
   return result.kind === 'none' && result.reason === 'all-tried' ? nothing : result;
+}
+
+/** Of more accounts than this some are asked in vain. */
+const MAX_PASSED_OVER = 64;
+
+/** Passes over all who have the same model at the same upstream. True where another is left. */
+export function leaveUpstream(
+  search: AccountSearch,
+  { account, upstream, modelId }: Lease,
+  { pool }: Pick<SearchTools, 'pool'>,
+): boolean {
+  const { choice } = search;
+  // Mostly all are of one upstream.
+  if (pool.lacking(choice.leaseRequest).length < 2) return false;
+  search.tried ??= new Map();
+  search.tried.set(account.id, 'spent');
+  const seen = new Set(search.tried.keys());
+  let isLeft = false;
+  while (seen.size < MAX_PASSED_OVER) {
+    const next = peek(choice, pool, seen);
+    if (next === undefined) break;
+    const isSame = next.upstream.id === upstream.id && next.modelId === modelId;
+    if (isSame) search.tried.set(next.account.id, 'spent');
+    else isLeft = true;
+    seen.add(next.account.id);
+  }
+  return isLeft;
 }
 
 export function sleepBetween(

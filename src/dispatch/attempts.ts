@@ -17,6 +17,7 @@ import {
   exhaustedError,
   leaseAgain,
   leaseInTurn,
+  leaveUpstream,
   lookAhead,
   moreHopeful,
   NOT_SEARCHED,
@@ -327,7 +328,7 @@ export class AttemptRun {
 
   /** @throws the error where nobody else may do what was refused here */
   #goElsewhere(error: unknown, failure: UpstreamFailure, lease: Lease): void {
-    const isElsewhere = isTooLong(error) && this.#leaveUpstream(lease);
+    const isElsewhere = isTooLong(error) && leaveUpstream(this.#search, lease, this.#dependencies);
     const reason = isElsewhere || this.#isLast ? undefined : whyFallBack(error, failure);
     if (!isElsewhere && reason === undefined) {
       this.#suspicion?.end('held');
@@ -335,27 +336,6 @@ export class AttemptRun {
     }
     this.#remember(error, failure);
     if (reason !== undefined) this.#fallBack(reason);
-  }
-
-  /** Passes over all who have the same model there. True where another is left. */
-  #leaveUpstream({ account, upstream, modelId }: Lease): boolean {
-    const { pool } = this.#dependencies;
-    const { choice, tried = new Map() } = this.#search;
-    // Mostly all are of one upstream.
-    if (pool.lacking(choice.leaseRequest).length < 2) return false;
-    this.#search.tried = tried;
-    tried.set(account.id, 'spent');
-    const seen = new Set(tried.keys());
-    let isLeft = false;
-    while (seen.size < MAX_PASSED_OVER) {
-      const next = peek(choice, pool, seen);
-      if (next === undefined) break;
-      const isSame = next.upstream.id === upstream.id && next.modelId === modelId;
-      if (isSame) tried.set(next.account.id, 'spent');
-      else isLeft = true;
-      seen.add(next.account.id);
-    }
-    return isLeft;
   }
 
   /** Gives the account back. True when the refusal is the request's own. */
@@ -445,8 +425,6 @@ export class AttemptRun {
   }
 }
 
-/** Of more accounts than this some are asked in vain. */
-const MAX_PASSED_OVER = 64;
 const NO_FAILURES = { limits: 0, refusals: 0, pathFaults: 0 };
 
 function countedWith(counts: typeof NO_FAILURES, { kind }: UpstreamFailure): typeof NO_FAILURES {
