@@ -222,20 +222,55 @@ test('V082 other schemes, nonsense and credentials are told apart', () => {
   expect(findUrlFault('https://user:secret@example.com/')).toBe('credentials');
 });
 
-test('a name is asked for once at a time, whoever wants to connect to it', () => {
+function startLookups() {
+  const clock = createFakeClock();
   const asked: string[] = [];
-  const answers: (() => void)[] = [];
+  const answers: ((error?: Error) => void)[] = [];
   const heard: string[] = [];
   const lookup = asksOnce((host, _options, callback) => {
     asked.push(host);
-    answers.push(() => callback(null, [{ address: `${host} ${asked.length}`, family: 4 }]));
-  });
+    answers.push((error) => {
+      callback(error ?? null, [{ address: `${host} ${asked.length}`, family: 4 }]);
+    });
+  }, clock);
   const ask = (host: string): void =>
     lookup(host, { all: true }, (_error, found) => heard.push(JSON.stringify(found)));
+  return { clock, asked, answers, heard, ask };
+}
+
+test('a name is asked for once at a time, whoever wants to connect to it', () => {
+  const { asked, answers, heard, ask } = startLookups();
   for (const host of ['a', 'a', 'b', 'a']) ask(host);
   expect(asked).toEqual(['a', 'b']);
   answers[0]?.();
   expect(heard).toEqual(Array(3).fill('[{"address":"a 2","family":4}]'));
   ask('a');
   expect(asked).toEqual(['a', 'b', 'a']);
+});
+
+test('what a slow resolver said is known to who asks again within half a minute', async () => {
+  const { clock, asked, answers, heard, ask } = startLookups();
+  ask('a');
+  await clock.advance(6_000);
+  answers[0]?.();
+  ask('a');
+  await clock.advance(29_000);
+  ask('a');
+  await clock.advance(0);
+  expect(heard).toEqual(Array(3).fill('[{"address":"a 1","family":4}]'));
+  await clock.advance(1_000);
+  ask('a');
+  expect(asked).toHaveLength(2);
+});
+
+test('neither a quick answer nor a slow refusal is kept', async () => {
+  const { clock, asked, answers, ask } = startLookups();
+  ask('a');
+  await clock.advance(900);
+  answers[0]?.();
+  ask('a');
+  await clock.advance(6_000);
+  answers[1]?.(new Error('no such name'));
+  ask('a');
+  expect(asked).toHaveLength(3);
 });

@@ -3,6 +3,7 @@
 
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import type { Clock } from './clock.ts';
 import { type Sentence, told } from './localized-message.ts';
 import { remember } from './once.ts';
 
@@ -328,14 +329,31 @@ function canDecode(text: string): boolean {
   }
 }
 
+/** A resolver that took this long, as one whose first server is gone does, takes it for each question. */
+const SLOW_MS = 1_000;
+const KEPT_MS = 30_000;
+
+type Hearer = Parameters<LookupFunction>[2];
+
 /**
  * Asks once for a name, and tells all who ask meanwhile. A resolver that does not answer holds a thread for half a minute,
- * also when nobody waits any more; there are few of them, and then no other name is looked up, not even `localhost`.
+ * also when nobody waits any more; there are few of them, and then no other name is looked up, not even `localhost`. What
+ * came slowly is kept for a while: whoever asked for it may have given up by then, and asks again.
  */
-export function asksOnce(lookup: LookupFunction): LookupFunction {
-  const waiting = new Map<string, Parameters<LookupFunction>[2][]>();
+export function asksOnce(
+  lookup: LookupFunction,
+  { monotonic }: Pick<Clock, 'monotonic'>,
+): LookupFunction {
+  const waiting = new Map<string, Hearer[]>();
+  const kept = new Map<string, { readonly answer: Parameters<Hearer>; readonly until: number }>();
   return (host, options, callback) => {
     const question = JSON.stringify([host, options]);
+    const askedAt = monotonic();
+    const known = kept.get(question);
+    if (known !== undefined && askedAt < known.until) {
+      queueMicrotask(() => callback(...known.answer));
+      return;
+    }
     const others = waiting.get(question);
     if (others !== undefined) {
       others.push(callback);
@@ -345,6 +363,10 @@ export function asksOnce(lookup: LookupFunction): LookupFunction {
     waiting.set(question, all);
     lookup(host, options, (...answer) => {
       waiting.delete(question);
+      const now = monotonic();
+      const isKept = answer[0] === null && now - askedAt >= SLOW_MS;
+      if (isKept) kept.set(question, { answer, until: now + KEPT_MS });
+      else kept.delete(question);
       for (const tell of all) tell(...answer);
     });
   };

@@ -4,6 +4,7 @@
 import { lookup } from 'node:dns';
 import type { Socket } from 'node:net';
 import { type Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { createSystemClock } from './clock.ts';
 import { codeOf } from './localized-message.ts';
 import { asksOnce, readProxyUrl } from './net.ts';
 import { proxySecrets } from './outbound-proxy.ts';
@@ -165,7 +166,7 @@ export function soundConnections(
     });
 }
 
-const lookupOnce = asksOnce(lookup);
+const lookupOnce = asksOnce(lookup, createSystemClock());
 
 const HEAD = /HTTP\/1\.[01] 1\d\d[ \r\n]/y;
 const HEAD_END = '\r\n\r\n';
