@@ -321,6 +321,19 @@ test('an empty object is what a call says in the end where nothing came behind i
     [{ arguments: '{}' }],
   ]);
   expect(send({ delta, finish_reason: 'tool_calls' })).toEqual([[named]]);
+  const piece = (text: string) => ({
+    delta: { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { arguments: text } }] },
+  });
+  const end = { delta: {}, finish_reason: 'tool_calls' };
+  for (const pieces of [
+    ['{', '{}'],
+    ['{', '}', '{}'],
+    ['{}', '{}'],
+    ['{', '}'],
+  ]) {
+    const told = send(...pieces.map(piece), end).flatMap((calls) => calls ?? []);
+    expect(told.map((said) => said?.arguments).join('')).toBe('{}');
+  }
 });
 
 test('the first piece of a choice names its role: accumulators give up without', () => {

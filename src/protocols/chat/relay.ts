@@ -155,6 +155,8 @@ class ChunkRelay implements RelayWriter {
   readonly #context: ReplyContext;
   /** The calls of each choice that has begun. */
   readonly #calls = new Map<JsonValue, PartialCalls>();
+  /** Those whose arguments are an empty object so far, which was not told. */
+  readonly #waiting = new Set<PartialCall>();
   /** The choices that have no finish reason yet. */
   readonly #unfinished = new Set<JsonValue>();
   /** The last chunk of the answer itself. */
@@ -246,7 +248,7 @@ class ChunkRelay implements RelayWriter {
     const { index = 0, delta } = choice;
     const bare = this.#calls
       .get(index)
-      ?.open.filter(({ isFreeform, isBlank }) => !isFreeform && isBlank);
+      ?.open.filter((call) => !call.isFreeform && (call.isBlank || this.#waiting.has(call)));
     if (bare === undefined || bare.length === 0) return choice;
     const missing = bare.map(({ place }) => ({ index: place, function: { arguments: '{}' } }));
     const said = isJsonObject(delta) ? delta : {};
@@ -282,10 +284,13 @@ class ChunkRelay implements RelayWriter {
 
   /** An empty object stands in front of the arguments at some services: it waits for the end, and goes out where none came. */
   #addedBy(call: PartialCall, choice: JsonObject): string {
-    const isEmpty = call.piece === '{}' && call.said.length === 2;
-    if (!isEmpty || isFinished(choice)) return call.added;
-    call.isBlank = true;
-    return '';
+    const { added, said } = call;
+    if (added === '{}' && said.length === 2 && !isFinished(choice)) {
+      this.#waiting.add(call);
+      return '';
+    }
+    if (added !== '') this.#waiting.delete(call);
+    return added;
   }
 }
 
