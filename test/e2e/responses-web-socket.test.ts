@@ -276,7 +276,7 @@ describe('who is let in', () => {
   test('each turn is let in anew', async () => {
     const client = await openWebSocket(app.url);
     await client.ask({ model: MODEL, input: 'Hi' });
-    await app.editConfig({ proxy: { auth_mode: 'strict', api_key: KEY } });
+    await app.editConfig({ api_key: KEY, proxy: { auth_mode: 'strict' } });
     expect(await client.ask({ model: MODEL, input: 'Hi' })).toMatchObject({ status: 401 });
     await app.editConfig({});
     client.close();
