@@ -163,20 +163,11 @@ export function findUnknownKeys(
 /** Problems such as `proxy.auth_modf: unknown key; "auth_mode" was meant?`. */
 function nearMissesIn(raw: JsonObject): Sentence[] {
   return findUnknownKeys(raw).flatMap(({ path, free }) => {
-    const name = path.at(-1) ?? '';
-    const meant = nearestName(name, free) ?? atOtherLevel(path);
+    const meant = nearestName(path.at(-1) ?? '', free);
     if (meant === undefined) return [];
     const why = told`unknown key; was "${meant}" meant? (Its setting would be lost.)`;
     return [told`${path.join('.')}: ${why}`];
   });
-}
-
-/** The setting of that name beside `proxy` for one within it, or the other way round. */
-function atOtherLevel([first = '', second]: readonly string[]): string | undefined {
-  const { proxy, ...top } = CONFIG_SCHEMA.properties;
-  if (second === undefined)
-    return Object.hasOwn(proxy.properties, first) ? `proxy.${first}` : undefined;
-  return first === 'proxy' && Object.hasOwn(top, second) ? second : undefined;
 }
 
 /** What TypeBox says of a value that does not fit. */

@@ -148,6 +148,20 @@ test('B4: a generic upstream without an address is pointed out', () => {
 });
 
 test.each([
+  [{ proxy: { admin_password: 'k' } }, 'proxy.admin_password', 'admin_password'],
+  [{ proxy: { upstreams: {} } }, 'proxy.upstreams', 'upstreams'],
+  [{ custom_mapping: {} }, 'custom_mapping', 'proxy.custom_mapping'],
+])(
+  '%j holds a setting at another level than its own, which is pointed out',
+  (file, path, meant) => {
+    const { warnings } = resolveSettings({ environment: {}, file: file as ConfigFile });
+    expect(warnings.map(textOf)).toEqual([
+      `The setting ${path} is not known and does nothing. Did you mean ${meant}?`,
+    ]);
+  },
+);
+
+test.each([
   [undefined, { kind: 'auto' }],
   [{ mode: 'passthrough', budget: 2048 }, { kind: 'passthrough' }],
   [{ mode: 'adaptive' }, { kind: 'adaptive' }],

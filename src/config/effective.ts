@@ -8,6 +8,7 @@ import type { OutboundProxies, OutboundProxy } from '../lib/outbound-proxy.ts';
 import { DEFAULT_DIST_PATH, type Environment } from './env.ts';
 import {
   type AlertChannels,
+  CONFIG_SCHEMA,
   type ConfigFile,
   type FamiliesSettings,
   PROXY_SCHEMA,
@@ -94,6 +95,7 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
       ...refusedSeeds(environment, ownKeys),
       ...missingAddressWarnings(upstreams),
       ...unusedWarnings(file),
+      ...misplacedWarnings(file),
     ],
   };
 }
@@ -137,6 +139,22 @@ function unusedWarnings({ proxy }: ConfigFile): Sentence[] {
   const missing = address === undefined ? 'proxy.extprov.base_url' : 'proxy.extprov.api_key';
   if (enabled !== true || (address && key)) return [];
   return [told`The external provider is enabled, but serves nothing: set ${missing}.`];
+}
+
+/** Of settings of `proxy` that stand beside it, and the other way round. */
+function misplacedWarnings(file: ConfigFile): Sentence[] {
+  const { proxy: within, ...beside } = CONFIG_SCHEMA.properties;
+  const misplaced = (keys: object, own: object, other: object): readonly string[] =>
+    Object.keys(keys).filter((key) => !Object.hasOwn(own, key) && Object.hasOwn(other, key));
+  const inside = misplaced(file.proxy ?? {}, within.properties, beside);
+  const outside = misplaced(file, beside, within.properties);
+  return [
+    ...inside.map((key) => [`proxy.${key}`, key] as const),
+    ...outside.map((key) => [key, `proxy.${key}`] as const),
+  ].map(
+    ([key, meant]) =>
+      told`The setting ${key} is not known and does nothing. Did you mean ${meant}?`,
+  );
 }
 
 /** What `over` says of the same names wins. */

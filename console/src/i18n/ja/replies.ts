@@ -208,6 +208,8 @@ export const replies: SentenceTexts = {
     '{1}: セクション「{2}」のキーではありません。使えるもの：{3}。',
   '{}: must be one line without blanks.': '{1}: 空白を含まない 1 行で指定してください。',
   '{}: there is no such field here.': '{1}: このフィールドはありません。',
+  'The setting {} is not known and does nothing. Did you mean {}?':
+    '設定 {1} は不明で、効果がありません。{2} の間違いではありませんか？',
   'The variable {} is not known and does nothing. Did you mean {}?':
     '変数 {1} は不明で、効果がありません。{2} の間違いではありませんか？',
   'The variable {} is not known and does nothing.': '変数 {1} は不明で、効果がありません。',

@@ -187,6 +187,8 @@ export const replies: SentenceTexts = {
   '{}: is no key of the section "{}", which has {}.': '{1}: 不是“{2}”部分的键，该部分有 {3}。',
   '{}: must be one line without blanks.': '{1}: 必须是一行，不含空白。',
   '{}: there is no such field here.': '{1}: 没有这个字段。',
+  'The setting {} is not known and does nothing. Did you mean {}?':
+    '设置 {1} 未知，不起作用。您是否想用 {2}？',
   'The variable {} is not known and does nothing. Did you mean {}?':
     '变量 {1} 未知，不起作用。您是否想用 {2}？',
   'The variable {} is not known and does nothing.': '变量 {1} 未知，不起作用。',
