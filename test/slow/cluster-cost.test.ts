@@ -98,7 +98,8 @@ describe.skipIf(process.platform !== 'linux' || VALKEY === undefined)('the cost 
   };
 
   test.each([
-    ['two workers', 1.1, 'two gateways'],
+    // Not promised: what is left of the cost beside halves of the load that know nothing of each other.
+    ['two workers', 1.3, 'two gateways'],
     ['two workers', 1.1, 'one process'],
     ['Valkey', 1.1, 'one process'],
   ])('a request with %s is at most %d times that of %s', (name, most, other) => {
