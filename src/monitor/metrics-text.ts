@@ -3,7 +3,7 @@
 import { type Cluster, othersOf, type Topic, Waits } from '../cluster/cluster.ts';
 import { type Clock, waitAtMost } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
-import { tryParse } from '../lib/json.ts';
+import { parseObject } from '../lib/json.ts';
 import { BOUNDS_MS, BUCKETS, bucketOf } from './latency.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -159,17 +159,16 @@ interface MetricsNotice {
 
 const TOPIC: Topic<MetricsNotice> = { name: 'metrics 1' };
 
-/** By worker, and of all that are gone under `GONE`, what they had counted when they last said it. */
-type Counted = ReadonlyMap<string, string>;
-
+/** Of those that are gone. */
 const GONE = '';
+/** What each worker had counted when it last said it, by its name. */
 const COUNTED_KEY = 'counted by workers 1';
 /** As long as the parent lives. */
 const COUNTED_MS = 10 * 365 * 86_400_000;
 
 /** One page for all workers of a machine: the one asked adds up. Replicas are scraped one by one. */
 export function shareMetrics({ cluster, clock, write }: SharedMetricsOptions) {
-  const { notices, replica, state } = cluster;
+  const { notices, replica, state, values } = cluster;
   const waits = new Waits<[answer: MetricsNotice, from: string]>(clock, WAIT_MS);
   const isShared = state().kind === 'parent';
   notices.listen(TOPIC, {
@@ -180,13 +179,13 @@ export function shareMetrics({ cluster, clock, write }: SharedMetricsOptions) {
   });
   /** Counters never fall: what is kept of those without a page here goes on. @returns all pages there are */
   const keep = async (pages: ReadonlyMap<string, string>): Promise<readonly string[]> => {
-    const kept = await readCounted(cluster);
-    const all = new Map([...kept, ...pages]);
+    const kept = Object.entries(parseObject((await values.get(COUNTED_KEY)) ?? '{}'));
+    const all = new Map([...kept.map(([name, page]) => [name, String(page)] as const), ...pages]);
     const counted = Array.from(all, ([name, page]) => [name, countersOf(page)] as const);
     const here = new Set(state().replicas);
     const gone = counted.filter(([name]) => !here.has(name)).map(([, page]) => page);
-    const next = [...counted.filter(([name]) => here.has(name)), [GONE, addUp(gone)]];
-    await cluster.values.put(COUNTED_KEY, JSON.stringify(next), COUNTED_MS);
+    const next = [...counted.filter(([name]) => here.has(name)), [GONE, addUp(gone)] as const];
+    await values.put(COUNTED_KEY, JSON.stringify(Object.fromEntries(next)), COUNTED_MS);
     return [...all.values()];
   };
   return {
@@ -195,13 +194,15 @@ export function shareMetrics({ cluster, clock, write }: SharedMetricsOptions) {
       if (!isShared) return own;
       const pages = new Map([[replica, own]]);
       const others = othersOf(cluster).length;
-      const id = createId('metrics_');
-      const answered = waits.until((answer, from) => {
-        if (answer.id === id) pages.set(from, answer.text ?? '');
-        return pages.size > others;
-      });
-      notices.tell(TOPIC, { kind: 'ask', id });
-      if (others > 0) await answered;
+      if (others > 0) {
+        const id = createId('metrics_');
+        const answered = waits.until((answer, from) => {
+          if (answer.id === id) pages.set(from, answer.text ?? '');
+          return pages.size > others;
+        });
+        notices.tell(TOPIC, { kind: 'ask', id });
+        await answered;
+      }
       return addUp(await keep(pages));
     },
     /** Says what was counted until the end. */
@@ -209,17 +210,6 @@ export function shareMetrics({ cluster, clock, write }: SharedMetricsOptions) {
       if (isShared) await waitAtMost(clock, WAIT_MS, keep(new Map([[replica, write()]])));
     },
   };
-}
-
-async function readCounted({ values }: Pick<Cluster, 'values'>): Promise<Counted> {
-  const kept = tryParse((await values.get(COUNTED_KEY)) ?? '[]');
-  const entries = Array.isArray(kept) ? kept : [];
-  return new Map(
-    entries.flatMap((entry) => {
-      const [name, page] = Array.isArray(entry) ? entry : [];
-      return typeof name === 'string' && typeof page === 'string' ? [[name, page] as const] : [];
-    }),
-  );
 }
 
 function familiesOf(page: string): readonly string[] {
