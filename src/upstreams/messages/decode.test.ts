@@ -302,6 +302,43 @@ test.each<[string, JsonObject, string, string]>([
   ]);
 });
 
+test.each<[string, JsonObject, JsonObject, JsonObject]>([
+  [
+    'bash_code_execution',
+    { command: 'ls' },
+    { type: 'bash_code_execution_result', stdout: 'a.txt', stderr: '', return_code: 0 },
+    { language: 'bash', code: 'ls', output: 'a.txt' },
+  ],
+  [
+    'text_editor_code_execution',
+    { command: 'view', path: 'a.txt' },
+    { type: 'text_editor_code_execution_view_result', file_type: 'text', content: 'One.' },
+    { language: 'json', code: '{"command":"view","path":"a.txt"}', output: 'One.' },
+  ],
+  [
+    'text_editor_code_execution',
+    { command: 'str_replace', path: 'a.txt', old_str: 'One', new_str: 'Two' },
+    { type: 'text_editor_code_execution_str_replace_result', lines: ['-One.', '+Two.'] },
+    {
+      language: 'json',
+      code: '{"command":"str_replace","path":"a.txt","old_str":"One","new_str":"Two"}',
+      output: '-One.\n+Two.',
+    },
+  ],
+])('commands and edits of %s %j are shown with what came of them', (name, input, content, ran) => {
+  const { choices } = foldStream(
+    answerOf([
+      { type: 'server_tool_use', id: 's1', name, input },
+      { type: `${name}_tool_result`, tool_use_id: 's1', content },
+    ]),
+  );
+  const { language, code, output } = ran;
+  expect(choices[0]?.blocks).toMatchObject([
+    { kind: 'code', language, code, id: 's1' },
+    { kind: 'code-result', outcome: 'ok', output, id: 's1' },
+  ]);
+});
+
 test('what the model thought and did before a call goes with the call, once', () => {
   const redacted = { type: 'redacted_thinking', data: 'opaque' };
   const answer = answerOf([thought('Hm.'), redacted, ...search, call('a'), call('b')]);

@@ -35,7 +35,7 @@ export function readServerCall(
   }
 }
 
-/** What came of it beside files; undefined for results of other tools. */
+/** What came of it beside files, as text: what was printed, read or changed; undefined for results of other tools. */
 export function readServerResult(type: string, block: JsonObject): BlockOpening | undefined {
   if (!type.endsWith('code_execution_tool_result')) return undefined;
   const id = textOf(block.tool_use_id);
@@ -48,10 +48,11 @@ export function readServerResult(type: string, block: JsonObject): BlockOpening 
   const { stdout, stderr, return_code: code } = content;
   const output = [textOf(stdout), textOf(stderr)].filter((text) => text !== undefined).join('\n');
   const isPrinted = stdout !== undefined || stderr !== undefined;
+  const changed = itemsOf(content.lines).flatMap((line) => textOf(line) ?? []);
   return {
     kind: 'code-result',
     outcome: typeof code === 'number' && code !== 0 ? 'failed' : 'ok',
-    output: isPrinted ? output : (textOf(content.content) ?? ''),
+    output: isPrinted ? output : (textOf(content.content) ?? changed.join('\n')),
     id,
   };
 }
