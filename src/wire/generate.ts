@@ -213,6 +213,11 @@ export function outcomeOf(word: unknown): keyof typeof OUTCOMES | undefined {
   return (['ok', 'failed', 'timeout'] as const).find((outcome) => OUTCOMES[outcome] === word);
 }
 
+/** The wire has a word for one language. */
+export function languageWord(language: string): 'PYTHON' | 'LANGUAGE_UNSPECIFIED' {
+  return /^python\d*$/i.test(language) ? 'PYTHON' : 'LANGUAGE_UNSPECIFIED';
+}
+
 /** `finishMessage` of an answer that ended at a stop sequence, for which there is no reason: gateways tell it each other so. */
 export function stopMessage(stop: string): string {
   return `Stopped at the stop sequence ${JSON.stringify(stop)}.`;

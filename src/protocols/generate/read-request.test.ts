@@ -409,6 +409,7 @@ test('server-side tool traces and code keep their places', () => {
           { toolCall: { id: 's', toolType: 'google_search_web', args: { q: 'x' } } },
           { toolResponse: { id: 's', toolType: 'GOOGLE_SEARCH_WEB', response: { a: 1 } } },
           { executableCode: { language: 'python', code: '1' } },
+          { executableCode: { language: 'LANGUAGE_UNSPECIFIED', code: 'ls' } },
           { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } },
         ],
       },
@@ -418,6 +419,7 @@ test('server-side tool traces and code keep their places', () => {
     { kind: 'server-tool-call', id: 's', name: 'GOOGLE_SEARCH_WEB', input: { q: 'x' } },
     { kind: 'server-tool-result', callId: 's', text: '{"a":1}' },
     { kind: 'code', language: 'python', code: '1' },
+    { kind: 'code', language: '', code: 'ls' },
     { kind: 'code-result', outcome: 'ok', output: '1' },
   ]);
 });

@@ -299,8 +299,10 @@ function readServerSide(
 ): Part | undefined {
   const { executableCode: code, codeExecutionResult: result, toolCall, toolResponse } = part;
   if (code !== undefined) {
-    const language = (code.language ?? 'PYTHON').toLowerCase();
-    return { kind: 'code', id: code.id, language, code: code.code, signature };
+    const { id, language = 'PYTHON', code: text } = code;
+    const isNamed = language !== 'LANGUAGE_UNSPECIFIED';
+    const named = isNamed ? language.toLowerCase() : '';
+    return { kind: 'code', id, language: named, code: text, signature };
   }
   if (result !== undefined) {
     const outcome = outcomeOf(result.outcome) ?? 'failed';

@@ -264,6 +264,7 @@ test('images, code and its result are whole parts', () => {
   const blocks: Extract<CanonicalEvent, { kind: 'block-start' }>['block'][] = [
     { kind: 'media', mediaType: 'image/png', base64: 'AAAA' },
     { kind: 'code', language: 'python', code: '1' },
+    { kind: 'code', language: 'bash', code: 'ls' },
     { kind: 'code-result', outcome: 'timeout', output: '' },
   ];
   const events: CanonicalEvent[] = blocks.flatMap((block, index): CanonicalEvent[] => [
@@ -273,6 +274,7 @@ test('images, code and its result are whole parts', () => {
   const parts = [
     { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
     { executableCode: { language: 'PYTHON', code: '1' } },
+    { executableCode: { language: 'LANGUAGE_UNSPECIFIED', code: 'ls' } },
     { codeExecutionResult: { outcome: 'OUTCOME_DEADLINE_EXCEEDED', output: '' } },
   ];
   const all = [START, ...events, ...finish('stop')];

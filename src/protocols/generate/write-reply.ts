@@ -9,7 +9,7 @@ import { writeServiceTier } from '../../canonical/service-tier.ts';
 import { wrapCarrier } from '../../canonical/signatures.ts';
 import { totalTokens, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { OUTCOMES, stopMessage } from '../../wire/generate.ts';
+import { languageWord, OUTCOMES, stopMessage } from '../../wire/generate.ts';
 import type { ReplyContext } from '../writers.ts';
 
 export interface WriteOptions {
@@ -69,7 +69,7 @@ export function writeBlock(block: ReplyBlock): JsonObject {
     case 'media':
       return { inlineData: { mimeType: block.mediaType, data: block.base64 } };
     case 'code': {
-      const code = { language: block.language.toUpperCase(), code: block.code };
+      const code = { language: languageWord(block.language), code: block.code };
       return { executableCode: withId(block.id, code) };
     }
     case 'code-result': {

@@ -19,6 +19,7 @@ import { type Sentence, told } from '../../lib/localized-message.ts';
 import { wrapMapArguments } from '../../schema/tool-schema.ts';
 import { lastPrompt } from '../../transforms/turns.ts';
 import {
+  languageWord,
   OUTCOMES,
   type WireContent,
   type WireFunctionResponse,
@@ -349,10 +350,9 @@ function encodePlainPart(part: PlainPart, context: EncodeContext): WirePart {
       return { text: tellRun(part, context.target.receipt) };
     case 'code': {
       const { language, code, id } = part;
-      // The wire knows one language.
-      const isPython = /^python\d*$/i.test(language);
-      if (!isPython) return { text: tellRun(part, context.target.receipt) };
-      return { executableCode: { language: 'PYTHON', code, ...withId(id) } };
+      const word = languageWord(language);
+      if (word !== 'PYTHON') return { text: tellRun(part, context.target.receipt) };
+      return { executableCode: { language: word, code, ...withId(id) } };
     }
     case 'code-result': {
       const { outcome, output, id } = part;
