@@ -511,8 +511,9 @@ class ValueRepair {
   }
 
   /**
-   * Puts names right that were guessed: the one unknown name that is related to the one missing name; and plurals of
-   * arguments that may be absent, which clients refuse or overlook.
+   * Puts names right that were guessed: those that differ from a declared one in nothing but their spelling; the one
+   * unknown name that is related to the one missing name; and plurals of arguments that may be absent, which clients
+   * refuse or overlook.
    */
   #renameMeant(node: SchemaNode, members: readonly Member[], place: Place): readonly Member[] {
     const unknown = members.filter(([name]) => !isKnown(node, name));
@@ -526,17 +527,21 @@ class ValueRepair {
       renamed.set(guessed, member);
       given.add(name);
     };
+    const unknownBySpelling = Map.groupBy(unknown, ([name]) => spellingOf(name));
+    const renameAll = (ending: string): void => {
+      const meant = absentBySpelling(node, { given, ending });
+      for (const [spelling, [only, ...others]] of unknownBySpelling) {
+        if (others.length === 0) rename(only, meant.get(spelling));
+      }
+    };
+    renameAll('');
     const missing = onlyMissing(node, given);
     if (missing !== undefined) {
-      const [guessed, ...others] = unknown.filter(([name]) => isMeantFor(name, missing));
+      const rest = unknown.filter((member) => !renamed.has(member));
+      const [guessed, ...others] = rest.filter(([name]) => isMeantFor(name, missing));
       if (others.length === 0) rename(guessed, missing);
     }
-    const plurals = new Map<string, string>();
-    for (const name of node.objects.flatMap(({ properties }) => [...properties.keys()])) {
-      const plural = `${spellingOf(name)}s`;
-      if (!given.has(name) && !plurals.has(plural)) plurals.set(plural, name);
-    }
-    for (const member of unknown) rename(member, plurals.get(spellingOf(member[0])));
+    renameAll('s');
     return renamed.size === 0 ? members : members.map((member) => renamed.get(member) ?? member);
   }
 
@@ -598,6 +603,21 @@ function onlyMissing({ objects }: SchemaNode, given: ReadonlySet<string>): strin
   }
   const [name] = missing;
   return name;
+}
+
+/** The declared members that are not given, by their spelling and the ending; undefined for one that two share. */
+function absentBySpelling(
+  { objects }: SchemaNode,
+  { given, ending }: { readonly given: ReadonlySet<string>; readonly ending: string },
+): ReadonlyMap<string, string | undefined> {
+  const found = new Map<string, string | undefined>();
+  for (const name of new Set(objects.flatMap(({ properties }) => [...properties.keys()]))) {
+    const letters = spellingOf(name);
+    if (letters === '' || given.has(name)) continue;
+    const spelling = `${letters}${ending}`;
+    found.set(spelling, found.has(spelling) ? undefined : name);
+  }
+  return found;
 }
 
 /** False where the schema describes members of any name, which then are no mistakes. */
@@ -762,6 +782,6 @@ function wordsOf(name: string): readonly string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
-    .split(/[^a-z0-9]+/)
+    .split(/[^\p{L}\p{M}\p{N}]+/u)
     .filter((word) => word !== '');
 }

@@ -226,6 +226,35 @@ test('a guess among other unknown names, and the plural of an argument, are put 
   expect(repairJson(search, described).json).toBe('{"pattern":"x"}');
 });
 
+test('names that differ from declared ones in spelling alone are put right, however many they are (P043)', () => {
+  const text = { type: 'string' };
+  const edit = {
+    type: 'object',
+    properties: {
+      filePath: text,
+      oldString: text,
+      newString: text,
+      replaceAll: { type: 'boolean' },
+    },
+    required: ['filePath', 'oldString', 'newString'],
+  };
+  const json = '{"file_path":"a","old_string":"b","new_string":"c","replace_all":"true"}';
+  expect(repairJson(edit, json).json).toBe(
+    '{"filePath":"a","oldString":"b","newString":"c","replaceAll":true}',
+  );
+  const russian = { type: 'object', properties: { имяФайла: text, путь: text } };
+  expect(repairJson(russian, '{"имя_файла":"a"}').json).toBe('{"имяФайла":"a"}');
+  const kept: [JsonObject, string][] = [
+    [edit, '{"file_path":"a","FilePath":"b"}'],
+    [edit, '{"filePath":"a","file_path":"b"}'],
+    [{ ...edit, properties: { ...edit.properties, file_path: text } }, '{"FilePath":"a"}'],
+    [russian, '{"ключ":"a"}'],
+    [russian, '{"s":"a"}'],
+    [{ type: 'object', properties: { $: text } }, '{"*":"a"}'],
+  ];
+  for (const [schema, given] of kept) expect(repairJson(schema, given).json).toBe(given);
+});
+
 test('a tool that takes no arguments gets none; one that says nothing keeps them (P057)', () => {
   const closed = { type: 'object', properties: {}, additionalProperties: false };
   expect(repairJson(closed, '{"reason":"because"}')).toMatchObject({
