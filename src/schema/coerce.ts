@@ -681,8 +681,8 @@ function onlyOne(attempts: readonly Attempt[]): Attempt | undefined {
 
 // What a text may stand for where a schema does not allow texts.
 
-/** No leading zeros, no negative zero: such texts are versions or codes (`007`, `01.0`). */
-const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+/** No leading zeros, no negative zero, no exponent like a letter: such texts are versions or codes (`007`, `01.0`, `1e3`). */
+const DECIMAL = /^-?(?:0|[1-9]\d*)(?:(?:\.\d+)?|\.\d+e[+-]?\d+|e[+-]\d+)$/i;
 const NEGATIVE_ZERO = /^-0(?:\.0*)?$/;
 
 const TRUE_WORDS: ReadonlySet<string> = new Set(['true', 'yes', 'on', '1']);

@@ -38,6 +38,8 @@ function repairValue(schema: JsonValue, value: JsonValue, rest: JsonObject = {})
 test.each<[JsonValue, JsonValue, JsonValue]>([
   [{ type: 'integer' }, '5', 5],
   [{ type: 'number' }, '-1.5', -1.5],
+  [{ type: 'number' }, '1e-4', 0.0001],
+  [{ type: 'number' }, '-2.5E3', -2500],
   [{ type: 'NUMBER' }, '5', 5],
   [{ type: 'boolean' }, 'true', true],
   [{ type: ['integer', 'null'] }, '5', 5],
@@ -76,6 +78,7 @@ test.each<[JsonValue, JsonValue]>([
   [{ type: ['string', 'integer'] }, '5'],
   [{}, 'a word'],
   [{}, '1.10'],
+  [{}, '1e-4'],
   [{}, '007'],
   [{}, '{broken'],
   [{ minLength: 1 }, '5'],
