@@ -748,7 +748,7 @@ const MIN_CONTAINED = 4;
 const SYNONYMS: readonly ReadonlySet<string>[] = [
   new Set(['pattern', 'query', 'regex', 'regexp', 'glob', 'expression']),
   new Set(['command', 'cmd', 'script']),
-  new Set(['path', 'file', 'filename', 'filepath']),
+  new Set(['path', 'file', 'filename', 'filepath', 'absolutepath']),
   new Set(['path', 'dir', 'directory', 'folder']),
   new Set(['content', 'contents', 'text', 'body']),
   new Set(['url', 'uri', 'link', 'address']),

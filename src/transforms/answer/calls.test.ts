@@ -186,6 +186,7 @@ test.each([
   ['query', 'pattern', 'renamed'],
   ['cmd', 'command', 'renamed'],
   ['filename', 'path', 'renamed'],
+  ['file_path', 'absolute_path', 'renamed'],
   ['question', 'pattern', 'kept'],
   ['id', 'identity', 'kept'],
   ['id', 'user_id', 'renamed'],
