@@ -1,7 +1,7 @@
 // IP addresses, ranges and the hosts of URLs: read, compared, and judged as loopback or public; names looked up once; what a wrong
 // clock does to certificates.
 
-import type { LookupFunction } from 'node:net';
+import { isIPv4, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Clock } from './clock.ts';
 import { type Sentence, told } from './localized-message.ts';
@@ -44,7 +44,7 @@ export function readIpAddress(text: string): IpAddress | undefined {
 function parseIp(text: string): IpAddress | undefined {
   const zoneAt = text.indexOf('%');
   const plain = zoneAt === -1 ? text : text.slice(0, zoneAt);
-  if (ipaddr.IPv4.isValidFourPartDecimal(plain)) {
+  if (isIPv4(plain)) {
     return { family: 4, value: toValue(ipaddr.IPv4.parse(plain).toByteArray()) };
   }
   const spelled = plain.replace(COMPATIBLE, '::0:');

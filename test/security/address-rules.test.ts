@@ -1,8 +1,8 @@
-// What many address rules cost a request.
+// What many address rules, and many addresses in a body, cost a request.
 
 import { expect, test } from 'vitest';
 import { AddressFilter, type AddressRule } from '../../src/access/ip-rules.ts';
-import { formatIpAddress } from '../../src/lib/net.ts';
+import { findUrlFault, formatIpAddress } from '../../src/lib/net.ts';
 import { createRandom, type Random } from '../fuzz/random.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryAccessStores } from '../support/memory-access-stores.ts';
@@ -11,6 +11,8 @@ import { threadMs } from './measure.ts';
 const RULES = 10_000;
 const CHECKS = 5_000;
 const MOST_MICROSECONDS = 50;
+const ADDRESSES = 50_000;
+const MOST_RATIO = 20;
 
 test('of ten thousand rules of every prefix length a check takes at most 50 µs', () => {
   const random = createRandom(7);
@@ -41,6 +43,26 @@ test('of ten thousand rules of every prefix length a check takes at most 50 µs'
   }
   expect(microseconds).toBeLessThan(MOST_MICROSECONDS);
   expect(Math.min(verdicts.allowed, verdicts.denied)).toBeGreaterThan(0);
+});
+
+test('a check of a public host costs about what reading its address does', () => {
+  const addresses = Array.from(
+    { length: ADDRESSES },
+    (_, index) => `https://example.org/${index}.png`,
+  );
+  const read = (): void => {
+    for (const address of addresses)
+      if (URL.parse(address)?.hostname !== 'example.org') throw new Error(address);
+  };
+  const check = (): void => {
+    for (const address of addresses)
+      if (findUrlFault(address) !== undefined) throw new Error(address);
+  };
+  let ratio = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 5 && ratio >= MOST_RATIO; round += 1) {
+    ratio = threadMs(check) / threadMs(read);
+  }
+  expect(ratio).toBeLessThan(MOST_RATIO);
 });
 
 /** Ranges from /8 and /16 to single addresses, so that a check has the most levels to look at. */
