@@ -171,6 +171,13 @@ function geminiVariables({ address, key }: SetUp): readonly Variable[] {
   ];
 }
 
+/** A model of which nothing is said neither thinks there nor is shown the pictures and documents that tools read. */
+const OPENCODE_MODEL = {
+  reasoning: true,
+  attachment: true,
+  modalities: { input: ['text', 'image', 'pdf'], output: ['text'] },
+};
+
 interface OpencodeFacts extends Pick<SettingsFile, 'names'> {
   readonly variable: string;
   readonly schema: string;
@@ -195,7 +202,7 @@ function createOpencode(
         npm: '@ai-sdk/openai-compatible',
         name: 'isthmus',
         options: { baseURL: `${setUp.address}/v1`, apiKey: setUp.key },
-        models: { [setUp.model]: { name: setUp.model } },
+        models: { [setUp.model]: { name: setUp.model, ...OPENCODE_MODEL } },
       },
     },
   ];
@@ -335,7 +342,8 @@ function piProvider({ address, key, model }: SetUp) {
     api: 'openai-completions',
     // A dollar sign begins a variable there, an exclamation mark a command.
     apiKey: key.replaceAll('$', '$$$$').replace(/^!/, '$!'),
-    models: [{ id: model }],
+    // Else it neither thinks nor is shown pictures.
+    models: [{ id: model, reasoning: true, input: ['text', 'image'] }],
   };
 }
 
@@ -344,8 +352,6 @@ function writePiExtension(setUp: SetUp): string {
   const { models, ...provider } = piProvider(setUp);
   const facts = {
     name: setUp.model,
-    reasoning: true,
-    input: ['text', 'image'],
     cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
     contextWindow: 200_000,
     maxTokens: 32_000,
@@ -452,7 +458,7 @@ function writeContinue({ address, key, model }: SetUp): readonly SettingEntry[] 
         apiBase: `${address}/v1/`,
         apiKey: key,
         roles: ['chat'],
-        capabilities: ['tool_use'],
+        capabilities: ['tool_use', 'image_input'],
       },
     },
   ];

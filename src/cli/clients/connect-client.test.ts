@@ -356,6 +356,17 @@ test('a client with settings in two places has both, and gives back each', async
   expect(at.snapshot()).toEqual(before);
 });
 
+/** Of a model that is not in their lists they take for granted that it reads text alone. */
+test.each([
+  ['opencode', '.config/opencode/opencode.jsonc', /"input": \[\s*"text",\s*"image",\s*"pdf"\s*\]/],
+  ['kilo', '.config/kilo/kilo.jsonc', /"input": \[\s*"text",\s*"image",\s*"pdf"\s*\]/],
+  ['pi', '.pi/agent/models.json', /"reasoning": true,\s*"input": \[\s*"text",\s*"image"\s*\]/],
+  ['continue', '.continue/config.yaml', /\bimage_input\b/],
+])('%s is told that the model is shown pictures', async (id, file, words) => {
+  await at.connect(id);
+  expect(at.read(file)).toMatch(words);
+});
+
 test('opencode is given the file that it has', async () => {
   at.put('.config/opencode/config.json', '{}');
   await at.connect('opencode');
