@@ -129,8 +129,24 @@ const GEMINI_SETTINGS: SettingsFile = {
   format: 'json',
   folder: GEMINI_FOLDER,
   names: ['settings.json'],
-  write: ({ model }) => [GEMINI_SIGN_IN, { path: ['model', 'name'], value: model }],
+  write: (setUp) => [
+    GEMINI_SIGN_IN,
+    { path: ['model', 'name'], value: setUp.model },
+    ...geminiAliases(setUp),
+  ],
 };
+
+/**
+ * Its web search and its summary of a long session ask models of its own, by these aliases (Gemini CLI docs,
+ * cli/generation-settings.md). Where nobody offers those, 0.61.0 searches again without pause or end, and sums nothing up.
+ */
+function geminiAliases({ model }: SetUp): readonly SettingEntry[] {
+  return entriesOf(['modelConfigs', 'customAliases'], {
+    'gemini-3-flash-base': { extends: 'base', modelConfig: { model } },
+    'loop-detection-double-check': { extends: 'base', modelConfig: { model } },
+    'chat-compression-default': { modelConfig: { model } },
+  });
+}
 
 /**
  * The address goes into no other file than `.env` (docs/reference/configuration.md, Environment variables and
@@ -157,7 +173,7 @@ const GEMINI_CLI: CodingClient = {
     args: ['-m', setUp.model],
     file: {
       name: '.gemini/settings.json',
-      content: { of: GEMINI_SETTINGS, entries: [GEMINI_SIGN_IN] },
+      content: { of: GEMINI_SETTINGS, entries: [GEMINI_SIGN_IN, ...geminiAliases(setUp)] },
       hand: (_path, folder) => ({ variables: [['GEMINI_CLI_HOME', folder]] }),
     },
   }),

@@ -14,8 +14,8 @@ beforeEach(async () => {
   }
 });
 
-const launch = (id = 'gemini-cli') =>
-  prepareLaunch(at.context(createFakeTerminal()), { id, args: ['-p'], flags: {} });
+const launch = (id = 'gemini-cli', flags: { readonly model?: string } = {}) =>
+  prepareLaunch(at.context(createFakeTerminal()), { id, args: ['-p'], flags });
 
 /** With an address of its own and nothing else said, Gemini CLI knows no way to sign in. */
 test.each([
@@ -30,15 +30,30 @@ test.each([
   expect(JSON.parse(readFileSync(copy, 'utf8'))).toEqual({
     ...(text?.includes('ui') && { ui: { theme: 'x' } }),
     security: { auth: { selectedType: 'gemini-api-key' } },
+    modelConfigs: { customAliases: askedAside('gemini-3-flash') },
   });
   expect(at.snapshot()).toEqual(before);
 });
 
-test('one that takes a key already keeps its settings and its history', async () => {
-  at.put(
-    '.gemini/settings.json',
-    '{ "security": { "auth": { "selectedType": "gemini-api-key" } } }',
-  );
+/** What Gemini CLI asks for a web search and for the summary of a long session. */
+function askedAside(model: string) {
+  return expect.objectContaining({
+    'gemini-3-flash-base': { extends: 'base', modelConfig: { model } },
+    'chat-compression-default': { modelConfig: { model } },
+  });
+}
+
+test('one that asks another model aside is launched with a copy that asks the one it is launched with', async () => {
+  await at.connect('gemini-cli');
+  const { variables } = await launch('gemini-cli', { model: 'an-alias' });
+  const copy = join(variables.GEMINI_CLI_HOME ?? '', '.gemini/settings.json');
+  expect(JSON.parse(readFileSync(copy, 'utf8'))).toMatchObject({
+    modelConfigs: { customAliases: askedAside('an-alias') },
+  });
+});
+
+test('one that is connected keeps its settings and its history', async () => {
+  await at.connect('gemini-cli');
   const { path, args, variables } = await launch();
   expect(path).toBe(join(at.folder, 'bin/gemini'));
   expect(args).toEqual(['-m', 'gemini-3-flash', '-p']);

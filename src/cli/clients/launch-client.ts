@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { LaunchFile, LaunchPlan } from '../../clients/client-settings.ts';
 import { isLoopbackHost, withoutBrackets } from '../../lib/net.ts';
 import {
@@ -90,7 +91,9 @@ function writeContent(content: LaunchFile['content'], machine: Machine): string 
   return inFile(path, () => {
     const text = readText(path) ?? '';
     const tree = readTree(format, text);
-    const isSo = content.entries.every(({ path, value }) => valueAt(tree, path) === value);
+    const isSo = content.entries.every(({ path, value }) =>
+      isDeepStrictEqual(valueAt(tree, path), value),
+    );
     return isSo ? undefined : setEntries(format, text, content.entries);
   });
 }
