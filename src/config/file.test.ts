@@ -88,6 +88,22 @@ test('a broken file starts from its last good copy, or not at all (T27)', async 
   expect(await loadConfig(path)).toMatchObject({ origin: 'last-good-copy', raw: STRICT });
 });
 
+test('what is no JSON is told by its place, never by its text', async () => {
+  for (const [text, place] of [
+    ['{\n  "api_key": "k-123",\n}', 'no JSON at line 3, column 1'],
+    ['{\r\n  // mine\r\n  "api_key": "k-123"\r\n}', 'no JSON at line 2, column 3'],
+    ['\uFEFF{"a" 1}', 'no JSON at line 1, column 6'],
+    ['{"a": tru}', 'no JSON at line 1, column 7'],
+    ['{"a": 1}}', 'no JSON at line 1, column 9'],
+    ['{"a": "k-123', 'no JSON at line 1, column 7'],
+    ['{"a": 1\n', 'not complete JSON'],
+    ['', 'not complete JSON'],
+  ] as const) {
+    await writeFile(path, text);
+    expect(await source.read()).toMatchObject({ problems: [{ text: `the file is ${place}` }] });
+  }
+});
+
 test('a file that cannot be read is no missing one: its copy stands in, or there is no start (T27)', async () => {
   await mkdir(path);
   await expect(loadConfig(path)).rejects.toThrow('cannot be read (EISDIR)');

@@ -14,6 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { ParseError } from 'jsonc-parser';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, tryParse } from '../lib/json.ts';
 import { codeOf, type Sentence, told } from '../lib/localized-message.ts';
@@ -124,11 +125,22 @@ export async function readConfig(path: string): Promise<ConfigRead> {
 export async function checkText(text: string): Promise<ConfigRead> {
   const raw = tryParse(text.replace(/^\uFEFF/, ''));
   if (raw === undefined) {
-    return { kind: 'bad', problems: [told`the file is not complete JSON`] };
+    return { kind: 'bad', problems: [await sayFault(text)] };
   }
   const checked = await checkLazily(raw);
   if (checked.kind === 'bad') return checked;
   return { kind: 'good', text, config: checked.config, raw: isJsonObject(raw) ? raw : {} };
+}
+
+/** Without a word of the text, which may be a secret. */
+async function sayFault(text: string): Promise<Sentence> {
+  const { parse } = await import('jsonc-parser');
+  const errors: ParseError[] = [];
+  parse(text.replace(/^\uFEFF/, ''), errors, { disallowComments: true });
+  const before = text.slice(0, errors[0]?.offset ?? text.length);
+  if (before.trimEnd() === text.trimEnd()) return told`the file is not complete JSON`;
+  const lines = before.split('\n');
+  return told`the file is no JSON at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
 }
 
 /**

@@ -163,6 +163,8 @@ export const clauses: SentenceTexts = {
   'the file cannot be read ({})': 'ファイルを読み取れません（{1}）',
   'the file is gone: put {} in its place, or remove that too and restart with the defaults':
     'ファイルがありません：代わりに {1} を置くか、それも削除して既定値で再起動してください',
+  'the file is no JSON at line {}, column {}':
+    'ファイルの {1} 行 {2} 列目が JSON として正しくありません',
   'the file is not complete JSON': 'ファイルが完全な JSON ではありません',
   'the import gave no answer': 'インポートの結果が得られませんでした',
   'the import was stopped before': 'その前にインポートが停止されました',

@@ -138,6 +138,7 @@ export const clauses: SentenceTexts = {
   'the file cannot be read ({})': '文件无法读取（{1}）',
   'the file is gone: put {} in its place, or remove that too and restart with the defaults':
     '文件已不存在：请用 {1} 代替它，或将后者也删除，以默认值重新启动',
+  'the file is no JSON at line {}, column {}': '文件第 {1} 行第 {2} 列不是有效的 JSON',
   'the file is not complete JSON': '文件不是完整的 JSON',
   'the import gave no answer': '导入没有给出结果',
   'the import was stopped before': '导入在此之前已停止',
