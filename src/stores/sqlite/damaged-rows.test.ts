@@ -8,7 +8,10 @@ let warnings: { readonly fields: object; readonly message: string }[];
 beforeEach(async () => {
   warnings = [];
   database = await createTestDatabase({
-    log: { warn: (fields, message) => void warnings.push({ fields, message }) },
+    log: {
+      info: () => undefined,
+      warn: (fields, message) => void warnings.push({ fields, message }),
+    },
   });
   for (const id of ['a', 'b']) {
     await database.stores.accounts.insert({

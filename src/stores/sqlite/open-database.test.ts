@@ -217,7 +217,7 @@ test('D5: without room a new database is in memory and leaves nothing, whichever
   for (const call of calls) {
     failing.failAt(call, { code: 13, when: 'before' });
     const warn = vi.fn();
-    const stores = await database.open({ path, open: failing.open, log: { warn } });
+    const stores = await database.open({ path, open: failing.open, log: { info: vi.fn(), warn } });
     const isMade = existsSync(path);
     expect(stores.isLasting).toBe(isMade);
     if (isMade) break;
@@ -235,7 +235,10 @@ test('D5: what is stored is served where the index of the log has no room, and w
   const warn = vi.fn();
   // The first call opens the file, the second meets the log.
   failing.failAt(2, { code: 4874, when: 'before' });
-  const { accounts, isLasting } = await database.open({ open: failing.open, log: { warn } });
+  const { accounts, isLasting } = await database.open({
+    open: failing.open,
+    log: { info: vi.fn(), warn },
+  });
   expect(isLasting).toBe(true);
   expect(warn.mock.calls).toEqual([[expect.anything(), expect.stringContaining('no room left')]]);
   expect(await accounts.list()).toHaveLength(1);
@@ -284,11 +287,15 @@ const versionOf = (path: string): unknown => {
 };
 const DAY_MS = 86_400_000;
 
-test('a database is kept as it was before an upgrade, and the version before opens it', async () => {
+test('a database is kept as it was before an upgrade, which is told of, and the version before opens it', async () => {
   const path = `${database.folder}/older.db`;
   await makeOlder(path);
   writeFileSync(`${path}.before-upgrade`, 'of the upgrade before');
-  const stores = await database.open({ path });
+  const info = vi.fn();
+  const stores = await database.open({ path, log: { info, warn: vi.fn() } });
+  expect(info.mock.calls).toEqual([
+    [{ path, from: BEFORE, to: LATEST }, expect.stringContaining('takes longer the larger it is')],
+  ]);
   await stores.accounts.insert(newAccount('later'));
   const kept = `${path}.before-upgrade`;
   expect([versionOf(path), versionOf(kept)]).toEqual([LATEST, BEFORE]);
@@ -348,7 +355,7 @@ test('D5: an upgrade goes on without a copy where the disk has no room for one',
     if (!at.endsWith('.new')) return openSqliteFile(at);
     throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
   };
-  await database.open({ path, open, log: { warn } });
+  await database.open({ path, open, log: { info: vi.fn(), warn } });
   expect(warn.mock.calls).toEqual([[expect.anything(), expect.stringContaining('None is kept')]]);
   expect(versionOf(path)).toBe(LATEST);
   expect(existsSync(`${path}.before-upgrade`)).toBe(false);

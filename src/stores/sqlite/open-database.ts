@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { StoreError } from '../../accounts/account-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { codeOf, told } from '../../lib/localized-message.ts';
+import type { LineLog } from '../../lib/log.ts';
 import { createPrivateFile, isOutOfRoom, placeFile } from '../../lib/private-file.ts';
 import { createDataKey, openDataKey } from '../data-key.ts';
 import { runScript } from '../database.ts';
@@ -27,8 +28,9 @@ import {
   SqliteConnection,
 } from './session.ts';
 
-export interface DatabaseOptions extends Omit<StoresOptions, 'clock'> {
+export interface DatabaseOptions extends Omit<StoresOptions, 'clock' | 'log'> {
   readonly path: string;
+  readonly log?: LineLog | undefined;
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep' | 'startTimer'>;
   readonly open?: OpenHandle | undefined;
   /** False keeps everything in memory: what is sealed with a key that is lost at the end is of no use. */
@@ -39,6 +41,10 @@ const NOTHING_KEPT =
   'The disk of the data folder has no room left, so no database can be made. Requests are served, but accounts, keys and records that are added are kept in memory only and are lost at the end. Free some room and start again.';
 const NOTHING_NEW_KEPT =
   'The disk of the data folder has no room left. Requests are served with what is stored; nothing new is kept until there is room.';
+
+/** Of gigabytes it takes a minute or more, in which nobody is answered. */
+const UPGRADING =
+  'The database is upgraded for this version, which takes longer the larger it is. Requests are answered afterwards. Killed meanwhile, it stays as it was.';
 
 const NO_COPY =
   'The disk of the data folder has no room for a copy of the database as it was before this upgrade. None is kept.';
@@ -95,7 +101,10 @@ async function openExisting(options: DatabaseOptions, open: OpenHandle) {
       return { version, dataVault: yield* openDataKey({ name: path, vault }) };
     });
     const isOlder = MIGRATIONS.some((step) => step.version > version && step.sqlite !== undefined);
-    if (isOlder) await keepCopy(options, version);
+    if (isOlder) {
+      options.log?.info({ path, from: version, to: MIGRATIONS.at(-1)?.version }, UPGRADING);
+      await keepCopy(options, version);
+    }
     await connection.write('power-cut', () => migrate(context));
     removeUpgradeCopyInTime(path, clock);
     return { connection, dataVault, isLasting: true };
