@@ -1,11 +1,13 @@
 // Opens PostgreSQL where DATABASE_URL names one: its stores, and the settings that several gateways share.
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { configPath } from '../config/effective.ts';
 import type { Environment } from '../config/env.ts';
 import { storedSource } from '../config/stored.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createVault } from '../sealing/seal.ts';
-import { createSecretKey } from '../sealing/secret-key.ts';
+import { createSecretKey, DATABASE_FILE } from '../sealing/secret-key.ts';
 import type { Log } from '../server/settings.ts';
 import type { DataKeyRow } from '../stores/data-key.ts';
 
@@ -30,7 +32,25 @@ const START_WAIT_MS = 60_000;
 /** Undefined without DATABASE_URL; PostgreSQL is not loaded then. @throws StoreError with the way out */
 export async function openSharedDatabase(options: SharedDatabaseOptions) {
   const { databaseUrl: url } = options.environment;
-  return url === undefined ? undefined : openDatabaseAt(url, options);
+  if (url === undefined) return undefined;
+  const database = await openDatabaseAt(url, options);
+  await warnOfFolder(database, options);
+  return database;
+}
+
+/** Whoever sets DATABASE_URL without moving the data folder would find nothing of it, and no word of that. */
+async function warnOfFolder(
+  { name, stores }: SharedDatabase,
+  { dataDir, log }: SharedDatabaseOptions,
+): Promise<void> {
+  const path = join(dataDir, DATABASE_FILE);
+  if (!existsSync(path)) return;
+  const isUsed = [await stores.accounts.list(), await stores.access.clientKeys.list()].some(
+    ({ length }) => length > 0,
+  );
+  if (isUsed) return;
+  const message = `DATABASE_URL names a database without accounts and keys, and those of ${path} are not read beside it. Stop the gateway and run "isthmus migrate-store --from sqlite --to postgres", which wants an empty database; or remove the file if nothing in it is needed.`;
+  log.warn({ path, database: name }, message);
 }
 
 /** @throws StoreError as `openSharedDatabase` */

@@ -88,6 +88,29 @@ describe.skipIf(POSTGRES_BIN === undefined)('on PostgreSQL', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  test('a data folder that was not moved is told of, until the database has accounts or keys', async () => {
+    const url = await server.createDatabase();
+    const secretKey = 'the-secret-key-of-all-replicas';
+    const folder = mkdtempSync(join(tmpdir(), 'isthmus-not-moved-'));
+    const before = await startGateway({ ISTHMUS_DATA_DIR: folder, ISTHMUS_SECRET_KEY: secretKey });
+    await before.stop();
+    const settings = { DATABASE_URL: url, ISTHMUS_SECRET_KEY: secretKey, WEB_PASSWORD: PASSWORD };
+    const startOnBoth = async () => {
+      const gateway = await startGateway({ ...settings, ISTHMUS_DATA_DIR: folder });
+      gateways.push(gateway);
+      return gateway;
+    };
+    const told = 'isthmus migrate-store --from sqlite --to postgres';
+    const first = await startOnBoth();
+    await expect.poll(() => first.output()).toContain(told);
+    await callsOf(first.url).admin('POST', '/api/keys', { name: 'Ann' });
+    await first.stop();
+    const second = await startOnBoth();
+    await expect.poll(() => second.output()).toContain('The gateway listens.');
+    expect(second.output()).not.toContain(told);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
   test('without a secret key the start says what is missing', async () => {
     const url = await server.createDatabase();
     await expect(startGateway({ DATABASE_URL: url })).rejects.toThrow(
