@@ -1,7 +1,7 @@
 // The one error class: thrown anywhere, rendered once at the edge in the client's own protocol.
 
 import type { JsonObject } from '../lib/json.ts';
-import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
+import { codeOf, type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 import type { UpstreamFailure } from './failure.ts';
 
 /** Each kind, and its HTTP status. Trouble with our own accounts is never 401 or 403: command-line clients would log their user out. */
@@ -177,8 +177,11 @@ export function clientGone(): GatewayError {
 /** Anything that is not yet a GatewayError becomes `internal` with a generic message. */
 export function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
+  // What is loaded when it is first needed is gone once another version was installed over this one.
   const message =
-    'The gateway failed on this request. The log entry with this request id says why.';
+    codeOf(error) === 'ERR_MODULE_NOT_FOUND'
+      ? told`The files of this gateway were replaced or removed while it runs, perhaps by an upgrade. Restart it.`
+      : 'The gateway failed on this request. The log entry with this request id says why.';
   return gatewayError('internal', message, { cause: error });
 }
 

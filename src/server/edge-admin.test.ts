@@ -234,6 +234,16 @@ test('who has shown no credential may send a little and no more', async () => {
   expect((await post('/api/echo', 20_000, bearer('the-password'))).status).toBe(200);
 });
 
+test('where files of the program are gone, as after an upgrade, the answer says to restart', async () => {
+  const missing = './a-file-of-the-version-before.js';
+  const lazy: AdminRoute = { ...echo, run: async () => import(missing) };
+  const edge = await startEdge({ adminRoutes: [lazy] });
+  running.push(edge);
+  const response = await fetch(`${edge.url}/api/echo`, { method: 'POST' });
+  expect(response.status).toBe(500);
+  expect(await response.text()).toMatch(/replaced or removed while it runs.*Restart it/);
+});
+
 test('events that nobody reads are given up: of a look, and of a caller who left meanwhile', async () => {
   const waiting = Promise.withResolvers<void>();
   const left = Promise.withResolvers<void>();

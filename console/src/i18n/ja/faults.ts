@@ -77,6 +77,8 @@ export const faults: SentenceTexts = {
     '管理 API は他の Web ページからのリクエストを受け付けません。プロキシを経由する場合は、ゲートウェイにアクセスするホスト名を proxy.allowed_hosts に指定してください。',
   'The client closed the connection.': 'クライアントが接続を閉じました。',
   'Stopped by {}.': '{1} が停止しました。',
+  'The files of this gateway were replaced or removed while it runs, perhaps by an upgrade. Restart it.':
+    'このゲートウェイのファイルが実行中に置き換えられたか削除されました（アップグレードの可能性があります）。再起動してください。',
   'An operator of this gateway stopped the request.':
     'このゲートウェイの運用者がリクエストを停止しました。',
   'The database {} cannot be made ({}). Let the user of this process write to its folder, or name another with ISTHMUS_DATA_DIR.':

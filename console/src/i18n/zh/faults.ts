@@ -71,6 +71,8 @@ export const faults: SentenceTexts = {
     '管理 API 不接受其他网页的请求。如在代理之后，请在 proxy.allowed_hosts 中填写访问网关所用的主机名。',
   'The client closed the connection.': '客户端关闭了连接。',
   'Stopped by {}.': '已由 {1} 停止。',
+  'The files of this gateway were replaced or removed while it runs, perhaps by an upgrade. Restart it.':
+    '此网关的文件在运行期间被替换或删除，可能是因为升级。请重新启动它。',
   'An operator of this gateway stopped the request.': '此网关的操作员停止了该请求。',
   'The database {} cannot be made ({}). Let the user of this process write to its folder, or name another with ISTHMUS_DATA_DIR.':
     '数据库 {1} 无法创建（{2}）。请让此进程的用户能写入其文件夹，或用 ISTHMUS_DATA_DIR 指定其他文件夹。',
