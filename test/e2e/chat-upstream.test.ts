@@ -518,6 +518,7 @@ test.each([
 
 test.each([
   'file:///etc/passwd',
+  'C:\\secret.png',
   '/etc/passwd',
   'notes/a.png',
   'http://10.0.0.1/a.png',

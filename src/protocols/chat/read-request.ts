@@ -78,10 +78,10 @@ function namesInnerMedia({ content }: JsonObject): boolean {
   return false;
 }
 
-/** Without a scheme it is the name of a file, or base64 alone, as some clients send it. */
+/** Without a scheme (or with the letter of a drive) it is the name of a file, or base64 alone, as some clients send it. */
 function isInnerMedia(url: string): boolean {
   const head = url.slice(0, 64);
-  const scheme = /^[a-z][a-z\d+.-]*(?=:)/i.exec(head)?.[0].toLowerCase();
+  const scheme = /^[a-z][a-z\d+.-]+(?=:)/i.exec(head)?.[0].toLowerCase();
   if (scheme === undefined) {
     return !/^[a-z\d+/]{16}/i.test(head) || sniffMediaType(head) === undefined;
   }
