@@ -1,11 +1,14 @@
-// Runs a route of kept answers and conversations: reads its body, shows an answer, or lets the client read along.
+// What the edge does with kept answers: runs the routes that show one or let a client read along, and counts those that a
+// request goes on from, which take room as its body does, and turns.
 
+import { nextTurn } from '../lib/chunked-json.ts';
 import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { KeptRoute } from '../protocols/protocol.ts';
+import type { FoundResponse, KeptAnswers } from '../stored-responses/response-store.ts';
 import { bodyInput } from './call-context.ts';
 import type { Exchange } from './edge.ts';
-import { readJsonBody } from './gates/body.ts';
+import { readJsonBody, UNCOUNTED_BYTES } from './gates/body.ts';
 import { sendJson } from './respond.ts';
 import { followStream } from './stream-response.ts';
 
@@ -28,4 +31,41 @@ async function readKeptBody(exchange: Exchange): Promise<JsonObject> {
   const isEmpty = headers['transfer-encoding'] === undefined && !Number(headers['content-length']);
   if (isEmpty) return {};
   return readJsonBody(bodyInput(exchange));
+}
+
+type Finder = (id: string) => Promise<FoundResponse | undefined>;
+
+/** Characters that are parsed in one turn, of several answers. */
+const TURN_CHARACTERS = 262_144;
+
+/** Finding throws as `check` of the budget when there is no room for what was found. */
+export function countFound(
+  responses: KeptAnswers,
+  exchange: Pick<Exchange, 'clientKeyId' | 'clientAddress' | 'heldBytes'> & {
+    readonly edge: Pick<Exchange['edge'], 'bodies'>;
+  },
+): KeptAnswers {
+  let [uncounted, ofTurn] = [0, 0];
+  const counting =
+    (find: Finder): Finder =>
+    async (id) => {
+      const found = await find(id);
+      if (found === undefined) return undefined;
+      uncounted += found.size;
+      ofTurn += found.size;
+      if (uncounted > UNCOUNTED_BYTES) {
+        exchange.edge.bodies.takeMore(exchange, uncounted);
+        uncounted = 0;
+      }
+      if (ofTurn > TURN_CHARACTERS) {
+        await nextTurn();
+        ofTurn = 0;
+      }
+      return found;
+    };
+  return {
+    find: counting(responses.find),
+    findLatest: counting(responses.findLatest),
+    findByItem: counting(responses.findByItem),
+  };
 }

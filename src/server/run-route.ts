@@ -17,11 +17,10 @@ import {
   observeRoute,
   readCallContext,
 } from './call-context.ts';
-import { countFound } from './earlier-answers.ts';
 import type { Exchange } from './edge.ts';
 import { readJsonBody } from './gates/body.ts';
 import { isMultipart, readMultipart } from './gates/multipart.ts';
-import { answerKept } from './kept-answers.ts';
+import { answerKept, countFound } from './kept-answers.ts';
 import { sendJson, sendLargeJson, sendText } from './respond.ts';
 import { answerStream } from './stream-response.ts';
 
@@ -160,17 +159,12 @@ async function answerGenerated(exchange: Exchange, call: GenerateCall): Promise<
     const { body, heldBytes = 0 } = answer;
     await call.kept?.();
     await turn.toClients.reach();
-    if (answersBytes === true) sendText(exchange, { status: 200, ...fileOf(body) });
-    else if (textType !== undefined) {
+    if (answersBytes === true) {
+      const text = Buffer.from(String(body.base64), 'base64');
+      sendText(exchange, { status: 200, text, type: String(body.mediaType) });
+    } else if (textType !== undefined) {
       sendText(exchange, { status: 200, text: String(body.text), type: textType });
     } else if (heldBytes > 0) await sendLargeJson(exchange, body, heldBytes);
     else sendJson(exchange, { status: 200, body });
   });
-}
-
-function fileOf({ mediaType, base64 }: JsonObject): {
-  readonly text: Buffer;
-  readonly type: string;
-} {
-  return { text: Buffer.from(String(base64), 'base64'), type: String(mediaType) };
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import type { KeptAnswers } from '../stored-responses/response-store.ts';
-import { countFound } from './earlier-answers.ts';
 import { createBodyBudget } from './gates/body.ts';
+import { countFound } from './kept-answers.ts';
 
 const MEGABYTE = 1_048_576;
 
