@@ -103,10 +103,8 @@ export class GatewayError extends SpokenError {
 
 /** What the refusal says to a client of this wire; empty for others. */
 export function detailsOn(error: GatewayError, wire: string): JsonObject {
-  return error.wireDetails?.wire === wire ? error.wireDetails.members : NO_DETAILS;
+  return error.wireDetails?.wire === wire ? error.wireDetails.members : {};
 }
-
-const NO_DETAILS: JsonObject = {};
 
 /** The same error but for these. */
 export function changed(error: GatewayError, change: Partial<GatewayErrorOptions>): GatewayError {
@@ -119,17 +117,6 @@ const PASSING: ReadonlySet<ErrorKind> = new Set(['upstream-unavailable', 'timeou
 export function inStream(error: GatewayError): GatewayError {
   if (!PASSING.has(error.kind)) return error;
   return changed(error, { message: `${error.message} Please retry your request.` });
-}
-
-/** A failure of which the upstream said nothing is told in our words, with what lies behind them: `connect ECONNREFUSED …`. */
-export function explainFailure(
-  failure: UpstreamFailure,
-  { sentence, cause }: GatewayError,
-): UpstreamFailure & { readonly detail: string | Sentence } {
-  const { detail } = failure;
-  if (detail !== undefined) return { ...failure, detail };
-  const behind = cause instanceof Error ? cause.message : '';
-  return { ...failure, detail: behind === '' ? sentence : told`${sentence} (${behind})` };
 }
 
 type ErrorFacts = Omit<GatewayErrorOptions, 'kind' | 'source' | 'message'>;

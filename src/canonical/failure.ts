@@ -1,6 +1,6 @@
 // What went wrong with one attempt at an upstream.
 
-import type { Sentence } from '../lib/localized-message.ts';
+import { type Sentence, type SpokenError, told } from '../lib/localized-message.ts';
 import type { QuotaLesson } from './quota.ts';
 
 /**
@@ -59,4 +59,15 @@ export interface UpstreamFailure {
   readonly isOversized?: true | undefined;
   /** What a refusal taught of the quota behind it. */
   readonly quota?: QuotaLesson | undefined;
+}
+
+/** A failure of which the upstream said nothing is told in our words, with what lies behind them: `connect ECONNREFUSED …`. */
+export function explainFailure(
+  failure: UpstreamFailure,
+  { sentence, cause }: Pick<SpokenError, 'sentence' | 'cause'>,
+): UpstreamFailure & { readonly detail: string | Sentence } {
+  const { detail } = failure;
+  if (detail !== undefined) return { ...failure, detail };
+  const behind = cause instanceof Error ? cause.message : '';
+  return { ...failure, detail: behind === '' ? sentence : told`${sentence} (${behind})` };
 }

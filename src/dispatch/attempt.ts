@@ -1,7 +1,8 @@
 // One try on one account: resolves at the commit point, then owns the lease until the answer ends.
 
 import { noteCommit } from '../canonical/call-record.ts';
-import { changed, explainFailure, GatewayError } from '../canonical/error.ts';
+import { changed, GatewayError } from '../canonical/error.ts';
+import { explainFailure } from '../canonical/failure.ts';
 import { createReceipt, type Receipt, receiptInClientNames } from '../canonical/receipt.ts';
 import { precedingUserContent } from '../canonical/signatures.ts';
 import { acceptedNames } from '../canonical/tool-names.ts';

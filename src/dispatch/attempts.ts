@@ -1,14 +1,8 @@
 // The attempt loop: leases an account, tries, and follows the retry table until one attempt commits.
 
 import type { AttemptRecord, FallbackReason } from '../canonical/call-record.ts';
-import {
-  asGatewayError,
-  changed,
-  clientGone,
-  explainFailure,
-  GatewayError,
-} from '../canonical/error.ts';
-import type { UpstreamFailure } from '../canonical/failure.ts';
+import { asGatewayError, changed, clientGone, GatewayError } from '../canonical/error.ts';
+import { explainFailure, type UpstreamFailure } from '../canonical/failure.ts';
 import { asSentence } from '../lib/localized-message.ts';
 import type { Lease } from '../pool/pool.ts';
 import { type RoutedModel, targetName } from '../routing/router.ts';
@@ -26,7 +20,7 @@ import {
   sleepBetween,
 } from './account-search.ts';
 import { type AttemptPlan, FIRST_PLAN, planOf } from './attempt-plan.ts';
-import { failsMore, peek, type RouteChoice, type RoutedCall, showsLess } from './call-setup.ts';
+import { peek, type RoutedCall, RoutesInTurn } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
 import type { CallBodies } from './prepare.ts';
 import {
@@ -76,10 +70,7 @@ export class AttemptRun {
   readonly #request: AttemptRequest;
   readonly #dependencies: AttemptDependencies;
   readonly #client: string;
-  /** In the order they are tried; those that are asked again come a second time behind the others. */
-  readonly #routes: RouteChoice[];
-  /** Which of the routes is tried. */
-  #place = 0;
+  readonly #routes: RoutesInTurn;
   #search: AccountSearch;
   /** The most hopeful of what was left of the routes that were given up. */
   #nothing: NothingLeft | undefined;
@@ -103,10 +94,10 @@ export class AttemptRun {
 
   constructor(request: AttemptRequest, dependencies: AttemptDependencies) {
     this.#request = request;
-    const [first] = request.routes;
-    this.#routes = [...request.routes];
-    this.#search = { ...NOT_SEARCHED, choice: first };
-    this.#client = first.leaseRequest.clientKeyId;
+    this.#routes = new RoutesInTurn(request.routes);
+    const { choice } = this.#routes;
+    this.#search = { ...NOT_SEARCHED, choice };
+    this.#client = choice.leaseRequest.clientKeyId;
     this.#dependencies = dependencies;
   }
 
@@ -165,21 +156,22 @@ export class AttemptRun {
   }
 
   async #nextLease(): Promise<Lease> {
-    const search = this.#search;
+    const [search, routes, tools] = [this.#search, this.#routes, this.#dependencies];
     const { signal, record } = this.#request.context;
-    const tools = this.#dependencies;
     if (this.#pause === 'jitter' && this.#hasOther()) {
       await sleepBetween([100, 400], tools, signal);
     }
     this.#pause = 'none';
-    const outdone = this.#isLast ? undefined : this.#whyOutdone();
+    const outdone = routes.isLast
+      ? undefined
+      : routes.whyOutdone(tools.pool, search.tried !== undefined);
     if (outdone !== undefined) {
       this.#askAgainLater();
       this.#fallBack(outdone);
       return this.#nextLease();
     }
     let result = await leaseInTurn(search, tools, signal);
-    if (result.kind === 'none' && !this.#isLast) {
+    if (result.kind === 'none' && !routes.isLast) {
       this.#nothing = moreHopeful(this.#nothing, this.#hopeOf(result));
       const tried = [...(search.tried?.values() ?? [])];
       if (tried.includes('faulted')) this.#askAgainLater();
@@ -203,22 +195,12 @@ export class AttemptRun {
     return isUnknown ? { ...nothing, reason: 'not-offered' } : nothing;
   }
 
-  get #isLast(): boolean {
-    return this.#place + 1 >= this.#routes.length;
-  }
-
-  /** True for a route that is tried a second time. */
-  get #isAgain(): boolean {
-    return this.#place >= this.#request.routes.length;
-  }
-
   /** Goes on with the next route, whose accounts have refused nothing yet. */
   #fallBack(reason: FallbackReason): void {
     const { record, upstreamCall } = this.#request.context;
     const { choice } = this.#search;
     this.#suspicion?.end('held');
-    this.#place += 1;
-    const next = this.#routes[this.#place] ?? choice;
+    const next = this.#routes.goOn();
     record.routedModel = next.route.target;
     record.fallbacks ??= [];
     record.fallbacks.push({
@@ -227,41 +209,28 @@ export class AttemptRun {
     });
     this.#search = { ...NOT_SEARCHED, choice: next };
     this.#counts = NO_FAILURES;
-    this.#pause = this.#isAgain ? 'jitter' : 'none';
+    this.#pause = this.#routes.isAgain ? 'jitter' : 'none';
     this.#takenFrom = undefined;
   }
 
-  /** Behind the others, once: health takes no model away, and most faults of the path pass at once. */
   #askAgainLater(): void {
-    if (this.#isAgain || this.#attempts >= MAX_ATTEMPTS) return;
-    this.#routes.push(this.#search.choice);
-  }
-
-  /** Why a later route goes before this one, which is asked once those have failed; undefined where none does. */
-  #whyOutdone(): FallbackReason | undefined {
-    if (this.#isAgain) return undefined;
-    const rivals = this.#routes
-      .slice(this.#place)
-      .filter(({ isLastResort }) => isLastResort !== true);
-    const { pool } = this.#dependencies;
-    if (showsLess(rivals, pool)) return 'loses-more';
-    return this.#search.tried === undefined && failsMore(rivals, pool) ? 'fails-more' : undefined;
+    if (this.#attempts < MAX_ATTEMPTS) this.#routes.askAgainLater();
   }
 
   /** True while an account is left that this request has not tried. */
   #hasOther(current?: Lease): boolean {
     const { pool } = this.#dependencies;
-    const later = this.#routes.slice(this.#place + 1);
     return (
       this.#hasSibling(current) ||
-      later.some((route) => lookAhead(route, new Set(), pool).kind !== 'none')
+      this.#routes.later.some((route) => lookAhead(route, new Set(), pool).kind !== 'none')
     );
   }
 
   /** True where the choice is another now, of this model or of a later one. */
   #isOutdone({ account: { upstreamId }, modelId }: Lease): boolean {
-    if (!this.#isLast && this.#whyOutdone() === 'loses-more') return true;
-    const best = peek(this.#search.choice, this.#dependencies.pool, this.#triedHere());
+    const { pool } = this.#dependencies;
+    if (this.#routes.whyOutdone(pool, true) === 'loses-more') return true;
+    const best = peek(this.#search.choice, pool, this.#triedHere());
     return (
       best !== undefined && (best.account.upstreamId !== upstreamId || best.modelId !== modelId)
     );
@@ -329,7 +298,7 @@ export class AttemptRun {
   /** @throws the error where nobody else may do what was refused here */
   #goElsewhere(error: unknown, failure: UpstreamFailure, lease: Lease): void {
     const isElsewhere = isTooLong(error) && leaveUpstream(this.#search, lease, this.#dependencies);
-    const reason = isElsewhere || this.#isLast ? undefined : whyFallBack(error, failure);
+    const reason = isElsewhere || this.#routes.isLast ? undefined : whyFallBack(error, failure);
     if (!isElsewhere && reason === undefined) {
       this.#suspicion?.end('held');
       throw this.#finalError(error, failure);
@@ -428,10 +397,9 @@ export class AttemptRun {
 const NO_FAILURES = { limits: 0, refusals: 0, pathFaults: 0 };
 
 function countedWith(counts: typeof NO_FAILURES, { kind }: UpstreamFailure): typeof NO_FAILURES {
-  if (isPathFault(kind)) return { ...counts, pathFaults: counts.pathFaults + 1 };
-  return isLimit(kind)
-    ? { ...counts, limits: counts.limits + 1 }
-    : { ...counts, refusals: counts.refusals + 1 };
+  const ofAccount = isLimit(kind) ? 'limits' : 'refusals';
+  const counted = isPathFault(kind) ? 'pathFaults' : ofAccount;
+  return { ...counts, [counted]: counts[counted] + 1 };
 }
 
 /** The edge may abort with an error of its own (a time limit); otherwise the client left. */

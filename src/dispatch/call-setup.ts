@@ -287,7 +287,7 @@ function leastLoss(needs: CallNeeds | undefined, lacks: readonly NeedSet[]): Nee
  * True where the model of the first route cannot be shown what that of a later one can. An account asked for by name
  * serves, and so does one whose model no account could be asked for now.
  */
-export function showsLess(routes: readonly RouteChoice[], pool: Pick<Pool, 'lacking'>): boolean {
+function showsLess(routes: readonly RouteChoice[], pool: Pick<Pool, 'lacking'>): boolean {
   const { preferredAccount, onlyAccount } = routes[0]?.leaseRequest ?? {};
   if ((preferredAccount ?? onlyAccount) !== undefined) return false;
   const lacking = routes.map(({ leaseRequest }) =>
@@ -314,9 +314,66 @@ export function peek(
 }
 
 /** True where the model of the first route fails more often than not, and that of a later one does better. */
-export function failsMore(routes: readonly RouteChoice[], pool: Pick<Pool, 'lease'>): boolean {
+function failsMore(routes: readonly RouteChoice[], pool: Pick<Pool, 'lease'>): boolean {
   const [own, ...later] = routes.map((route) => peek(route, pool)?.band());
   return own === 2 && later.some((band) => band !== undefined && band < 2);
+}
+
+/** The routes of one request while they are tried; those that are asked again come a second time behind the others. */
+export class RoutesInTurn {
+  /** The one that is tried now. */
+  choice: RouteChoice;
+  isLast: boolean;
+  /** Those behind it. */
+  #later: readonly RouteChoice[];
+  /** How many have not been tried yet, this one among them. */
+  #fresh: number;
+
+  constructor(routes: RoutedCall) {
+    const [first, ...later] = routes;
+    this.choice = first;
+    this.isLast = later.length === 0;
+    this.#later = later;
+    this.#fresh = routes.length;
+  }
+
+  get later(): readonly RouteChoice[] {
+    return this.#later;
+  }
+
+  /** True for a route that is tried a second time. */
+  get isAgain(): boolean {
+    return this.#fresh <= 0;
+  }
+
+  /** To the next one; behind the last it stays. */
+  goOn(): RouteChoice {
+    const [next, ...later] = this.#later;
+    this.#fresh -= 1;
+    this.choice = next ?? this.choice;
+    this.#setLater(later);
+    return this.choice;
+  }
+
+  /** Behind the others, once: health takes no model away, and most faults of the path pass at once. */
+  askAgainLater(): void {
+    if (!this.isAgain) this.#setLater([...this.#later, this.choice]);
+  }
+
+  #setLater(later: readonly RouteChoice[]): void {
+    this.#later = later;
+    this.isLast = later.length === 0;
+  }
+
+  /** Why a later route goes before this one, which is asked once those have failed; undefined where none does. */
+  whyOutdone(pool: Pool, isTried: boolean): 'loses-more' | 'fails-more' | undefined {
+    if (this.isAgain || this.isLast) return undefined;
+    const rivals = [this.choice, ...this.#later].filter(
+      ({ isLastResort }) => isLastResort !== true,
+    );
+    if (showsLess(rivals, pool)) return 'loses-more';
+    return !isTried && failsMore(rivals, pool) ? 'fails-more' : undefined;
+  }
 }
 
 const MAX_UINT32 = 0xffff_ffff;
@@ -354,24 +411,31 @@ export function lookForLease(
   return found;
 }
 
-/** Writes the chosen account into the request's record; an unfollowed preference is no secret loss. */
-export function noteLease(lease: Lease, { record, receipt }: CallContext): void {
-  record.upstreamModel = lease.modelId;
-  record.accountLabel = lease.account.label;
-  record.isSandbox = lease.upstream.isSandbox;
-  if (lease.preferenceFollowed) return;
-  receipt.add('dropped', 'X-Preferred-Account', told`The preferred account could not be used.`);
+/** What a call asks of a model. */
+interface AskedTask {
+  readonly task: ModelTask;
+  readonly model: string;
+  readonly route: Pick<RoutedModel, 'target'>;
 }
 
 /**
- * Where nobody knows what the model does, the upstream decides; true where somebody does.
- * @throws GatewayError (invalid-request) for a model that is known not to do this.
+ * Notes on what a call is made. Where nobody knows what the model does, the upstream decides; true where somebody does.
+ * @throws GatewayError (invalid-request) for a model that is known not to do what is asked
  */
-export function requireTask(
-  task: ModelTask,
-  { model, target }: { readonly model: string; readonly target: string },
-  lease: Pick<Lease, 'listedModel'>,
+export function noteLease(
+  lease: Lease,
+  { record, receipt }: CallContext,
+  asked: AskedTask | undefined,
 ): boolean {
+  record.upstreamModel = lease.modelId;
+  record.accountLabel = lease.account.label;
+  record.isSandbox = lease.upstream.isSandbox;
+  if (!lease.preferenceFollowed) {
+    receipt.add('dropped', 'X-Preferred-Account', told`The preferred account could not be used.`);
+  }
+  if (asked === undefined) return false;
+  const { task, model, route } = asked;
+  const { target } = route;
   const tasks = lease.listedModel?.tasks ?? findCatalogModel(target)?.tasks;
   if (tasks === undefined || tasks.includes(task)) return tasks !== undefined;
   const name = model === target ? model : `${model} (${target})`;

@@ -142,7 +142,7 @@ function countOf(change: Partial<CountTokensCall> = {}): CountTokensCall {
     protocol: 'messages',
     model: 'm',
     request: requestOf({ turns: [user('x'.repeat(400))] }),
-    writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
+    writeCount: (totalTokens) => ({ input_tokens: totalTokens }),
     ...change,
   };
 }

@@ -18,7 +18,6 @@ import {
   nameSession,
   noteLease,
   type Routing,
-  requireTask,
   routeCall,
   withAdvice,
   withMeantModel,
@@ -88,8 +87,7 @@ class Dispatch implements Dispatcher {
     try {
       return await new AttemptRun({ routes, context, bodies }, this.#dependencies).run(
         async (lease, { plan, route, ...others }) => {
-          noteLease(lease, context);
-          requireTask('generate', { model, target: route.target }, lease);
+          noteLease(lease, context, { task: 'generate', model, route });
           const prepared = await bodies.prepare(lease, plan, route);
           context.record.upstreamBody = prepared.body;
           const options = this.#attempts;

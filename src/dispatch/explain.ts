@@ -7,14 +7,7 @@ import type { GenerateCall } from '../protocols/protocol.ts';
 import { understood } from '../protocols/relayed-request.ts';
 import { exhaustedError } from './account-search.ts';
 import { FIRST_PLAN } from './attempt-plan.ts';
-import {
-  choicesOf,
-  lookForLease,
-  noteLease,
-  type Routing,
-  requireTask,
-  routeCall,
-} from './call-setup.ts';
+import { choicesOf, lookForLease, noteLease, type Routing, routeCall } from './call-setup.ts';
 import type { CallContext, CallExplanation } from './dispatcher.ts';
 import { askApart } from './fan-out.ts';
 import { type BodiesOptions, CallBodies } from './prepare.ts';
@@ -34,8 +27,7 @@ export async function explainCall(
   const { route } = choice;
   const { lease } = leased;
   try {
-    noteLease(lease, context);
-    requireTask('generate', { model, target: route.target }, lease);
+    noteLease(lease, context, { task: 'generate', model, route });
     const { lane, body } = await bodies.prepare(lease, FIRST_PLAN, route);
     return {
       route,

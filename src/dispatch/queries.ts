@@ -14,7 +14,7 @@ import type { EmbedRelay } from '../protocols/relayed-request.ts';
 import type { RoutedModel } from '../routing/router.ts';
 import type { AttemptPlan } from './attempt-plan.ts';
 import { type AttemptDependencies, type AttemptFacts, AttemptRun } from './attempts.ts';
-import { noteLease, type RoutedCall, requireTask } from './call-setup.ts';
+import { noteLease, type RoutedCall } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
 import { createPatience } from './first-byte.ts';
 import { type CallBodies, refuseLosses } from './prepare.ts';
@@ -36,7 +36,7 @@ export async function countTokens(
   const { signal, record, receipt } = context;
   const estimated = (totalTokens: number): JsonObject => {
     record.isEstimate = true;
-    return call.writeCount({ totalTokens });
+    return call.writeCount(totalTokens);
   };
   const count = async (
     lease: Lease,
@@ -44,7 +44,7 @@ export async function countTokens(
   ): Promise<JsonObject> => {
     const { body, lane } = await bodies.prepare(lease, plan, route);
     const startedAt = dependencies.clock.monotonic();
-    noteLease(lease, context);
+    noteLease(lease, context, undefined);
     const access = await lease.access({ refresh: plan.refreshCredential, signal });
     const { modelId, upstream } = lease;
     const { freshConnection } = plan;
@@ -63,7 +63,7 @@ export async function countTokens(
     if (counted === undefined) return estimated(estimator.estimateCall(call));
     const { total, uncounted, answer } = counted;
     if (uncounted === undefined) {
-      const written = call.writeCount({ totalTokens: total });
+      const written = call.writeCount(total);
       return lane === 'relay' ? { ...answer, ...written } : written;
     }
     return estimated(total + estimator.estimateText(textTokens(uncounted)));
@@ -116,8 +116,7 @@ export async function embed(
   const progress = new Progress();
   let server: ServedBy | undefined;
   const attempt = async (lease: Lease, { plan, route, hasOther }: AttemptFacts): Promise<void> => {
-    noteLease(lease, context);
-    const isKnown = requireTask('embed', { model: call.model, target: route.target }, lease);
+    const isKnown = noteLease(lease, context, { task: 'embed', model: call.model, route });
     noteVariant(route, receipt);
     const startedAt = dependencies.clock.monotonic();
     const { clock } = dependencies;

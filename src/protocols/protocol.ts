@@ -226,7 +226,7 @@ export interface CountTokensCall {
   readonly relay?: RelayBody | undefined;
   /** As for answers. */
   readonly request: CanonicalRequest;
-  writeCount(count: TokenCount): JsonObject;
+  writeCount(totalTokens: number): JsonObject;
 }
 
 /** A request for vectors, read and validated. */
@@ -242,8 +242,4 @@ export interface EmbedCall {
   /** True when the answer has to say how many tokens were read: an estimate where nobody counted. */
   readonly showsUsage: boolean;
   writeEmbeddings(answer: EmbedAnswer): JsonObject;
-}
-
-interface TokenCount {
-  readonly totalTokens: number;
 }

@@ -111,7 +111,7 @@ function countRoute(name: ProtocolName, path: string): ProtocolRoute {
       protocol: name,
       model: readModel(input),
       request: requestOf({}),
-      writeCount: ({ totalTokens }) => ({ totalTokens }),
+      writeCount: (totalTokens) => ({ totalTokens }),
     }),
   };
 }

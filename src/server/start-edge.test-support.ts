@@ -44,7 +44,7 @@ export interface TestEdgeOptions {
   /** Its start is not done until `server.serve()` is called. */
   readonly isStarting?: boolean;
   readonly generate?: Generate;
-  readonly countTokens?: (call: CountTokensCall) => Promise<{ totalTokens: number }>;
+  readonly countTokens?: (call: CountTokensCall) => Promise<number>;
 }
 
 const MODELS: readonly ListedModel[] = ['alpha-3-flash', 'org/large'].map((id) => ({
@@ -102,8 +102,7 @@ function createDispatcher(options: TestEdgeOptions): EdgeOptions['dispatcher'] {
         kind: 'reply',
         body: { model: call.model, protocol: call.protocol, client: context.clientKeyId },
       })),
-    countTokens: async (call) =>
-      call.writeCount(await (options.countTokens?.(call) ?? { totalTokens: 42 })),
+    countTokens: async (call) => call.writeCount((await options.countTokens?.(call)) ?? 42),
     embed: async (call) => {
       const vector = { values: [0.6, 0.8], native: { values: [0.6, 0.8] } };
       const embeddings = call.inputs().map(() => vector);

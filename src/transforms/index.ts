@@ -121,6 +121,7 @@ export function applyTurnRules(request: Conversation, context: TransformContext)
 
 function traitsOf(request: CanonicalRequest, { variant }: TransformContext): number {
   const { system, tools, toolChoice, outputFormat, reasoning } = request;
+  const { chunking, speakers } = request.transcription ?? {};
   const isFreeChoice =
     toolChoice.kind === 'auto' &&
     toolChoice.names.length === 0 &&
@@ -140,9 +141,7 @@ function traitsOf(request: CanonicalRequest, { variant }: TransformContext): num
     (request.maxOutputTokens === undefined ? 0 : OUTPUT_LIMIT) |
     (variant.image === undefined ? 0 : IMAGE_NAME) |
     (request.imageDetails === undefined ? 0 : IMAGE_DETAILS) |
-    (request.transcription?.chunking === undefined && request.transcription?.speakers === undefined
-      ? 0
-      : CHUNKING)
+    ((chunking ?? speakers) === undefined ? 0 : CHUNKING)
   );
 }
 

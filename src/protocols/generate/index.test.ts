@@ -69,7 +69,7 @@ test('V115 countTokens answers with the total in both spellings of the path', ()
   for (const route of routes) {
     const call = route.readCall(input());
     expect(call.request.turns).toHaveLength(1);
-    expect(call.writeCount({ totalTokens: 7 })).toEqual({ totalTokens: 7 });
+    expect(call.writeCount(7)).toEqual({ totalTokens: 7 });
   }
 });
 

@@ -105,7 +105,7 @@ function readCountCall(input: RouteInput): CountTokensCall {
     get request() {
       return reading().request;
     },
-    writeCount: ({ totalTokens }) => ({ totalTokens }),
+    writeCount: (totalTokens) => ({ totalTokens }),
   };
 }
 

@@ -116,7 +116,7 @@ function respond(url: URL, body: string, answer: Answer): Response {
       return new Response(text, { headers: { 'content-type': contentType } });
     }
     case 'count-tokens':
-      return Response.json(route.readCall(input).writeCount({ totalTokens: 42 }));
+      return Response.json(route.readCall(input).writeCount(42));
     case 'list-models':
       return Response.json(route.writeModels([MODEL], url.searchParams));
     case 'get-model':

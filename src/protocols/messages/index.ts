@@ -88,6 +88,6 @@ function readCountTokensCall({ body: given, headers }: RouteInput): CountTokensC
       return reading().request;
     },
     relay: relayBody({ body: given, headers }, reading),
-    writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
+    writeCount: (totalTokens) => ({ input_tokens: totalTokens }),
   };
 }

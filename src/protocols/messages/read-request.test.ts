@@ -410,7 +410,7 @@ test('counting tokens takes the same body without max_tokens', () => {
   const { max_tokens: _, ...body } = MINIMAL;
   const call = routeAt('count-tokens', '/v1/messages/count_tokens').readCall(routeInput(body));
   expect(call.request.turns).toHaveLength(1);
-  expect(call.writeCount({ totalTokens: 42 })).toEqual({ input_tokens: 42 });
+  expect(call.writeCount(42)).toEqual({ input_tokens: 42 });
 });
 
 test('image options of the extension follow the product rules', () => {

@@ -94,9 +94,7 @@ export class GenerateDecoder implements Decoder {
       return this.#fail(classifyErrorFrame(error, this.#now(), this.#secrets()), events);
     }
     const { promptFeedback: feedback, candidates } = frame;
-    if (!isReadable(candidates ?? [])) {
-      return this.#fail(unreadableAnswer(), events);
-    }
+    if (!isReadable(candidates ?? [])) return this.#fail(unreadableAnswer(), events);
     this.#last = frame;
     this.#plainText = undefined;
     const counts = this.#latestCounts();
@@ -229,9 +227,7 @@ export class GenerateDecoder implements Decoder {
   }
 
   #endUnanswered(events: CanonicalEvent[]): CanonicalEvent[] {
-    if (this.#blockReason === undefined) {
-      return this.#fail(noAnswer(), events);
-    }
+    if (this.#blockReason === undefined) return this.#fail(noAnswer(), events);
     const end: ChoiceEnd = {
       choice: 0,
       reason: 'prompt-blocked',
@@ -273,6 +269,5 @@ function isReadable(candidates: JsonValue): boolean {
 }
 
 function byNumber(candidates: readonly JsonValue[]): readonly JsonValue[] {
-  const readable = candidates.filter(isJsonObject);
-  return readable.sort((left, right) => choiceNumber(left) - choiceNumber(right));
+  return candidates.filter(isJsonObject).sort((a, b) => choiceNumber(a) - choiceNumber(b));
 }

@@ -130,7 +130,7 @@ export function readInputTokensCall({ body, receipt, earlier }: RouteInput): Cou
     protocol: 'chat',
     model,
     request,
-    writeCount: ({ totalTokens }) => ({
+    writeCount: (totalTokens) => ({
       object: 'response.input_tokens',
       input_tokens: totalTokens,
     }),
