@@ -47,6 +47,7 @@ describe.each(MODELS)('%s', (model, family) => {
   test.each([
     ['with a signature', { type: 'thinking', thinking: '', signature }],
     ['without a signature', { type: 'thinking', thinking: '', signature: '' }],
+    ['whose text the client left out (P011)', { type: 'thinking', signature }],
   ])('V025 an empty thought %s is not sent', async (_kind, empty) => {
     const { body } = await replay([empty, TEXT], ENABLED);
     expect(body.contents).toEqual(PLAIN_HISTORY);

@@ -199,7 +199,10 @@ function readBlock(
       return [{ ...result, ...cacheHint(cache_control) }];
     }
     case 'thinking':
-      return [{ kind: 'thinking', text: value.thinking, signature: readCarrier(value.signature) }];
+      return [
+        // Some clients leave out what is empty.
+        { kind: 'thinking', text: value.thinking ?? '', signature: readCarrier(value.signature) },
+      ];
     case 'redacted_thinking':
       return [{ kind: 'redacted-thinking', payload: value.data }];
     case 'tool_use': {

@@ -122,7 +122,7 @@ const BLOCK = taggedShape('type', {
   image: IMAGE,
   document: DOCUMENT,
   search_result: SEARCH_RESULT,
-  thinking: block({ thinking: needed(STRING), signature: STRING }),
+  thinking: block({ thinking: STRING, signature: STRING }),
   redacted_thinking: block({ data: needed(STRING) }),
   tool_use: block({ ...CALL, signature: STRING }, CALL_HINTS),
   server_tool_use: block(CALL, CALL_HINTS),

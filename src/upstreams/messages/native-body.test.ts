@@ -124,6 +124,12 @@ test('a carrier of its own family is opened, one of another goes with its though
   expect(other.receipt).toEqual(['dropped messages']);
 });
 
+test('P011 a signed thought whose empty text the client left out gets it back', () => {
+  const { thinking: _empty, ...bare } = thinking('c2ln');
+  const { body } = patched(step(bare, call));
+  expect(body.messages).toMatchObject([{}, { content: [{ ...bare, thinking: '' }, call] }, {}]);
+});
+
 test('a thought without an answer behind it stays here: cut answers leave it in histories', () => {
   const text = { type: 'text', text: 'So' };
   const ended = patched(step(text, thinking('c2ln')));

@@ -510,7 +510,11 @@ function patchBlock(
   const { receipt } = walk.target;
   switch (block.type) {
     case 'thinking':
-      return patchThought(block, walk);
+      // "thinking: Field required": some clients leave out what is empty.
+      return patchThought(
+        (block.thinking ?? null) === null ? { ...block, thinking: '' } : block,
+        walk,
+      );
     case 'redacted_thinking':
       if (walk.trust === undefined || walk.trust.recalls) return block;
       receipt.add('dropped', 'messages', REFUSED);
