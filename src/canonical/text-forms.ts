@@ -125,16 +125,16 @@ export function blockMessage({ reason, rawReason, message }: ChoiceEnd): Sentenc
 export const MIN_OPENING_LENGTH = 10;
 const MAX_OPENING_LENGTH = 4096;
 
-/** It changes on every request, so a prompt that keeps it is never cached upstream. */
-const BILLING_LINE = /^x-[a-z]+-billing-header:/i;
+/** With the fields in it. It changes on every request, so a prompt that keeps it is never cached upstream. */
+const BILLING_LINE = /^x-[a-z]+-billing-header:(?:[ \t]*[\w-]+=[^;\s]*;?)*\s*/i;
 
-/** True for a text of the system prompt by which a client bills. */
-export function isBillingLine(text: string): boolean {
-  return BILLING_LINE.test(text);
+/** Without the line by which a client bills; gateways join the texts of a system prompt, so that more may be behind it. */
+export function cutBillingLine(text: string): string {
+  return text.replace(BILLING_LINE, '');
 }
 
 export function joinOpening(system: readonly string[], said: string): string {
-  const lasting = system.filter((text) => !isBillingLine(text));
+  const lasting = system.map(cutBillingLine).filter((text) => text !== '');
   return `${lasting.join('\n').slice(0, MAX_OPENING_LENGTH)}\n${said.slice(0, MAX_OPENING_LENGTH)}`;
 }
 

@@ -46,6 +46,9 @@ test('a billing line, which is another with every request, makes no other conver
   const billed = (turn: number) => `x-vendorb-billing-header: cc_version=2; cch=${turn};`;
   expect(nameOf({ system: billed(1) })).toBe(nameOf({ system: billed(2) }));
   expect(nameOf({ system: billed(1) })).toBe(nameOf({}));
+  const joined = (turn: number) => `${billed(turn)}\nBe brief.`;
+  expect(nameOf({ system: joined(1) })).toBe(nameOf({ system: joined(2) }));
+  expect(nameOf({ system: joined(1) })).not.toBe(nameOf({}));
 });
 
 test('less than ten characters name nothing, as too many conversations begin so; what follows does', () => {

@@ -2,8 +2,9 @@
 
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import type { TextPart, Tool } from '../canonical/request.ts';
-import { formatInWords, isBillingLine } from '../canonical/text-forms.ts';
+import { cutBillingLine, formatInWords } from '../canonical/text-forms.ts';
 import type { UserLocation } from '../canonical/user-location.ts';
+import { mapItems } from '../lib/collections.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { toResponseSchema } from '../schema/tool-schema.ts';
@@ -19,8 +20,13 @@ export function withoutBillingLine<Block extends { readonly text?: JsonValue | u
   system: readonly Block[],
   receipt: Pick<Receipt, 'add'>,
 ): readonly Block[] {
-  const left = system.filter(({ text }) => typeof text !== 'string' || !isBillingLine(text));
-  if (left.length === system.length) return system;
+  const left = mapItems(system, (block) => {
+    if (typeof block.text !== 'string') return block;
+    const text = cutBillingLine(block.text);
+    if (text === block.text) return block;
+    return text === '' ? undefined : { ...block, text };
+  });
+  if (left === system) return system;
   const reason = told`A billing line that changes every turn would defeat caching.`;
   receipt.add('dropped', 'system', reason);
   return left;

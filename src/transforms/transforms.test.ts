@@ -105,6 +105,18 @@ test('the billing line is dropped, every other system text stays in order (V011)
   expect(request.system).toEqual([text('A'), text('B')]);
 });
 
+test('instructions that stand behind the billing line in one text stay (P064)', () => {
+  const line = 'x-anthropic-billing-header: cc_version=2; cc_entrypoint=cli; cch=0aaa9;';
+  for (const joint of ['\n\n', '\n', ' ', '']) {
+    const system = [text(`${line}${joint}You help.\nDEBUG=1 is set.`), text('B')];
+    const request = applyTransforms(requestOf({ system, turns: [user('x')] }), contextOf());
+    expect(request.system).toEqual([text('You help.\nDEBUG=1 is set.'), text('B')]);
+  }
+  const mentioned = [text(`Never repeat this: ${line}`)];
+  const kept = applyTransforms(requestOf({ system: mentioned, turns: [user('x')] }), contextOf());
+  expect(kept.system).toEqual(mentioned);
+});
+
 test('redacted thinking is dropped with a receipt (V026)', () => {
   const context = contextOf();
   const turns = turnsAfter(

@@ -65,6 +65,8 @@ test('a line that changes with each request stays with the service that reads it
   expect(patched({ system: [line] }, MANUAL, { profile }).body).not.toHaveProperty('system');
   expect(patched({ system: rest }, MANUAL, { profile }).body.system).toBe(rest);
   expect(patched({ system: 'You help.' }, MANUAL, { profile }).body.system).toBe('You help.');
+  const joined = patched({ system: `${line.text}\nYou help.` }, MANUAL, { profile });
+  expect([joined.body.system, joined.receipt]).toEqual(['You help.', ['dropped system']]);
 });
 
 test('a thread goes on at the service that keeps it, and nowhere else', () => {

@@ -115,9 +115,10 @@ function asBlocks(content: JsonValue | undefined): readonly JsonValue[] {
 }
 
 function cacheable(system: JsonValue, receipt: Receipt): JsonValue {
-  const blocks = objectsOf(system);
+  const blocks = objectsOf([...asBlocks(system)]);
   const left = withoutBillingLine(blocks, receipt);
-  return left === blocks ? system : [...left];
+  if (left === blocks) return system;
+  return typeof system === 'string' ? (textOf(left[0]?.text) ?? '') : [...left];
 }
 
 /** Without messages that say nothing: the wire refuses them, and a client sends them again with each turn. */
