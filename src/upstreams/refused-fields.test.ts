@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { objectOf } from '../lib/read-values.ts';
 import { CHAT_FIELDS } from './chat/errors.ts';
 import { conflictsOf } from './chat/fit.ts';
 import { createCompatibleProfile, type QuirkPreset } from './chat/profiles.ts';
@@ -586,6 +587,24 @@ test.each([
   const { ask, sent } = service(() => extra(path), MESSAGES_FIELDS);
   await expect(ask(body, {})).rejects.toThrow(path);
   expect(sent).toHaveLength(1);
+});
+
+test('a Messages service goes without the way to show thoughts that it does not know, and keeps those that it names', async () => {
+  const ways = ['summarized', 'omitted'];
+  const { ask, sent } = service((now) => {
+    const display = objectOf(now.thinking)?.display;
+    const isKnown = display === undefined || ways.includes(String(display));
+    return isKnown
+      ? undefined
+      : "thinking.enabled.display: Input should be 'summarized' or 'omitted'";
+  }, MESSAGES_FIELDS);
+  const thinking = { type: 'enabled', budget_tokens: 2048 };
+  const gone = { body: { thinking }, notes: ['approximated thinking.display'] };
+  expect(await ask({ thinking: { ...thinking, display: 'updates' } }, {})).toEqual(gone);
+  expect(await ask({ thinking: { ...thinking, display: 'updates' } }, {})).toEqual(gone);
+  expect(sent).toHaveLength(3);
+  const known = { thinking: { ...thinking, display: 'omitted' } };
+  expect(await ask(known, {})).toEqual({ body: known, notes: [] });
 });
 
 const INVALID = "Invalid value: 'xhigh'. Supported values are: 'low', and 'medium'.";

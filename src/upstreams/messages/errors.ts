@@ -258,7 +258,8 @@ function readError(value: JsonValue | undefined): ErrorBody {
 
 /**
  * "`temperature` is deprecated for this model.", "messages.65.content.1.tool_use.text: Extra inputs are not permitted",
- * "Thinking may not be enabled when tool_choice forces tool use.", "\"thinking.type.disabled\" is not supported for this model."
+ * "Thinking may not be enabled when tool_choice forces tool use.", "\"thinking.type.disabled\" is not supported for this model.",
+ * "thinking.enabled.display: Input should be 'summarized' or 'omitted'".
  */
 const REFUSALS = [
   /^(?<path>thinking) may not be enabled when tool_choice\b/i,
@@ -266,6 +267,7 @@ const REFUSALS = [
   /(?<![\w.])(?<path>[\w.]+): Extra inputs are not permitted/,
   /\b(?<path>\w+)[`'"]? is (?:deprecated|not supported) (?:for|by|with) this model\b/,
   /[`'"](?<path>top_p)[`'"]? cannot both be specified\b/,
+  /\b(?<path>thinking\.(?:\w+\.)?display): Input should be\b/,
 ];
 
 const NEEDED: ReadonlySet<string> = new Set([
@@ -302,6 +304,7 @@ export const MESSAGES_FIELDS: FieldRules = {
   wire: MESSAGES_WIRE,
   codes: [],
   refusals: REFUSALS,
+  taken: { places: /^thinking\.display$/, words: /Input should be (.+)/ },
   otherNames: new Map(),
   places:
     /^(?:(?:messages\[\](?:\.content\[\]){0,2}|system\[\]|tools\[\])(?:\.cache_control)?\.|(?:context_management|output_config|metadata|cache_control|thinking)\.)?\w+$/,
@@ -315,7 +318,7 @@ export const MESSAGES_FIELDS: FieldRules = {
   // It depends on the rest of the request, or on the mode that was asked for.
   neverKept: new Set(['thinking']),
   tellDropped: (place) =>
-    place === 'thinking'
+    place === 'thinking' || place === 'thinking.display'
       ? {
           action: 'approximated',
           reason: told`Left to the model: the service refuses what was asked for.`,
