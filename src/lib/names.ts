@@ -98,20 +98,27 @@ function thirdsOf(text: string): readonly string[] {
   return [0, 1, 2].map((part) => text.slice(part * size, (part + 1) * size));
 }
 
-/** Levenshtein distance, row by row; any larger number where it is more than `most`. */
+/** Levenshtein distance, where two swapped letters are one slip, row by row; any larger number where it is more than `most`. */
 function editDistance(left: string, right: string, most: number): number {
   if (Math.abs(left.length - right.length) > most) return Number.POSITIVE_INFINITY;
+  let before: readonly number[] = [];
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let at = 0; at < left.length; at += 1) {
     const next = [at + 1];
     let least = at + 1;
     for (let index = 1; index <= right.length; index += 1) {
       const replaced = (row[index - 1] ?? 0) + (right[index - 1] === left[at] ? 0 : 1);
-      const distance = Math.min(replaced, (row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1);
+      const isSwapped = right[index - 1] === left[at - 1] && right[index - 2] === left[at];
+      const swapped = isSwapped ? (before[index - 2] ?? most) + 1 : replaced;
+      const distance = Math.min(
+        ...[replaced, swapped, (row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1],
+      );
       next.push(distance);
       least = Math.min(least, distance);
     }
-    if (least > most) return Number.POSITIVE_INFINITY;
+    // A swap spans two rows.
+    if (least > most && Math.min(...row) >= most) return Number.POSITIVE_INFINITY;
+    before = row;
     row = next;
   }
   return row[right.length] ?? 0;
