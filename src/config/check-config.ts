@@ -7,6 +7,7 @@ import { nearestName } from '../lib/names.ts';
 import {
   CONFIG_SCHEMA,
   type ConfigFile,
+  findUnknownKeys,
   type PriceSettings,
   type SettingSchema,
   TOKEN_RATE_NAMES,
@@ -135,29 +136,6 @@ function unknownNames(
         ? told`${path}.${name}: unknown; a price has ${names.join(', ')}`
         : told`${path}.${name}: unknown; was "${near}" meant?`;
     });
-}
-
-/** A key that is no setting's, with those its object may have, and which of them are free. */
-export interface UnknownKey extends Readonly<Record<'path' | 'known' | 'free', readonly string[]>> {
-  readonly value: JsonValue;
-}
-
-/** The keys that nothing would ever read. */
-export function findUnknownKeys(
-  section: JsonObject,
-  { properties = {}, additionalProperties: each }: SettingSchema = CONFIG_SCHEMA,
-  above: readonly string[] = [],
-): readonly UnknownKey[] {
-  const known = Object.keys(properties);
-  const free = known.filter((name) => !Object.hasOwn(section, name));
-  return Object.entries(section).flatMap(([key, value]) => {
-    const inner = Object.hasOwn(properties, key) ? properties[key] : each;
-    const path = [...above, key];
-    if (inner === undefined) return [{ path, value, known, free }];
-    const holdsSettings =
-      inner.properties !== undefined || inner.additionalProperties !== undefined;
-    return isJsonObject(value) && holdsSettings ? findUnknownKeys(value, inner, path) : [];
-  });
 }
 
 /** Problems such as `proxy.auth_modf: unknown key; "auth_mode" was meant?`. */

@@ -149,6 +149,12 @@ test('B4: a generic upstream without an address is pointed out', () => {
 
 test.each([
   [{ proxy: { admin_password: 'k' } }, 'proxy.admin_password', 'admin_password'],
+  [{ proxy: { retention_days: 9 } }, 'proxy.retention_days', 'proxy.monitor.retention_days'],
+  [
+    { upstreams: { a: { profile: 'vertex', client_secret: 's' } } },
+    'upstreams.a.client_secret',
+    'proxy.sign_in.client_secret or upstreams.<name>.oauth.client_secret',
+  ],
   [{ proxy: { upstreams: {} } }, 'proxy.upstreams', 'upstreams'],
   [{ custom_mapping: {} }, 'custom_mapping', 'proxy.custom_mapping'],
 ])(

@@ -8,11 +8,12 @@ import type { OutboundProxies, OutboundProxy } from '../lib/outbound-proxy.ts';
 import { DEFAULT_DIST_PATH, type Environment } from './env.ts';
 import {
   type AlertChannels,
-  CONFIG_SCHEMA,
   type ConfigFile,
   type FamiliesSettings,
+  findUnknownKeys,
   PROXY_SCHEMA,
   type PriceSettings,
+  placesOf,
   readSection,
   type TargetsSettings,
 } from './settings.ts';
@@ -141,20 +142,14 @@ function unusedWarnings({ proxy }: ConfigFile): Sentence[] {
   return [told`The external provider is enabled, but serves nothing: set ${missing}.`];
 }
 
-/** Of settings of `proxy` that stand beside it, and the other way round. */
+/** Of settings that stand at another level than their own. */
 function misplacedWarnings(file: ConfigFile): Sentence[] {
-  const { proxy: within, ...beside } = CONFIG_SCHEMA.properties;
-  const misplaced = (keys: object, own: object, other: object): readonly string[] =>
-    Object.keys(keys).filter((key) => !Object.hasOwn(own, key) && Object.hasOwn(other, key));
-  const inside = misplaced(file.proxy ?? {}, within.properties, beside);
-  const outside = misplaced(file, beside, within.properties);
-  return [
-    ...inside.map((key) => [`proxy.${key}`, key] as const),
-    ...outside.map((key) => [key, `proxy.${key}`] as const),
-  ].map(
-    ([key, meant]) =>
-      told`The setting ${key} is not known and does nothing. Did you mean ${meant}?`,
-  );
+  return findUnknownKeys(file).flatMap(({ path }) => {
+    const meant = placesOf(path.at(-1) ?? '').join(' or ');
+    if (meant === '') return [];
+    const key = path.join('.');
+    return [told`The setting ${key} is not known and does nothing. Did you mean ${meant}?`];
+  });
 }
 
 /** What `over` says of the same names wins. */

@@ -1,7 +1,7 @@
 // The settings table: every key of `gui_config.json` with its meaning, default, unit and section.
 
 import type { XStatic } from 'typebox/schema';
-import { isJsonObject } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import {
   LOG_LEVELS,
   QUIRK_PRESETS,
@@ -978,3 +978,40 @@ function nameInCode(key: string, { as }: SettingSchema): string {
 }
 
 export const DEFAULTS: ProxySettings = readSection(PROXY_SCHEMA, {});
+
+/** A key that is no setting's, with those its object may have, and which of them are free. */
+export interface UnknownKey extends Readonly<Record<'path' | 'known' | 'free', readonly string[]>> {
+  readonly value: JsonValue;
+}
+
+/** The keys that nothing would ever read. */
+export function findUnknownKeys(
+  section: JsonObject,
+  { properties = {}, additionalProperties: each }: SettingSchema = CONFIG_SCHEMA,
+  above: readonly string[] = [],
+): readonly UnknownKey[] {
+  const known = Object.keys(properties);
+  const free = known.filter((name) => !Object.hasOwn(section, name));
+  return Object.entries(section).flatMap(([key, value]) => {
+    const inner = Object.hasOwn(properties, key) ? properties[key] : each;
+    const path = [...above, key];
+    if (inner === undefined) return [{ path, value, known, free }];
+    const holdsSettings =
+      inner.properties !== undefined || inner.additionalProperties !== undefined;
+    return isJsonObject(value) && holdsSettings ? findUnknownKeys(value, inner, path) : [];
+  });
+}
+
+/** Where settings of this name are, such as `upstreams.<name>.base_url`. */
+export function placesOf(
+  name: string,
+  { properties = {}, additionalProperties: each }: SettingSchema = CONFIG_SCHEMA,
+  above: readonly string[] = [],
+): readonly string[] {
+  const below = Object.entries(properties);
+  if (each !== undefined) below.push(['<name>', each]);
+  return below.flatMap(([key, inner]) => {
+    const path = [...above, key];
+    return [...(key === name ? [path.join('.')] : []), ...placesOf(name, inner, path)];
+  });
+}

@@ -3,9 +3,9 @@
 import type { AccessControl } from '../../access/access.ts';
 import { MIN_PASSWORD_CHARACTERS } from '../../access/people.ts';
 import { invalidRequest } from '../../canonical/error.ts';
-import { findUnknownKeys } from '../../config/check-config.ts';
 import type { Settings } from '../../config/effective.ts';
 import { valueAt } from '../../config/file.ts';
+import { findUnknownKeys } from '../../config/settings.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { PRESETS } from '../../routing/mapping.ts';
