@@ -117,6 +117,14 @@ test.each<[JsonValue, string]>([
     { upstreams: { a: { profile: 'vertex', auth: 'query' } } },
     'upstreams.a.auth: only the profile',
   ],
+  [
+    { upstreams: { a: { profile: 'openai', headers: { 'x-a': 'canary\n' } } } },
+    'upstreams.a.headers: must be headers in ASCII without line breaks: "x-a" is none',
+  ],
+  [
+    upstream({ profile: 'openai-compatible', key_header: 'x y' }),
+    'upstreams.a.key_header: must be headers in ASCII without line breaks: "x y" is none',
+  ],
   [upstream({ quota_path: 'quota?x=1' }), 'upstreams.a.quota_path: must be a path'],
   [
     upstream({ limits: { 'm.1': { requests: 0, window_minutes: 1 } } }),

@@ -10,7 +10,7 @@ import {
   readSection,
   UPSTREAM_SCHEMA,
 } from './settings.ts';
-import { ConfigError, UPSTREAM_PROFILES, type UpstreamProfile } from './values.ts';
+import { ConfigError, headerFaults, UPSTREAM_PROFILES, type UpstreamProfile } from './values.ts';
 
 export interface UpstreamDefinition
   extends Omit<
@@ -227,6 +227,11 @@ function profileProblems(section: Section): Problem[] {
   );
   const problems = foreign.map(
     ([key, profiles]): Problem => [key, told`only the profile ${profiles.join(', ')} has it`],
+  );
+  const { headers = {}, key_header: keyHeader = 'api-key' } = section;
+  problems.push(
+    ...headerFaults(headers).map((why): Problem => ['headers', why]),
+    ...headerFaults({ [keyHeader]: '' }).map((why): Problem => ['key_header', why]),
   );
   if (section.profile === 'messages' && section.auth === 'query') {
     problems.push(['auth', told`must be one of ${'bearer, header'}`]);

@@ -267,12 +267,18 @@ export function readPairs(text: string): Readonly<Record<string, string>> {
 
 export function readHeaders(text: string): Readonly<Record<string, string>> {
   const headers = readPairs(text);
-  for (const [name, value] of Object.entries(headers)) {
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e]*$/.test(value)) {
-      throw new ValueError(told`must be headers in ASCII without line breaks: "${name}" is none`);
-    }
-  }
+  const [fault] = headerFaults(headers);
+  if (fault !== undefined) throw new ValueError(fault);
   return headers;
+}
+
+/** Of each that no request can carry. */
+export function headerFaults(headers: Readonly<Record<string, string>>): readonly Sentence[] {
+  return Object.entries(headers)
+    .filter(
+      ([name, value]) => !/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e]*$/.test(value),
+    )
+    .map(([name]) => told`must be headers in ASCII without line breaks: "${name}" is none`);
 }
 
 function decodeValue(name: string, value: string): string {
