@@ -240,6 +240,27 @@ test('an answer nobody reads on gives back what it had', async () => {
   expect(held()).toBe(0);
 });
 
+/** Has each frame in what it writes so many times. */
+class Twice extends Repeated {
+  protected override get copies(): number {
+    return 2;
+  }
+}
+
+test('A3: a large frame takes memory for itself and for what it becomes, until the answer is read', async () => {
+  const large = 'x'.repeat(5_000_000);
+  const { room, held } = roomOf(12_000_000);
+  const text = new Repeated(inputOf(['a', large, 'b'], room));
+  await text.begin(() => {});
+  expect(await text.next()).toMatchObject({ value: 'a' });
+  expect(await text.next()).toMatchObject({ value: large });
+  expect(held()).toBe(10_000_000);
+  expect(await collect(text)).toEqual(['b', '.']);
+  expect(held()).toBe(0);
+  await expect(new Twice(inputOf([large], room)).begin(() => {})).rejects.toBe(full);
+  expect(held()).toBe(0);
+});
+
 test.each(['cut', 'break'])('a failure before the commit point is thrown (%s)', async (word) => {
   const { begin, frames } = textOf(['silence', word]);
   await expect(begin()).rejects.toBe(failure);

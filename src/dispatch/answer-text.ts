@@ -66,6 +66,10 @@ export abstract class AnswerText implements AnswerChunks {
   protected abstract fail(error: GatewayError): void;
   /** Bytes of the answer that wait, between the upstream and the client, for what they belong to. */
   protected abstract get heldBytes(): number;
+  /** How often one text has in it what is large. */
+  protected get copies(): number {
+    return 1;
+  }
   /** Where not all is written at once: the next piece of what comes behind `text`, '' when nothing is left. */
   protected more: (() => string) | undefined;
 
@@ -156,7 +160,11 @@ export abstract class AnswerText implements AnswerChunks {
       const { text } = frame;
       isLarge = text.length >= LARGE_WORK;
       if (isLarge && (at > from || !mayBeLarge)) break;
-      if (isLarge) relieveMemory();
+      if (isLarge) {
+        // It is read and written all at once, which takes as much again.
+        this.#memory.count((1 + this.copies) * text.length);
+        relieveMemory();
+      }
       this.#wire?.addLine(text);
       this.#readLength += text.length;
       this.push(frame);

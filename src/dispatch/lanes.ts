@@ -86,6 +86,10 @@ export class TranslatedText extends AnswerText {
     return 2 * waiting + written;
   }
 
+  protected override get copies(): number {
+    return this.#writer.copies ?? 1;
+  }
+
   protected push(frame: Frame): void {
     const repeated = frame.repeats === undefined ? undefined : this.#decoder.repeat?.(frame);
     this.#take(repeated ?? this.#decoder.push(frame.value));

@@ -28,6 +28,8 @@ export interface StreamWriter {
   more?(): string;
   /** Bytes of the answer that it holds until the end; absent where that is next to nothing. */
   readonly heldBytes?: number;
+  /** How often one text may have a picture in it; once where it is not said. */
+  readonly copies?: number;
   /** A keep-alive this protocol's clients take at any time before the end. */
   keepAlive(): string;
 }

@@ -41,6 +41,15 @@ test('what was taken is given back once, and a full room is an error', () => {
   expect(taken).toEqual([2 * MEGABYTE, 0]);
 });
 
+test('what comes behind what was given back is counted anew', () => {
+  const { room, taken } = roomOf(10 * MEGABYTE);
+  const memory = new HeldMemory(room);
+  memory.count(5 * MEGABYTE);
+  memory.release();
+  memory.count(3 * MEGABYTE);
+  expect(taken).toEqual([5 * MEGABYTE, 0, 3 * MEGABYTE]);
+});
+
 test('without a room there is enough', () => {
   const memory = new HeldMemory(undefined);
   memory.count(1e12);

@@ -35,6 +35,7 @@ export class HeldMemory implements AnswerHolder {
   }
 
   release(): void {
+    this.#counted = 0;
     if (this.heldBytes > 0) this.#room?.release(this);
   }
 }

@@ -73,6 +73,8 @@ interface OpenCall {
 export class ChatWriter implements StreamWriter {
   readonly contentType = STREAM.contentType;
   readonly keepAlive = STREAM.keepAlive;
+  /** As an image, and in the content as Markdown. */
+  readonly copies = 2;
   readonly #options: AnswerOptions;
   /** Everything of a chunk before its choices. */
   readonly #head: string;

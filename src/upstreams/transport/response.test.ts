@@ -51,8 +51,14 @@ function feed(
     maxWaitingBytes: 100,
   };
   const room: AnswerRoom = {
-    take: (_holder, bytes) => options.takeRoom?.(bytes),
-    release: () => {},
+    take(holder, bytes) {
+      options.takeRoom?.(bytes);
+      holder.heldBytes = bytes;
+    },
+    release(holder) {
+      holder.heldBytes = 0;
+      log.push('release');
+    },
   };
   const { drawsImages, isKept, takesBytes, endingOf = lastOf } = options;
   const wire = { classifyFailure, endingOf, createMemory: () => new RepeatedTexts(findTextPart) };
@@ -433,6 +439,20 @@ test('an answer for which there is no memory ends with what the memory says, and
   expect(await failure).toBe(full);
   expect(Math.min(...asked)).toBeGreaterThan(1_048_576);
   expect(log.slice(-2)).toEqual(['closed', 'abort']);
+});
+
+test('A3: a large event takes memory here until its reader has it, waiting or not', async () => {
+  const { open, send, log } = feed({ most: 9_000_000, takeRoom: () => void log.push('take') });
+  const stream = open();
+  const sendLarge = () => send(`data: {"pad":"${'x'.repeat(2_000_000)}"}\n\n`);
+  const first = stream.next();
+  sendLarge();
+  await first;
+  expect(log).toEqual(['take', 'release']);
+  sendLarge();
+  expect(log.slice(2)).toEqual(['take', 'pause']);
+  await stream.next();
+  expect(log.slice(4)).toEqual(['release', 'resume']);
 });
 
 test.each([
