@@ -333,16 +333,12 @@ export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.D
       this.#silence.touch(this.#idleMs);
     }
     this.add(frames);
-    if (this.waiting === undefined) this.#handOver();
-  }
-
-  /** What the reader has of the answer counts with the reader. */
-  #handOver(): void {
-    if (this.#heldBack === 0) this.#memory.release();
+    // What the reader has of the answer counts with the reader.
+    if (this.waiting === undefined && this.#heldBack === 0) this.#memory.release();
   }
 
   protected override onTaken(): void {
-    this.#handOver();
+    if (this.#heldBack === 0) this.#memory.release();
     const controller = this.#controller;
     if (this.isOver || controller?.paused !== true) return;
     this.#silence.touch(this.#idleMs);
