@@ -390,6 +390,38 @@ test.each<[string, string, JsonObject, JsonObject]>([
     { max_tokens: 32_000, thinking: { type: 'enabled', effort: 'low' } },
     { thinking: { type: 'enabled', budget_tokens: 8192 } },
   ],
+  ...(['budgetTokens', 'max_tokens', 'thinkingBudget', 'budget'] as const).map(
+    (name): [string, string, JsonObject, JsonObject] => [
+      `a budget that a client library calls ${name} is one (P021)`,
+      'claude-sonnet-4-6',
+      { thinking: { type: 'enabled', [name]: 2000 } },
+      { thinking: { type: 'enabled', budget_tokens: 2000 } },
+    ],
+  ),
+  [
+    'the budget in the own words of the wire comes first (P021)',
+    MANUAL,
+    { thinking: { type: 'enabled', budget_tokens: 2000, budget: 3000 } },
+    { thinking: { type: 'enabled', budget_tokens: 2000, budget: 3000 } },
+  ],
+  [
+    'a level is an effort (P021)',
+    ADAPTIVE,
+    { thinking: { type: 'adaptive', thinkingLevel: 'HIGH' } },
+    { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
+  ],
+  [
+    'the level of a model without efforts is a budget (P021)',
+    MANUAL,
+    { max_tokens: 32_000, thinking: { type: 'enabled', level: 'low' } },
+    { thinking: { type: 'enabled', budget_tokens: 8192 } },
+  ],
+  [
+    'the level none is no thinking (P021)',
+    MANUAL,
+    { thinking: { type: 'enabled', level: 'none' } },
+    { thinking: { type: 'disabled' } },
+  ],
   [
     'a model of another maker gets a budget as well',
     'glm-4.6',

@@ -1,7 +1,13 @@
 // Edits a native body for one upstream model: only what that model, or this upstream, needs different is touched.
 
 import type { Effort, ReasoningAmount } from '../../canonical/effort.ts';
-import { amountOfWord, applyThinkingMode, tokensOfAmount } from '../../canonical/effort.ts';
+import {
+  amountOfWord,
+  applyThinkingMode,
+  BUDGET_KEYS,
+  LEVEL_KEYS,
+  tokensOfAmount,
+} from '../../canonical/effort.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import {
   type PlacedSignature,
@@ -20,7 +26,7 @@ import {
   writtenValue,
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import { itemsOf, objectOf, objectsOf, textOf, usedKey } from '../../lib/read-values.ts';
 import { withoutBillingLine } from '../../transforms/instructions.ts';
 import { fitOutputLimit } from '../../transforms/limit-output.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
@@ -209,6 +215,7 @@ function patchLimit(body: JsonObject, { capabilities, receipt }: PatchTarget): v
 /** An amount of thinking is changed where the model takes another form of it, or the operator decides. */
 function patchThinking(body: JsonObject, target: PatchTarget): void {
   const { capabilities, receipt, variant } = target;
+  moveBudget(body);
   moveEffort(body);
   const said = amountIn(body);
   const effort = effortIn(body);
@@ -341,13 +348,24 @@ function roomFor(limit: number): number {
   return Math.ceil(limit / 2);
 }
 
-/** `thinking.effort` is this gateway's own way to say it. */
+/** Client libraries have names of their own for it. */
+function moveBudget(body: JsonObject): void {
+  const thinking = objectOf(body.thinking);
+  const key = thinking?.type === 'enabled' ? usedKey(thinking, BUDGET_KEYS) : undefined;
+  if (thinking === undefined || key === undefined || key === 'budget_tokens') return;
+  const { [key]: budget = null, ...rest } = thinking;
+  body.thinking = { ...rest, budget_tokens: budget };
+}
+
+/** `thinking.effort` is this gateway's own way to say it, a level that of client libraries. */
 function moveEffort(body: JsonObject): void {
   const thinking = objectOf(body.thinking);
-  if (thinking?.effort === undefined) return;
-  const { effort, ...rest } = thinking;
-  body.thinking = rest;
-  const word = amountOfWord(writtenValue(effort));
+  if (thinking === undefined) return;
+  const key = thinking.effort === undefined ? usedKey(thinking, LEVEL_KEYS) : 'effort';
+  if (key === undefined) return;
+  const { [key]: said, ...rest } = thinking;
+  const word = amountOfWord(writtenValue(said).toLowerCase());
+  body.thinking = word?.kind === 'off' ? { type: 'disabled' } : rest;
   if (effortIn(body) === undefined && word?.kind === 'effort') setEffort(body, word.effort);
 }
 
