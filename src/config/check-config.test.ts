@@ -9,7 +9,9 @@ function problems(raw: JsonValue): readonly string[] {
 }
 
 test('unknown keys are fine at every level (P192)', () => {
-  expect(problems({ theme: 'dark', proxy: { zoom: 3, extprov: { other: {} } } })).toEqual([]);
+  expect(
+    problems({ theme: 'dark', proxy: { zoom: 3, extprov: { other: {}, api_key: '' } } }),
+  ).toEqual([]);
 });
 
 function upstream(more: JsonObject): JsonObject {
@@ -75,6 +77,7 @@ test.each<[JsonValue, string]>([
   [{ proxy: { thinking: { budget: 2048.5 } } }, 'proxy.thinking.budget: must be integer'],
   [{ proxy: { thinking: { mode: 'max' } } }, 'proxy.thinking.mode: must be one of auto, pass'],
   [{ proxy: { extprov: { dispatch_mode: 'on' } } }, 'proxy.extprov.dispatch_mode: must be one of'],
+  [{ proxy: { extprov: { api_key: 'canary\n' } } }, 'proxy.extprov.api_key: must be one line'],
   [{ proxy: { extprov: { base_url: 'provider' } } }, 'proxy.extprov.base_url: must be an address'],
   [
     { proxy: { extprov: { model_mapping: { 'beta-sonnet-4-6': '' } } } },

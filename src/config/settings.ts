@@ -666,6 +666,7 @@ const EXTPROV_SCHEMA = section('extprov', 'External provider that speaks the Mes
   base_url: { type: 'string', check: readWebUrl, description: 'Address of the provider.' },
   api_key: {
     type: 'string',
+    check: (key: string) => (key === '' ? key : readSecret(key)),
     description: 'Key of the provider, plain or sealed (`sealed:v1:…`); needed when it is enabled.',
   },
   dispatch_mode: {
