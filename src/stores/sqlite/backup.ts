@@ -5,13 +5,13 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { StoreError } from '../../accounts/account-store.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { codeOf, type Sentence, told } from '../../lib/localized-message.ts';
+import { codeOf, told } from '../../lib/localized-message.ts';
 import { createPrivateFile, makePrivate, replaceFile } from '../../lib/private-file.ts';
 import type { Vault } from '../../sealing/seal.ts';
 import { openDataKey } from '../data-key.ts';
 import { firstOf } from '../database.ts';
 import { readVersion } from '../migrations.ts';
-import { damagedDatabase } from './faults.ts';
+import { damagedDatabase, unreadable } from './faults.ts';
 import { type OpenHandle, openSqliteFile, SqliteConnection } from './session.ts';
 
 /** More pages than a database has: all in one step, so that no writer makes it begin again. */
@@ -156,11 +156,6 @@ function keepPrivate(path: string): void {
     const message = told`${file} can be read by others and its mode cannot be changed. Run "chmod 600 ${file}" as its owner.`;
     throw new StoreError('unavailable', message);
   }
-}
-
-function unreadable(path: string, what: Sentence): StoreError {
-  const message = told`The database ${path} ${what}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.`;
-  return new StoreError('unreadable', message);
 }
 
 /** Leaves out the indexes, which take long and of which SQLite notices what matters. @throws StoreError */

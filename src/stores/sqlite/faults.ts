@@ -19,8 +19,6 @@ const PRIMARY_KEY = 1555;
 /** The index of the log could not grow: where a full disk is met when a database is opened. */
 const SHARED_MEMORY_SIZE = 4874;
 
-const RESTORE = told`Nothing in it was changed. Put a backup in its place.`;
-
 /** The same error unless it comes from SQLite; then the store error that says what to do. */
 export function toStoreError(thrown: unknown, path: string): unknown {
   const error = thrown instanceof DuplicateRow ? thrown.cause : thrown;
@@ -68,7 +66,12 @@ export function lacksRoom(error: unknown): boolean {
 }
 
 export function damagedDatabase(path: string, cause?: unknown): StoreError {
-  return new StoreError('unreadable', told`The database ${path} is damaged. ${RESTORE}`, cause);
+  return unreadable(path, told`is damaged`, cause);
+}
+
+export function unreadable(path: string, what: Sentence, cause?: unknown): StoreError {
+  const message = told`The database ${path} ${what}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.`;
+  return new StoreError('unreadable', message, cause);
 }
 
 /** True when a unique column or a primary key has that value already. */

@@ -45,8 +45,6 @@ export const faults: SentenceTexts = {
     'アップストリームに安全に接続できませんでした。',
   'No upstream account can be used right now. The log of the gateway says why.':
     '現在利用できるアップストリームのアカウントがありません。原因はゲートウェイのログを確認してください。',
-  'Nothing in it was changed. Put a backup in its place.':
-    '内容は変更されていません。バックアップと置き換えてください。',
   'Send the request body as JSON, with Content-Type: application/json.':
     'リクエスト本文を JSON とし、Content-Type: application/json を付けて送信してください。',
   'Send the request body without Content-Encoding.':
@@ -127,7 +125,6 @@ export const faults: SentenceTexts = {
   'The database {} has no room left on its disk. Free some; a gateway that runs goes on by itself then.':
     'データベース {1} のディスクに空きがありません。空きを作ってください。稼働中のゲートウェイは自動的に再開します。',
   'The database {} is closed.': 'データベース {1} は閉じられています。',
-  'The database {} is damaged. {}': 'データベース {1} が破損しています。{2}',
   'The database {} is locked by another process. Try again when that one is done.':
     'データベース {1} は別のプロセスがロックしています。その処理が終わってからもう一度お試しください。',
   'The database {} is of version {}; this program knows versions up to {}. It was left as it is. Use the newer program again, or put back the backup from before it.':
@@ -331,6 +328,7 @@ export const faults: SentenceTexts = {
   'No enabled account offers "{}" now.': '現在「{1}」を提供している有効なアカウントはありません。',
   '{} Did you mean "{}"?': '{1}「{2}」の間違いではありませんか？',
   'is a database of another program': '別のプログラムのデータベースです',
+  'is damaged': '破損しています',
   'is empty (0 bytes)': '空です（0 バイト）',
   'is missing, but its latest changes are there ({}-wal)':
     '失われていますが、最新の変更は残っています（{1}-wal）',

@@ -42,7 +42,6 @@ export const faults: SentenceTexts = {
   'No secure connection to the upstream could be made.': '无法与上游建立安全连接。',
   'No upstream account can be used right now. The log of the gateway says why.':
     '目前没有可用的上游账号。原因见网关的日志。',
-  'Nothing in it was changed. Put a backup in its place.': '其中没有任何改动。请用备份替换它。',
   'Send the request body as JSON, with Content-Type: application/json.':
     '请以 JSON 发送请求正文，并带上 Content-Type: application/json。',
   'Send the request body without Content-Encoding.': '发送请求正文时请不要使用 Content-Encoding。',
@@ -119,7 +118,6 @@ export const faults: SentenceTexts = {
   'The database {} has no room left on its disk. Free some; a gateway that runs goes on by itself then.':
     '数据库 {1} 所在的磁盘没有空间。请腾出空间，之后运行中的网关会自行继续。',
   'The database {} is closed.': '数据库 {1} 已关闭。',
-  'The database {} is damaged. {}': '数据库 {1} 已损坏。{2}',
   'The database {} is locked by another process. Try again when that one is done.':
     '数据库 {1} 被另一个进程锁定。请在其完成后重试。',
   'The database {} is of version {}; this program knows versions up to {}. It was left as it is. Use the newer program again, or put back the backup from before it.':
@@ -289,6 +287,7 @@ export const faults: SentenceTexts = {
   'No enabled account offers "{}" now.': '目前没有已启用的账号提供“{1}”。',
   '{} Did you mean "{}"?': '{1}您是不是想用“{2}”？',
   'is a database of another program': '是另一个程序的数据库',
+  'is damaged': '已损坏',
   'is empty (0 bytes)': '是空的（0 字节）',
   'is missing, but its latest changes are there ({}-wal)': '已丢失，但其最近的更改还在（{1}-wal）',
   'is no database, or its beginning is damaged': '不是数据库，或其开头已损坏',
