@@ -47,10 +47,15 @@ export function fitBody(body: JsonObject, amount: ReasoningAmount, context: FitC
 
 /** The newer name wins over the deprecated one; clients ask for as much as the model they think of writes. */
 function fitLimit(body: JsonObject, { limitField }: ModelTraits, { target }: FitContext): void {
-  const limit = body.max_completion_tokens ?? body.max_tokens;
+  const { max_completion_tokens: newer = null, max_tokens: older = null } = body;
+  const limit = newer ?? older;
+  if (newer !== null && older !== null && newer !== older) {
+    const reason = told`${'max_completion_tokens'} says something else and takes precedence.`;
+    target.receipt.add('dropped', 'max_tokens', reason);
+  }
   delete body.max_completion_tokens;
   delete body.max_tokens;
-  if (limit === undefined || limit === null) return;
+  if (limit === null) return;
   const { outputTokenLimit: most } = target.capabilities;
   const isCapped = typeof limit === 'number' && limit > most;
   if (isCapped) {

@@ -175,6 +175,8 @@ test('words of Mistral’s clients are those of the upstream', () => {
 test('the limit stands in the field the upstream takes', () => {
   expect(patched({ max_tokens: 5 }).body).toMatchObject({ max_completion_tokens: 5 });
   const both = { max_tokens: 5, max_completion_tokens: 6 };
+  expect(patched(both).notes).toEqual(['dropped max_tokens']);
+  expect(patched({ max_tokens: 6, max_completion_tokens: 6 }).notes).toEqual([]);
   const { body } = patched(both, { profile: like('vllm') });
   expect(body.max_tokens).toBe(6);
   expect(body.max_completion_tokens).toBeUndefined();
