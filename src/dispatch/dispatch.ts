@@ -22,7 +22,13 @@ import {
   withAdvice,
   withMeantModel,
 } from './call-setup.ts';
-import type { CallContext, CallExplanation, Dispatcher, GenerateAnswer } from './dispatcher.ts';
+import type {
+  CallContext,
+  CallExplanation,
+  Dispatcher,
+  GenerateAnswer,
+  WholeAnswer,
+} from './dispatcher.ts';
 import { explainCall } from './explain.ts';
 import { askApart, generateSeveral } from './fan-out.ts';
 import { isNativeErrorReply } from './lanes.ts';
@@ -127,13 +133,18 @@ class Dispatch implements Dispatcher {
     }
   }
 
-  async embed(call: EmbedCall, context: CallContext): Promise<JsonObject> {
-    const { estimator } = this.#attempts;
+  async embed(call: EmbedCall, context: CallContext): Promise<WholeAnswer> {
+    const { estimator, answerRoom } = this.#attempts;
+    const memory = new HeldMemory(answerRoom);
     try {
       const routes = await routeCall(call, context, this.#options);
-      return await embed(call, context, { routes, estimator, dependencies: this.#dependencies });
+      const setup = { routes, estimator, dependencies: this.#dependencies, memory };
+      const body = await embed(call, context, setup);
+      return { kind: 'reply', body, heldBytes: memory.heldBytes };
     } catch (error) {
       throw withMeantModel(error, call.model, context, this.#options);
+    } finally {
+      memory.release();
     }
   }
 }

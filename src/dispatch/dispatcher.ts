@@ -21,7 +21,7 @@ export interface Dispatcher {
   /** The protocol's own count body. @throws GatewayError */
   countTokens(call: CountTokensCall, context: CallContext): Promise<JsonObject>;
   /** The protocol's own answer with the vectors. @throws GatewayError */
-  embed(call: EmbedCall, context: CallContext): Promise<JsonObject>;
+  embed(call: EmbedCall, context: CallContext): Promise<WholeAnswer>;
 }
 
 /** A dry run: the routing decision, the account, and both forms of the request. */

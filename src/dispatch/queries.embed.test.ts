@@ -3,11 +3,13 @@ import { requestOf, user } from '../../test/support/canonical.ts';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createFakeUpstream, type Script } from '../../test/support/fake-upstream.ts';
 import { createSeedPool } from '../../test/support/seed-pool.ts';
+import { GatewayError } from '../canonical/error.ts';
 import type { UpstreamFailureKind } from '../canonical/failure.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { EmbedCall, GenerateCall } from '../protocols/protocol.ts';
 import type { RoutedModel } from '../routing/router.ts';
 import { SignatureCache } from '../signatures/cache.ts';
+import type { AnswerRoom } from '../stream/held-memory.ts';
 import type { Upstream, UpstreamCall } from '../upstreams/upstream.ts';
 import { contextOf } from './dispatch.test-support.ts';
 import { createDispatcher } from './dispatch.ts';
@@ -18,10 +20,11 @@ interface BenchOptions {
   readonly script: (call: UpstreamCall) => Script;
   readonly upstream?: Partial<Upstream>;
   readonly route?: Partial<RoutedModel>;
+  readonly answerRoom?: AnswerRoom;
 }
 
 /** A dispatcher over the accounts a, b and c of one scripted upstream. */
-function benchOf({ script, upstream: change, route }: BenchOptions) {
+function benchOf({ script, upstream: change, route, answerRoom }: BenchOptions) {
   const clock = createFakeClock();
   const fake = createFakeUpstream(script);
   const ends: string[] = [];
@@ -38,6 +41,7 @@ function benchOf({ script, upstream: change, route }: BenchOptions) {
     clock,
     random: () => 0,
     createId: (prefix) => `${prefix}1`,
+    answerRoom,
     thinkingMode: () => ({ kind: 'auto' }),
   });
   const context = contextOf();
@@ -49,8 +53,11 @@ function benchOf({ script, upstream: change, route }: BenchOptions) {
     ends,
     /** Account and body of every call that was sent. */
     sent: () => fake.calls.map(({ access, body }) => `${access.accountId} ${Object.values(body)}`),
-    embed: (call: Partial<EmbedCall> = {}, more: Partial<CallContext> = {}) =>
-      dispatcher.embed(embedCall(call), { ...context, ...more }),
+    async embed(call: Partial<EmbedCall> = {}, more: Partial<CallContext> = {}) {
+      const { body } = await dispatcher.embed(embedCall(call), { ...context, ...more });
+      return body;
+    },
+    dispatcher,
     generate: () => dispatcher.generate(generateCall, context),
     explain: () => dispatcher.explain(generateCall, context),
   };
@@ -118,6 +125,41 @@ test('a count of the upstream is no estimate, and who shows none gets none', asy
   expect(await silent.embed({ showsUsage: false })).toMatchObject({ promptTokens: null });
   expect(silent.context.record.isEstimate).toBeUndefined();
 });
+
+test('A3: vectors take memory until they are written, and no more than there is', async () => {
+  let held = 0;
+  const answerRoom: AnswerRoom = {
+    take(holder, bytes) {
+      if (bytes > 3_000_000) throw new GatewayError(FULL);
+      held = holder.heldBytes = bytes;
+    },
+    release(holder) {
+      held = holder.heldBytes = 0;
+    },
+  };
+  const bench = benchOf({
+    script: lengthOf,
+    answerRoom,
+    upstream: {
+      async *embed({ bodies }) {
+        const embeddings = [{ values: Array<number>(100_000).fill(0.1), native: {} }];
+        for (const _ of bodies) yield { embeddings, nativeUsages: [] };
+      },
+    },
+  });
+  const asked = embedCall({ writeEmbeddings: () => ({ held }) });
+  const twice = { ...asked, inputs: () => [{ text: 'one' }, { text: 'two' }] };
+  expect(await bench.dispatcher.embed(twice, bench.context)).toEqual({
+    kind: 'reply',
+    body: { held: 2_400_000 },
+    heldBytes: 2_400_000,
+  });
+  expect(held).toBe(0);
+  await expect(bench.dispatcher.embed(asked, bench.context)).rejects.toMatchObject(FULL);
+  expect(held).toBe(0);
+});
+
+const FULL = { kind: 'overloaded', source: 'gateway', message: 'full' } as const;
 
 test.each([true, false])(
   'what nobody counted is estimated in the record, as its cost is (shown=%s)',

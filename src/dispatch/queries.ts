@@ -12,6 +12,7 @@ import type { Lease } from '../pool/pool.ts';
 import type { CountTokensCall, EmbedCall } from '../protocols/protocol.ts';
 import type { EmbedRelay } from '../protocols/relayed-request.ts';
 import type { RoutedModel } from '../routing/router.ts';
+import type { HeldMemory } from '../stream/held-memory.ts';
 import type { AttemptPlan } from './attempt-plan.ts';
 import { type AttemptDependencies, type AttemptFacts, AttemptRun } from './attempts.ts';
 import { noteLease, type RoutedCall } from './call-setup.ts';
@@ -104,16 +105,18 @@ interface EmbedSetup {
   readonly routes: RoutedCall;
   readonly dependencies: AttemptDependencies;
   readonly estimator: TokenEstimator;
+  /** For the vectors; they are the caller's to release. */
+  readonly memory: HeldMemory;
 }
 
 /** @throws GatewayError to render in the client's protocol. */
 export async function embed(
   call: EmbedCall,
   context: CallContext,
-  { routes, dependencies, estimator }: EmbedSetup,
+  { routes, dependencies, estimator, memory }: EmbedSetup,
 ): Promise<JsonObject> {
   const { record, receipt } = context;
-  const progress = new Progress();
+  const progress = new Progress(memory);
   let server: ServedBy | undefined;
   const attempt = async (lease: Lease, { plan, route, hasOther }: AttemptFacts): Promise<void> => {
     const isKnown = noteLease(lease, context, { task: 'embed', model: call.model, route });
@@ -176,27 +179,44 @@ async function embedOn(lease: Lease, attempt: EmbedAttempt): Promise<void> {
   lease.release({ kind: 'success' });
 }
 
+/** Of a number of a vector, and as much again for its JSON. */
+const NUMBER_BYTES = 6;
+
 /** What is embedded so far. Vectors of different models do not compare, so that they never mix. */
 class Progress {
+  readonly #memory: HeldMemory;
   #place = '';
   #parts: EmbedAnswer[] = [];
+  #numbers = 0;
   /** Set while the client's own bodies are sent. */
   relay: EmbedRelay | undefined;
+
+  constructor(memory: HeldMemory) {
+    this.#memory = memory;
+  }
 
   /** How many inputs are done already where this lease leads. */
   goOnWith({ upstream, modelId }: Lease, relay: EmbedRelay | undefined): number {
     const place = `${upstream.id}\n${modelId}`;
     this.relay = relay;
-    if (place !== this.#place) this.#parts = [];
+    if (place !== this.#place) {
+      this.#parts = [];
+      this.#numbers = 0;
+    }
     this.#place = place;
     return this.#parts.reduce((sum, { embeddings }) => sum + embeddings.length, 0);
   }
 
+  /** @throws GatewayError when there is not enough memory for all of them */
   add(part: EmbedAnswer): void {
     this.#parts.push(part);
+    for (const { values } of part.embeddings) this.#numbers += values.length;
+    this.#memory.count(NUMBER_BYTES * this.#numbers);
   }
 
+  /** @throws as `add` */
   answer(): EmbedAnswer {
+    this.#memory.count(2 * NUMBER_BYTES * this.#numbers);
     const embeddings: Embedding[] = this.#parts.flatMap((part) => part.embeddings);
     const counts = this.#parts.map((part) => part.promptTokens);
     const known = counts.filter((count) => count !== undefined);

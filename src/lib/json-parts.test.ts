@@ -10,12 +10,15 @@ const long = fc
   .string({ unit: 'binary', minLength: 1, maxLength: 20 })
   .map((text) => text.repeat(Math.ceil(MIN_ESCAPED_LENGTH / text.length) + 1));
 
-test('what is written of long texts, wherever they are, is what JSON.stringify writes', async () => {
+const vector = fc.array(fc.double(), { minLength: 60, maxLength: 80 });
+
+test('what is written of long texts and vectors, wherever they are, is what JSON.stringify writes', async () => {
   const value = fc.letrec((tie) => ({
     node: fc.oneof(
       { maxDepth: 4 },
       fc.string(),
       long,
+      vector,
       fc.constant(null),
       fc.integer(),
       fc.array(tie('node'), { maxLength: 4 }),
@@ -28,6 +31,19 @@ test('what is written of long texts, wherever they are, is what JSON.stringify w
     }),
     { numRuns: 50 },
   );
+});
+
+test('vectors of megabytes are written whole, and others have their turn meanwhile', async () => {
+  const data = Array.from({ length: 1000 }, (_, index) => Array<number>(2000).fill(index / 7));
+  let turns = 0;
+  let next = setImmediate(function count() {
+    turns += 1;
+    next = setImmediate(count);
+  });
+  const written = await write({ data });
+  clearImmediate(next);
+  expect(turns).toBeGreaterThan(5);
+  expect(written === JSON.stringify({ data })).toBe(true);
 });
 
 test('a text of megabytes is written whole, characters beyond the first plane too', async () => {

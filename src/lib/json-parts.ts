@@ -9,6 +9,9 @@ import type { JsonObject, JsonValue } from './json.ts';
 export const ESCAPED_AT_ONCE = 4_194_304;
 /** A text as long as this is escaped by itself where texts are more than one turn takes. */
 export const MIN_ESCAPED_LENGTH = 16_384;
+const MIN_VECTOR_LENGTH = 64;
+/** With its comma. */
+const NUMBER_LENGTH = 20;
 
 /** Takes parts out of an object that is to be JSON, with a mark in the place of each, and finds them again. */
 export class PartMarks {
@@ -43,10 +46,11 @@ export class PartMarks {
   }
 }
 
-/** The parts of an object with long texts, wherever they are in it. `mend` gets the JSON without them. */
+/** The parts of an object with long texts or vectors, wherever they are in it. `mend` gets the JSON without them. */
 export function cutLongTexts(body: JsonObject, mend: (json: string) => string): readonly Part[] {
   const marks = new PartMarks();
   const json = JSON.stringify(body, (_key, value: JsonValue) => {
+    if (isVector(value)) return marks.take({ kind: 'list', text: '', list: value });
     // A half of a character is mended in the JSON.
     const isLong = typeof value === 'string' && value.length > MIN_ESCAPED_LENGTH;
     if (!isLong || !value.isWellFormed()) return value;
@@ -55,8 +59,17 @@ export function cutLongTexts(body: JsonObject, mend: (json: string) => string): 
   return marks.parts(mend(json));
 }
 
+/** Else each number would be asked about. */
+function isVector(value: JsonValue): value is number[] {
+  if (!Array.isArray(value) || value.length < MIN_VECTOR_LENGTH) return false;
+  return value.every((item) => typeof item === 'number');
+}
+
 export function writeParts(parts: readonly Part[]): Buffer | Promise<Buffer> {
-  const all = parts.reduce((sum, part) => sum + part.text.length, 0);
+  const all = parts.reduce(
+    (sum, { text, list }) => sum + (list ? NUMBER_LENGTH * list.length : text.length),
+    0,
+  );
   const isSmall = all < STEPWISE_FROM_BYTES;
   return isSmall ? join(parts.flatMap((part) => [...cutPart(part)])) : joinInSteps(parts);
 }
@@ -103,7 +116,11 @@ async function* inTurns(parts: readonly Part[]): AsyncGenerator<Piece> {
 }
 
 function* cutPart(part: Part): Generator<Piece> {
-  const { written } = part;
+  const { written, list } = part;
+  if (list !== undefined) {
+    yield jsonPiece(JSON.stringify(list));
+    return;
+  }
   if (written !== undefined || part.kind === 'json') {
     yield written === undefined
       ? jsonPiece(part.text)
@@ -135,6 +152,8 @@ interface Part {
   readonly text: string;
   /** Of a list that is written already. */
   readonly written?: Buffer;
+  /** Of a list that is not. */
+  readonly list?: readonly number[];
 }
 
 function jsonPiece(text: string): Piece {

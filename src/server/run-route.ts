@@ -1,6 +1,7 @@
 // Runs the operation of a matched route: model lists, token counts, whole and streamed responses.
 
 import { clientError, clientGone, type GatewayError } from '../canonical/error.ts';
+import type { WholeAnswer } from '../dispatch/dispatcher.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -57,7 +58,9 @@ export async function runRoute(
       observeCall(exchange, { model: call.model });
       const context = readCallContext(exchange);
       return metered(exchange, { call, operation: 'count-tokens' }, () =>
-        answerWhole(exchange, () => edge.dispatcher.countTokens(call, context)),
+        answerWhole(exchange, async () => ({
+          body: await edge.dispatcher.countTokens(call, context),
+        })),
       );
     }
     case 'embed': {
@@ -143,12 +146,23 @@ async function readInput(
   };
 }
 
-async function answerWhole(exchange: Exchange, run: () => Promise<JsonObject>): Promise<void> {
+async function answerWhole(
+  exchange: Exchange,
+  run: () => Promise<Omit<WholeAnswer, 'kind'>>,
+): Promise<void> {
   await answerInTime(exchange, async () => {
-    const body = await run();
+    const answer = await run();
     await turn.toClients.reach();
-    sendJson(exchange, { status: 200, body });
+    await sendAnswer(exchange, answer);
   });
+}
+
+async function sendAnswer(
+  exchange: Exchange,
+  { body, heldBytes = 0 }: Omit<WholeAnswer, 'kind'>,
+): Promise<void> {
+  if (heldBytes > 0) await sendLargeJson(exchange, body, heldBytes);
+  else sendJson(exchange, { status: 200, body });
 }
 
 async function answerGenerated(exchange: Exchange, call: GenerateCall): Promise<void> {
@@ -156,7 +170,7 @@ async function answerGenerated(exchange: Exchange, call: GenerateCall): Promise<
   await answerInTime(exchange, async () => {
     const answer = await exchange.edge.dispatcher.generate(call, readCallContext(exchange));
     if (answer.kind === 'stream') throw new Error('A whole answer was asked for, a stream came.');
-    const { body, heldBytes = 0 } = answer;
+    const { body } = answer;
     await call.kept?.();
     await turn.toClients.reach();
     if (answersBytes === true) {
@@ -164,7 +178,6 @@ async function answerGenerated(exchange: Exchange, call: GenerateCall): Promise<
       sendText(exchange, { status: 200, text, type: String(body.mediaType) });
     } else if (textType !== undefined) {
       sendText(exchange, { status: 200, text: String(body.text), type: textType });
-    } else if (heldBytes > 0) await sendLargeJson(exchange, body, heldBytes);
-    else sendJson(exchange, { status: 200, body });
+    } else await sendAnswer(exchange, answer);
   });
 }

@@ -106,7 +106,8 @@ function createDispatcher(options: TestEdgeOptions): EdgeOptions['dispatcher'] {
     embed: async (call) => {
       const vector = { values: [0.6, 0.8], native: { values: [0.6, 0.8] } };
       const embeddings = call.inputs().map(() => vector);
-      return call.writeEmbeddings({ embeddings, promptTokens: 7, nativeUsages: [] });
+      const body = call.writeEmbeddings({ embeddings, promptTokens: 7, nativeUsages: [] });
+      return { kind: 'reply', body };
     },
   };
 }
