@@ -198,6 +198,12 @@ test.each([
     { messages: [{ content: [{ type: 'text', text: 'a', mark: 1 }] }] },
     { messages: [{ content: [{ type: 'text', text: 'a' }] }] },
   ],
+  // Strands and LiteLLM say the type of a picture there.
+  [
+    'messages[0].content[0].image_url.format',
+    { messages: [{ content: [{ type: 'image_url', image_url: { url: 'a', format: 'b' } }] }] },
+    { messages: [{ content: [{ type: 'image_url', image_url: { url: 'a' } }] }] },
+  ],
   [
     'stream_options.include_usage',
     { stream_options: { include_usage: true } },
@@ -214,6 +220,10 @@ test.each([
 test.each([
   ['messages[0].content', { messages: [{ content: 'a' }] }],
   ['messages[0].content[0].text', { messages: [{ content: [{ type: 'text', text: 'a' }] }] }],
+  [
+    'messages[0].content[0].image_url.url',
+    { messages: [{ content: [{ type: 'image_url', image_url: { url: 'a' } }] }] },
+  ],
   ['messages[0].tool_calls', { messages: [{ tool_calls: [] }] }],
   ['tools[0].function', { tools: [{ type: 'function', function: {} }] }],
   [

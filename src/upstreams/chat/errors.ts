@@ -449,7 +449,7 @@ const REFUSALS = [
 const NEEDED: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'tools', 'tool_choice', 'functions', 'function_call', 'n'],
   ...['response_format', 'modalities', 'audio', 'role', 'content', 'refusal', 'prefix'],
-  ...['tool_calls', 'tool_call_id', 'id', 'type'],
+  ...['tool_calls', 'tool_call_id', 'id', 'type', 'url'],
   // Where a service looks things up, and who may see the request.
   ...['web_search_options', 'search_parameters', 'documents', 'plugins', 'provider'],
 ]);
@@ -475,7 +475,7 @@ export const CHAT_FIELDS: FieldRules = {
   ]),
   neverKept: new Set(['stream']),
   places:
-    /^(?:(?:messages\[\](?:\.(?:content|tool_calls)\[\])?|tools\[\]|stream_options|reasoning)\.)?\w+$/,
+    /^(?:(?:messages\[\](?:\.(?:content\[\](?:\.image_url)?|tool_calls\[\]))?|tools\[\]|stream_options|reasoning)\.)?\w+$/,
   // A part and a tool hold what they are in the field that is called like their type.
   isNeeded: (field: string, holder: JsonObject) => NEEDED.has(field) || holder.type === field,
   nearest(value, words) {
