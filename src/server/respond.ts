@@ -9,6 +9,7 @@ import {
   type GatewayError,
 } from '../canonical/error.ts';
 import { RECEIPT_HEADER, summarizeReceipt } from '../canonical/receipt.ts';
+import type { WholeAnswer } from '../dispatch/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { cutLongTexts, writeParts } from '../lib/json-parts.ts';
@@ -82,12 +83,14 @@ export function sendText(exchange: Exchange, answer: TextAnswer): void {
 /** More than is kept of an answer in its record. */
 const RECORDED_BYTES = 1_048_576;
 
-/** Its text is never there as a whole beside its bytes, and others have their turn while it is written. */
-export async function sendLargeJson(
+export type AnswerBody = Pick<WholeAnswer, 'body' | 'heldBytes'>;
+
+/** The text of a large one is never there as a whole beside its bytes, and others have their turn while it is written. */
+export async function sendAnswer(
   exchange: Exchange,
-  body: JsonObject,
-  heldBytes: number,
+  { body, heldBytes = 0 }: AnswerBody,
 ): Promise<void> {
+  if (heldBytes === 0) return sendJson(exchange, { status: 200, body });
   const { bodies } = exchange.edge;
   bodies.add(exchange, heldBytes);
   const text = await writeParts(cutLongTexts(body, (json) => json));

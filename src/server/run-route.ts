@@ -1,10 +1,8 @@
 // Runs the operation of a matched route: model lists, token counts, whole and streamed responses.
 
 import { clientError, clientGone, type GatewayError } from '../canonical/error.ts';
-import type { WholeAnswer } from '../dispatch/dispatcher.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import { createId } from '../lib/ids.ts';
-import type { JsonObject } from '../lib/json.ts';
 import type { GenerateCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
 import { turn } from '../stream/scheduler.ts';
 import { EVENT_STREAM_TYPE } from '../stream/sse.ts';
@@ -22,7 +20,7 @@ import type { Exchange } from './edge.ts';
 import { readJsonBody } from './gates/body.ts';
 import { isMultipart, readMultipart } from './gates/multipart.ts';
 import { answerKept, countFound } from './kept-answers.ts';
-import { sendJson, sendLargeJson, sendText } from './respond.ts';
+import { type AnswerBody, sendAnswer, sendJson, sendText } from './respond.ts';
 import { answerStream } from './stream-response.ts';
 
 interface MatchedRoute {
@@ -146,23 +144,12 @@ async function readInput(
   };
 }
 
-async function answerWhole(
-  exchange: Exchange,
-  run: () => Promise<Omit<WholeAnswer, 'kind'>>,
-): Promise<void> {
+async function answerWhole(exchange: Exchange, run: () => Promise<AnswerBody>): Promise<void> {
   await answerInTime(exchange, async () => {
     const answer = await run();
     await turn.toClients.reach();
     await sendAnswer(exchange, answer);
   });
-}
-
-async function sendAnswer(
-  exchange: Exchange,
-  { body, heldBytes = 0 }: Omit<WholeAnswer, 'kind'>,
-): Promise<void> {
-  if (heldBytes > 0) await sendLargeJson(exchange, body, heldBytes);
-  else sendJson(exchange, { status: 200, body });
 }
 
 async function answerGenerated(exchange: Exchange, call: GenerateCall): Promise<void> {
