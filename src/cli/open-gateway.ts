@@ -72,10 +72,15 @@ export async function openGateway(options: OpenGatewayOptions) {
   const { siblings, incoming } = joinParent?.(name, log) ?? {};
   const cluster = await openCluster({ redisUrl, siblings, name, clock, log });
   const parts = { clock, log, logFiles, openFiles, incoming, random };
-  const app = await createApp({ ...parts, config, shared, cluster, siblings, newerVersion });
   // The parent of workers holds it for them.
   const claim = siblings === undefined ? claimFolder(dataDir) : undefined;
-  if (claim?.isOurs === false) log.warn({ dataDir }, SHARED_FOLDER);
+  const isInUse = claim?.isOurs === false;
+  const context = { ...parts, config, shared, cluster, siblings, isInUse, newerVersion };
+  const app = await createApp(context).catch((error: unknown) => {
+    claim?.release();
+    throw error;
+  });
+  if (isInUse) log.warn({ dataDir }, SHARED_FOLDER);
   return {
     app,
     config,

@@ -28,6 +28,8 @@ export interface GatewayContext {
   readonly config: LiveConfig;
   /** PostgreSQL, where it keeps everything; undefined where the data folder does. */
   readonly shared?: SharedDatabase | undefined;
+  /** Another gateway works on the data folder. */
+  readonly isInUse?: boolean | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -37,7 +39,8 @@ export interface GatewayContext {
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 
 /** The caller closes the stores last. @throws StoreError and others when the data folder cannot be used */
-export async function openFoundation({ config, cluster, shared, clock, log }: GatewayContext) {
+export async function openFoundation(context: GatewayContext) {
+  const { config, cluster, shared, isInUse, clock, log } = context;
   const { dataDir, secretKey: environmentKey } = config.current();
   const secretKey = loadSecretKey({ dataDir, environmentKey, log });
   const vault = createVault(secretKey);
@@ -49,7 +52,7 @@ export async function openFoundation({ config, cluster, shared, clock, log }: Ga
     // The database is a third of the start: its code is read while nothing else waits for it.
     const { openDatabase } = await import('../stores/sqlite/open-database.ts');
     const path = join(dataDir, DATABASE_FILE);
-    return openDatabase({ path, vault, clock, log, isLasting });
+    return openDatabase({ path, vault, clock, log, isLasting, isInUse });
   };
   const stores = shared?.stores ?? (await openStores());
   const isAlone = cluster.state().kind === 'memory' && shared === undefined;

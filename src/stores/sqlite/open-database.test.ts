@@ -304,6 +304,17 @@ test('a database is kept as it was before an upgrade, which is told of, and the 
   expect(await database.stores.accounts.list()).toEqual([]);
 });
 
+test('a database that another process works on is not upgraded, and opened as it is when it needs none', async () => {
+  const path = `${database.folder}/older.db`;
+  await makeOlder(path);
+  await expect(database.open({ path, isInUse: true })).rejects.toThrow(
+    /earlier version works on .*older\.db\. Stop it first/,
+  );
+  expect(versionOf(path)).toBe(BEFORE);
+  expect(existsSync(`${path}.before-upgrade`)).toBe(false);
+  await database.open({ isInUse: true });
+});
+
 test('every earlier version is brought to the present one, and kept as it was', async () => {
   const older = `${database.folder}/older.db`;
   for (const { version } of STEPS.slice(0, -1)) {

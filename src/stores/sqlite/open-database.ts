@@ -35,6 +35,8 @@ export interface DatabaseOptions extends Omit<StoresOptions, 'clock' | 'log'> {
   readonly open?: OpenHandle | undefined;
   /** False keeps everything in memory: what is sealed with a key that is lost at the end is of no use. */
   readonly isLasting?: boolean | undefined;
+  /** Another process works on it: it is not upgraded, for an earlier version could not open it again. */
+  readonly isInUse?: boolean | undefined;
 }
 
 const NOTHING_KEPT =
@@ -102,6 +104,7 @@ async function openExisting(options: DatabaseOptions, open: OpenHandle) {
     });
     const isOlder = MIGRATIONS.some((step) => step.version > version && step.sqlite !== undefined);
     if (isOlder) {
+      if (options.isInUse === true) throw inUse(path);
       options.log?.info({ path, from: version, to: MIGRATIONS.at(-1)?.version }, UPGRADING);
       await keepCopy(options, version);
     }
@@ -112,6 +115,11 @@ async function openExisting(options: DatabaseOptions, open: OpenHandle) {
     await connection.close();
     throw error;
   }
+}
+
+function inUse(path: string): StoreError {
+  const message = told`A gateway of an earlier version works on the database ${path}. Stop it first: this version upgrades the database, and that one could not open it again.`;
+  return new StoreError('unavailable', message);
 }
 
 /** Without room for it the upgrade goes on: a gateway that does not start helps nobody. */

@@ -77,6 +77,8 @@ export const faults: SentenceTexts = {
   'Stopped by {}.': '{1} が停止しました。',
   'The files of this gateway were replaced or removed while it runs, perhaps by an upgrade. Restart it.':
     'このゲートウェイのファイルが実行中に置き換えられたか削除されました（アップグレードの可能性があります）。再起動してください。',
+  'A gateway of an earlier version works on the database {}. Stop it first: this version upgrades the database, and that one could not open it again.':
+    '以前のバージョンのゲートウェイがデータベース {1} を使用しています。先に停止してください：このバージョンはデータベースをアップグレードするため、以前のバージョンでは開けなくなります。',
   'An operator of this gateway stopped the request.':
     'このゲートウェイの運用者がリクエストを停止しました。',
   'The database {} cannot be made ({}). Let the user of this process write to its folder, or name another with ISTHMUS_DATA_DIR.':

@@ -72,6 +72,8 @@ export const faults: SentenceTexts = {
   'Stopped by {}.': '已由 {1} 停止。',
   'The files of this gateway were replaced or removed while it runs, perhaps by an upgrade. Restart it.':
     '此网关的文件在运行期间被替换或删除，可能是因为升级。请重新启动它。',
+  'A gateway of an earlier version works on the database {}. Stop it first: this version upgrades the database, and that one could not open it again.':
+    '早期版本的网关正在使用数据库 {1}。请先停止它：此版本会升级数据库，之后早期版本将无法再打开它。',
   'An operator of this gateway stopped the request.': '此网关的操作员停止了该请求。',
   'The database {} cannot be made ({}). Let the user of this process write to its folder, or name another with ISTHMUS_DATA_DIR.':
     '数据库 {1} 无法创建（{2}）。请让此进程的用户能写入其文件夹，或用 ISTHMUS_DATA_DIR 指定其他文件夹。',
