@@ -77,6 +77,19 @@ export function sniffMediaType(base64: string): string | undefined {
   return head.startsWith('hei', 8) || head.startsWith('mif1', 8) ? 'image/heic' : 'video/mp4';
 }
 
+/** Types whose first bytes are of no other; those of the HEIF family begin alike. */
+const PLAIN_PICTURES: ReadonlySet<string | undefined> = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/webp',
+]);
+
+/** What a picture that is called `mediaType` is by its bytes; undefined where that is no other. `base64` is tidy. */
+export function findOtherType(base64: string, mediaType: string | undefined): string | undefined {
+  const found = sniffMediaType(base64);
+  return found !== mediaType && PLAIN_PICTURES.has(found) ? found : undefined;
+}
+
 /** The same request when `map` gave every medium back as it was. */
 export function mapMedia(
   request: CanonicalRequest,

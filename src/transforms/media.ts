@@ -6,7 +6,7 @@ import {
   type ImageDetails,
   type ImageOptions,
 } from '../canonical/image-options.ts';
-import { mapMedia, sniffMediaType } from '../canonical/media.ts';
+import { findOtherType, mapMedia } from '../canonical/media.ts';
 import { memberPath } from '../canonical/receipt.ts';
 import type { MediaPart, Part } from '../canonical/request.ts';
 import { unlessSame } from '../lib/collections.ts';
@@ -38,13 +38,6 @@ function still(part: MediaPart, budget: PixelBudget, { receipt }: TransformConte
   return { ...part, mediaType: 'image/png', source: { kind: 'base64', base64 } };
 }
 
-/** Types whose first bytes are of no other; those of the HEIF family begin alike. */
-const PLAIN_TYPES: ReadonlySet<string | undefined> = new Set([
-  'image/png',
-  'image/jpeg',
-  'image/webp',
-]);
-
 /**
  * Gives pictures the type their bytes are of: clients go by the ending of a file's name, upstreams look at the
  * bytes. A JPEG that is called PNG is a 400 ("Unhandled generated data mime type", open-webui/open-webui#25127).
@@ -55,8 +48,8 @@ export const namePictureTypes: Transform = (request, context) =>
 function named(part: MediaPart, { receipt }: TransformContext): MediaPart {
   const { modality, mediaType, source } = part;
   if (modality !== 'image' || source.kind !== 'base64') return part;
-  const found = sniffMediaType(source.base64);
-  if (found === undefined || found === mediaType || !PLAIN_TYPES.has(found)) return part;
+  const found = findOtherType(source.base64, mediaType);
+  if (found === undefined) return part;
   receipt.add('repaired', 'messages', told`The bytes of a picture are of type ${found}.`);
   return { ...part, mediaType: found };
 }

@@ -639,6 +639,35 @@ test('a failed tool that said nothing is told to have no result', () => {
   ]);
 });
 
+test('P120 a picture that is called something else goes as what its bytes are', () => {
+  const picture = (media_type: string, data: string): JsonObject => ({
+    type: 'image',
+    source: { type: 'base64', media_type, data },
+  });
+  const jpeg = '/9j/4AAQSkZJRgABAQAAAQABAAA=';
+  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ';
+  const shot = { ...result, content: [picture('image/jpg', jpeg)] };
+  const messages = [
+    { role: 'user', content: [picture('image/png', jpeg), picture('image/png', png)] },
+    { role: 'assistant', content: [call] },
+    { role: 'user', content: [shot] },
+  ];
+  const { body, receipt } = patched({ messages });
+  expect(body.messages).toEqual([
+    { role: 'user', content: [picture('image/jpeg', jpeg), picture('image/png', png)] },
+    messages[1],
+    { role: 'user', content: [{ ...result, content: [picture('image/jpeg', jpeg)] }] },
+  ]);
+  expect(receipt).toEqual(['repaired messages']);
+  const odd = [
+    picture('image/png', png),
+    picture('image/png', '~~ no base64 ~~'),
+    { type: 'image' },
+  ];
+  const kept = patched({ messages: [{ role: 'user', content: odd }] });
+  expect([kept.body.messages, kept.receipt]).toEqual([kept.given.messages, []]);
+});
+
 test('P062 texts that are blank, and messages of nothing else, are left out', () => {
   const blank = { type: 'text', text: ' \n', cache_control: { type: 'ephemeral' } };
   const said = { type: 'text', text: 'So.' };

@@ -8,6 +8,7 @@ import {
   LEVEL_KEYS,
   tokensOfAmount,
 } from '../../canonical/effort.ts';
+import { findOtherType } from '../../canonical/media.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import {
   type PlacedSignature,
@@ -72,7 +73,7 @@ export function patch(
     delete patched[field];
   }
   if (Array.isArray(body.messages)) {
-    const said = withoutBlankMessages(body.messages);
+    const said = withNamedPictures(withoutBlankMessages(body.messages), receipt);
     patched.messages = fitCallIds(patchMessages(pairResults(said, receipt), target));
   }
   if (body.system !== undefined) {
@@ -160,6 +161,39 @@ function withoutBlanks(blocks: JsonValue[]): JsonValue[] {
     return { ...block, content: isBare ? 'no result' : inner };
   });
 }
+
+/**
+ * "Image does not match the provided media type": clients go by the ending of a file's name, and send the picture again
+ * with each turn.
+ */
+function withNamedPictures(messages: JsonValue[], receipt: Receipt): JsonValue[] {
+  return mapItems(messages, (message) => {
+    if (!isJsonObject(message) || message.role !== 'user') return message;
+    if (!Array.isArray(message.content)) return message;
+    const content = namePictures(message.content, receipt);
+    return content === message.content ? message : { ...message, content };
+  });
+}
+
+function namePictures(blocks: JsonValue[], receipt: Receipt): JsonValue[] {
+  return mapItems(blocks, (block) => {
+    if (!isJsonObject(block)) return block;
+    const { type, content } = block;
+    if (type === 'tool_result' && Array.isArray(content)) {
+      const inner = namePictures(content, receipt);
+      return inner === content ? block : { ...block, content: inner };
+    }
+    const source = type === 'image' ? objectOf(block.source) : undefined;
+    const data = textOf(source?.data);
+    if (data === undefined || !BASE64_START.test(data)) return block;
+    const found = findOtherType(data, textOf(source?.media_type));
+    if (found === undefined) return block;
+    receipt.add('repaired', 'messages', told`The bytes of a picture are of type ${found}.`);
+    return { ...block, source: { ...source, media_type: found } };
+  });
+}
+
+const BASE64_START = /^[A-Za-z\d+/]{16}/;
 
 /** Drafts before 2020-12, which is the one the wire takes. */
 const OLDER_DRAFT = /\bdraft-?0[3467]\b|\bdraft\/2019-09\b/;
