@@ -132,6 +132,14 @@ test('P011 a signed thought whose empty text the client left out gets it back', 
   expect(body.messages).toMatchObject([{}, { content: [{ ...bare, thinking: '' }, call] }, {}]);
 });
 
+test('a call whose empty input the client left out gets it back', () => {
+  const { input: _empty, ...bare } = call;
+  for (const given of [bare, { ...bare, input: null }]) {
+    const { body } = patched(step(given));
+    expect(body.messages).toMatchObject([{}, { content: [{ ...bare, input: {} }] }, {}]);
+  }
+});
+
 test('a thought without an answer behind it stays here: cut answers leave it in histories', () => {
   const text = { type: 'text', text: 'So' };
   const ended = patched(step(text, thinking('c2ln')));

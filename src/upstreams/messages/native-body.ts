@@ -575,7 +575,9 @@ function patchBlock(
     case 'tool_use': {
       // On a call it is this gateway's own extension.
       const { signature, ...call } = block;
-      return signature === undefined ? block : call;
+      const own = signature === undefined ? block : call;
+      // "tool_use.input: Field required", as of a thought without its text.
+      return (own.input ?? null) === null ? { ...own, input: {} } : own;
     }
     case 'image':
       receipt.add(
