@@ -7,9 +7,13 @@ const PNG = { type: 'base64', media_type: 'image/png', data: 'AAA=' };
 test('V014 P062 empty texts are kept for the transforms to drop', () => {
   const parts = readParts([
     { type: 'text', text: '' },
+    { type: 'text' },
+    { type: 'text', text: null },
     { type: 'text', text: 'x', cache_control: { type: 'ephemeral' }, citations: null },
   ]);
   expect(parts).toEqual([
+    { kind: 'text', text: '' },
+    { kind: 'text', text: '' },
     { kind: 'text', text: '' },
     { kind: 'text', text: 'x', cacheHint: true },
   ]);
@@ -294,7 +298,6 @@ test('a summary that a client sends as words of its user stays what it says', ()
 const refused: readonly (readonly [string, JsonObject, string])[] = [
   ['user', { type: 'video' }, '.type: Input tag "video" is not supported'],
   ['user', {}, '.type: Field required'],
-  ['user', { type: 'text' }, '.text: Field required'],
   ['user', { type: 'image' }, '.source: Field required'],
   ['user', { type: 'image', source: { type: 'file', file_id: 'f' } }, '.source.type: Files'],
   ['user', { type: 'image', source: { ...PNG, data: 'data:x,%%' } }, '.source.data: Input'],

@@ -154,7 +154,7 @@ const BLOCKS =
 const RESULT_BLOCKS = "'text', 'image', 'document', 'search_result' or 'tool_reference'";
 
 function readText({ text, cache_control }: Omit<BlockOf<'text'>, 'type'>): TextPart {
-  return { kind: 'text', text, ...cacheHint(cache_control) };
+  return { kind: 'text', text: text ?? '', ...cacheHint(cache_control) };
 }
 
 /** `{cacheHint: true}` for a block with `cache_control`, else nothing. */
@@ -244,7 +244,7 @@ function readResultContent(
     noteCitations(block, path, receipt);
     switch (block.type) {
       case 'text':
-        return [plainText(block.text)];
+        return [plainText(block.text ?? '')];
       case 'image':
       case 'document':
       case 'search_result':
@@ -355,7 +355,7 @@ function readDocument(document: BlockOf<'document'>, block: string): readonly Co
       }
       const parts = content.map((item, index): ContentPart => {
         const at = `${path}.content.${index}`;
-        if (item.type === 'text') return { kind: 'text', text: item.text };
+        if (item.type === 'text') return { kind: 'text', text: item.text ?? '' };
         if (item.type === 'image') return readImage(item, at);
         throw unknownTag(item, at, "'text' or 'image'");
       });

@@ -64,7 +64,8 @@ const IMAGE_SOURCE = taggedShape(
   },
   objectOf({}, SOURCE_FIELDS),
 );
-const TEXT = block({ text: needed(STRING) }, ['citations']);
+/** Some clients leave out a text that is empty. */
+const TEXT = block({ text: STRING }, ['citations']);
 const IMAGE = block({ source: needed(IMAGE_SOURCE) });
 
 const DOCUMENT_SOURCE_FIELDS = [...SOURCE_FIELDS, 'content'] as const;

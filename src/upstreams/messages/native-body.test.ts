@@ -681,7 +681,7 @@ test('P062 texts that are blank, and messages of nothing else, are left out', ()
   const said = { type: 'text', text: 'So.' };
   const results = [{ ...result, content: [{ type: 'text', text: '' }, said] }];
   const messages = [
-    { role: 'user', content: [blank, said] },
+    { role: 'user', content: [blank, { type: 'text' }, said] },
     ...[
       { role: 'assistant', content: '' },
       { role: 'user', content: [blank] },

@@ -151,8 +151,7 @@ function withoutBlanks(blocks: JsonValue[]): JsonValue[] {
   return mapItems(blocks, (block) => {
     if (!isJsonObject(block)) return block;
     const { type, text, content } = block;
-    if (type === 'text')
-      return text !== undefined && saidIn(text) === undefined ? undefined : block;
+    if (type === 'text') return saidIn(text ?? '') === undefined ? undefined : block;
     if (type !== 'tool_result' || !Array.isArray(content)) return block;
     const inner = withoutBlanks(content);
     if (inner === content) return block;
