@@ -599,7 +599,7 @@ test.each([
   expect(sent).toHaveLength(1);
 });
 
-test('a Messages service goes without the way to show thoughts that it does not know, and keeps those that it names', async () => {
+test('a Messages service that does not know a way to show thoughts shows summaries, and keeps the ways that it names', async () => {
   const ways = ['summarized', 'omitted'];
   const { ask, sent } = service((now) => {
     const display = objectOf(now.thinking)?.display;
@@ -609,9 +609,10 @@ test('a Messages service goes without the way to show thoughts that it does not 
       : "thinking.enabled.display: Input should be 'summarized' or 'omitted'";
   }, MESSAGES_FIELDS);
   const thinking = { type: 'enabled', budget_tokens: 2048 };
-  const gone = { body: { thinking }, notes: ['approximated thinking.display'] };
-  expect(await ask({ thinking: { ...thinking, display: 'updates' } }, {})).toEqual(gone);
-  expect(await ask({ thinking: { ...thinking, display: 'updates' } }, {})).toEqual(gone);
+  const shown = { thinking: { ...thinking, display: 'summarized' } };
+  const near = { body: shown, notes: ['approximated thinking.display'] };
+  expect(await ask({ thinking: { ...thinking, display: 'updates' } }, {})).toEqual(near);
+  expect(await ask({ thinking: { ...thinking, display: 'updates' } }, {})).toEqual(near);
   expect(sent).toHaveLength(3);
   const known = { thinking: { ...thinking, display: 'omitted' } };
   expect(await ask(known, {})).toEqual({ body: known, notes: [] });

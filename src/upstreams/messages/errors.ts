@@ -318,12 +318,16 @@ export const MESSAGES_FIELDS: FieldRules = {
   // It depends on the rest of the request, or on the mode that was asked for.
   neverKept: new Set(['thinking']),
   tellDropped: (place) =>
-    place === 'thinking' || place === 'thinking.display'
+    place === 'thinking'
       ? {
           action: 'approximated',
           reason: told`Left to the model: the service refuses what was asked for.`,
         }
       : undefined,
+  nearest: (_display, taken) =>
+    taken.includes('summarized')
+      ? { word: 'summarized', reason: told`Thoughts are shown as summaries.` }
+      : 'refused',
   ruleWord: (place) => (/^output_config\b/.test(place) ? 'thinking' : undefined),
   conflicts: CONFLICTS,
 };
