@@ -255,6 +255,9 @@ const KILO = createOpencode('kilo', 'Kilo', {
 
 const QWEN_KEY = 'ISTHMUS_API_KEY';
 
+/** Of a model whose name it does not know it takes for granted that it reads text alone. */
+const QWEN_MODEL = { modalities: { image: true, pdf: true } };
+
 /** A model of `modelProviders` with its key in `env` (Qwen Code docs, configuration/model-providers.md and settings.md). */
 const QWEN_CODE: CodingClient = {
   id: 'qwen-code',
@@ -271,7 +274,10 @@ const QWEN_CODE: CodingClient = {
         { path: ['env', QWEN_KEY], value: key },
         {
           path: ['modelProviders', 'openai', { field: 'envKey', is: QWEN_KEY }],
-          value: { id: model, name: 'isthmus', envKey: QWEN_KEY, baseUrl: `${address}/v1` },
+          value: {
+            ...{ id: model, name: 'isthmus', envKey: QWEN_KEY, baseUrl: `${address}/v1` },
+            generationConfig: QWEN_MODEL,
+          },
         },
         { path: ['security', 'auth', 'selectedType'], value: 'openai' },
         { path: ['model', 'name'], value: model },
@@ -284,6 +290,12 @@ const QWEN_CODE: CodingClient = {
       ['OPENAI_API_KEY', key],
     ],
     args: ['--auth-type', 'openai', '-m', model],
+    // Its own settings win over these.
+    file: {
+      name: 'system-defaults.json',
+      content: writeSettings('json', entriesOf(['model'], { generationConfig: QWEN_MODEL })),
+      hand: (path) => ({ variables: [['QWEN_CODE_SYSTEM_DEFAULTS_PATH', path]] }),
+    },
   }),
 };
 

@@ -360,6 +360,7 @@ test('a client with settings in two places has both, and gives back each', async
 test.each([
   ['opencode', '.config/opencode/opencode.jsonc', /"input": \[\s*"text",\s*"image",\s*"pdf"\s*\]/],
   ['kilo', '.config/kilo/kilo.jsonc', /"input": \[\s*"text",\s*"image",\s*"pdf"\s*\]/],
+  ['qwen-code', '.qwen/settings.json', /"modalities": \{\s*"image": true,\s*"pdf": true\s*\}/],
   ['pi', '.pi/agent/models.json', /"reasoning": true,\s*"input": \[\s*"text",\s*"image"\s*\]/],
   ['continue', '.continue/config.yaml', /\bimage_input\b/],
 ])('%s is told that the model is shown pictures', async (id, file, words) => {

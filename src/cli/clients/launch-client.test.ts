@@ -9,7 +9,7 @@ let at: TestHome;
 beforeEach(async () => {
   at = await createTestHome();
   mkdirSync(join(at.folder, 'bin'));
-  for (const name of ['claude', 'gemini']) {
+  for (const name of ['claude', 'gemini', 'qwen']) {
     writeFileSync(join(at.folder, 'bin', name), '', { mode: 0o755 });
   }
 });
@@ -59,6 +59,14 @@ test('one that is connected keeps its settings and its history', async () => {
   expect(args).toEqual(['-m', 'gemini-3-flash', '-p']);
   expect(variables).toMatchObject({ GOOGLE_GEMINI_BASE_URL: at.url, GEMINI_API_KEY: 'any-key' });
   expect(variables).not.toHaveProperty('GEMINI_CLI_HOME');
+});
+
+test('Qwen Code is told that the model is shown pictures', async () => {
+  const { variables } = await launch('qwen-code');
+  const defaults = readFileSync(variables.QWEN_CODE_SYSTEM_DEFAULTS_PATH ?? '', 'utf8');
+  expect(JSON.parse(defaults)).toEqual({
+    model: { generationConfig: { modalities: { image: true, pdf: true } } },
+  });
 });
 
 /** What its settings name as `env` takes the place of the variables of its process; a file it is started with does not. */
