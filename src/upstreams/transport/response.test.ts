@@ -441,6 +441,21 @@ test('an answer for which there is no memory ends with what the memory says, and
   expect(log.slice(-2)).toEqual(['closed', 'abort']);
 });
 
+test.each([
+  ['an answer that is wanted whole', true, 2],
+  ['any other document', false, 1],
+])('A3: %s takes memory as it comes for what it becomes: %s', async (_what, isKept, times) => {
+  let most = 0;
+  const takeRoom = (bytes: number) => {
+    most = Math.max(most, bytes);
+  };
+  const { stream, controller, send } = feed({ isKept, most: 4_000_000, takeRoom });
+  stream.onResponseStart(controller, 200, { 'content-type': 'application/json' });
+  send(`{"pad":"${'x'.repeat(2_000_000)}`);
+  await Promise.resolve();
+  expect(Math.round(most / 2_000_000)).toBe(times);
+});
+
 test('A3: a large event takes memory here until its reader has it, waiting or not', async () => {
   const { open, send, log } = feed({ most: 9_000_000, takeRoom: () => void log.push('take') });
   const stream = open();

@@ -261,8 +261,10 @@ export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.D
       return;
     }
     this.#heldBack += chunk.length;
+    // An answer that is wanted whole is read all at once where it comes as one document, which takes as much again.
+    const times = this.mayBeWhole && this.#request.isKept === true ? 2 : 1;
     try {
-      this.#memory.count(this.#heldBack);
+      this.#memory.count(times * this.#heldBack);
     } catch (error) {
       this.#cancel(error);
       return;
