@@ -42,3 +42,12 @@ test('a hangup ends no gateway whose output is no terminal: a service that is to
   expect(answer.status).toBe(200);
   expect(await gateway.stop()).toBe(0);
 });
+
+test("the signal that opens node's debugger opens none: who gets at its port runs code in the gateway", async () => {
+  const gateway = await startGateway({});
+  gateway.signal('SIGUSR1');
+  const answer = await fetch(`${gateway.url}/livez`, { headers: { connection: 'close' } });
+  expect(answer.status).toBe(200);
+  expect(await gateway.stop()).toBe(0);
+  expect(gateway.output()).not.toMatch(/debugger/i);
+});
