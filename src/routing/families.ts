@@ -249,7 +249,7 @@ function compareNumbers(left: readonly number[], right: readonly number[]): numb
 }
 
 /** Every list is read for every name, and most lists hold the same ids; an upstream may list any. */
-const MAX_REMEMBERED = 2000;
+const MAX_REMEMBERED = 20_000;
 
 type ReadRelease = (id: string) => Release;
 
