@@ -30,8 +30,14 @@ export const MODELS_SCHEMA = named('Models', {
       },
       displayName: { type: 'string' },
       description: { type: 'string' },
-      inputTokenLimit: { type: 'integer' },
-      outputTokenLimit: { type: 'integer' },
+      inputTokenLimit: optional({
+        type: 'integer',
+        description: 'Left out where nobody tells it.',
+      }),
+      outputTokenLimit: optional({
+        type: 'integer',
+        description: 'Left out where nobody tells it.',
+      }),
       supportsThinking: { type: 'boolean' },
       drawsImages: { type: 'boolean' },
       tasks: list({ type: 'string' }, 'What it is for.'),

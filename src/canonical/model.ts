@@ -1,5 +1,6 @@
 // What a model can do, as far as a translation has to know. Rules ask for capabilities, never for names.
 
+import { definedFields } from '../lib/json.ts';
 import type { Effort, ThinkingCapability } from './effort.ts';
 import type { ImageDetail, ImageOptions } from './image-options.ts';
 import type { Modality, ServerToolKind } from './request.ts';
@@ -98,8 +99,9 @@ export interface ListedModel {
   readonly description: string;
   /** Seconds since the epoch; constant for one release of the catalogue. */
   readonly createdAt: number;
-  readonly inputTokenLimit: number;
-  readonly outputTokenLimit: number;
+  /** Undefined where neither the upstream nor the catalogue tells: clients then go by what they know. */
+  readonly inputTokenLimit: number | undefined;
+  readonly outputTokenLimit: number | undefined;
   readonly supportsThinking: boolean;
   readonly drawsImages: boolean;
   readonly tasks: readonly ModelTask[];
@@ -130,8 +132,10 @@ export function writeNativeElement(model: ListedModel) {
     name: `models/${model.id}`,
     displayName: model.displayName,
     description: model.description,
-    inputTokenLimit: model.inputTokenLimit,
-    outputTokenLimit: model.outputTokenLimit,
+    ...definedFields({
+      inputTokenLimit: model.inputTokenLimit,
+      outputTokenLimit: model.outputTokenLimit,
+    }),
     supportedGenerationMethods: [...new Set(model.tasks.flatMap((task) => METHODS[task]))],
     thinking: model.supportsThinking,
   };

@@ -73,6 +73,14 @@ test('B1: an upstream of two models has no other names in its list than those th
   expect(names.filter((name) => /image|embedding/.test(name))).toEqual([]);
 });
 
+test('a model whose limits nobody tells is listed without any', async () => {
+  const { directory } = benchOf({ lists: [['house-1', 'alpha-3-flash']] });
+  const limits = (await directory.list()).map((model) => [model.id, model.inputTokenLimit]);
+  expect(limits).toContainEqual(['house-1', undefined]);
+  expect(limits).toContainEqual(['alpha-3-flash', 1_048_576]);
+  expect(await directory.get('house-1')).toMatchObject({ outputTokenLimit: undefined });
+});
+
 test('B2: models of a generation that does not exist yet serve every well-known text name', async () => {
   for (const words of ['gemini', 'alpha']) {
     const bench = benchOf({ lists: [[`${words}-4-pro`, `${words}-4-flash`]] });

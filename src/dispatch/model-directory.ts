@@ -11,9 +11,6 @@ interface ModelDirectoryOptions {
   readonly pool: Pick<Pool, 'describe' | 'ensureModels'>;
 }
 
-/** Shown for models without known limits. */
-const UNKNOWN_LIMITS = { inputTokenLimit: 1_048_576, outputTokenLimit: 65_536 };
-
 /** Lists that say nothing about methods are lists of models that answer. */
 const UNKNOWN_TASKS: readonly ModelTask[] = ['generate'];
 
@@ -29,10 +26,8 @@ export function createModelDirectory({ router, pool }: ModelDirectoryOptions) {
       displayName: id === target ? (known?.displayName ?? offered?.displayName ?? id) : id,
       description: known?.description ?? offered?.description ?? '',
       createdAt: known?.createdAt ?? CATALOG_CREATED_AT,
-      inputTokenLimit:
-        offered?.inputTokenLimit ?? known?.inputTokenLimit ?? UNKNOWN_LIMITS.inputTokenLimit,
-      outputTokenLimit:
-        offered?.outputTokenLimit ?? known?.outputTokenLimit ?? UNKNOWN_LIMITS.outputTokenLimit,
+      inputTokenLimit: offered?.inputTokenLimit ?? known?.inputTokenLimit,
+      outputTokenLimit: offered?.outputTokenLimit ?? known?.outputTokenLimit,
       supportsThinking: offered?.supportsThinking ?? known?.supportsThinking ?? false,
       drawsImages: known?.drawsImages ?? familyOf(target) === 'image',
       tasks: offered?.tasks ?? known?.tasks ?? UNKNOWN_TASKS,

@@ -5,6 +5,8 @@ import type { ListedModel } from '../canonical/model.ts';
 
 /** Limits an upstream itself lists win over these. */
 interface CatalogModel extends ListedModel {
+  readonly inputTokenLimit: number;
+  readonly outputTokenLimit: number;
   /** What the name says about reasoning where the request says nothing. */
   readonly implies: ImpliedReasoning;
 }

@@ -333,7 +333,8 @@ async function estimateMost(
     return undefined;
   const bytes = Number(headers['content-length'] ?? 0);
   const size = request === undefined ? bytes / BYTES_PER_TOKEN : promptSize(request);
-  const limit = (await edge.models.get(model))?.outputTokenLimit ?? 0;
+  const listed = await edge.models.get(model);
+  const limit = listed === undefined ? 0 : (listed.outputTokenLimit ?? UNTOLD_ANSWER_TOKENS);
   const inputTokens = Math.ceil(size * PROMPT_MARGIN * Math.max(1, answers)) + 1;
   const prices = units.has('money')
     ? edge.prices?.reserve(model, { inputTokens, images })
@@ -346,6 +347,9 @@ async function estimateMost(
     tokenNanos: prices?.tokenNanos ?? 0,
   };
 }
+
+/** Taken as the longest answer of a model whose limit nobody tells. */
+const UNTOLD_ANSWER_TOKENS = 65_536;
 
 /** Some upstreams are given room for thinking beside the answer. */
 function longestAnswer(request: CanonicalRequest | undefined, limit: number): number {

@@ -8,7 +8,7 @@ import {
   writeNativeElement,
 } from '../../canonical/model.ts';
 
-import type { JsonObject } from '../../lib/json.ts';
+import { definedFields, type JsonObject } from '../../lib/json.ts';
 
 /**
  * `GET /v1/models` is asked by clients of three protocols. `data` serves the Chat and Messages
@@ -33,7 +33,9 @@ export function writeModel(model: ListedModel): JsonObject {
 function writeChatElement(model: ListedModel): JsonObject {
   return {
     ...writeListElement(model),
-    context_length: model.inputTokenLimit,
-    max_output_tokens: model.outputTokenLimit,
+    ...definedFields({
+      context_length: model.inputTokenLimit,
+      max_output_tokens: model.outputTokenLimit,
+    }),
   };
 }

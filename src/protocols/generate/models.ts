@@ -7,7 +7,7 @@ import {
   writeListFrame,
   writeNativeElement,
 } from '../../canonical/model.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { definedFields, type JsonObject } from '../../lib/json.ts';
 import type { RouteInput } from '../protocol.ts';
 import { fieldError } from './schema.ts';
 
@@ -42,7 +42,7 @@ export function writeModel(model: ListedModel, prefix: ModelPrefix): JsonObject 
     ...writeNativeElement(model),
     baseModelId: model.id,
     version: '1',
-    maxOutputTokens: model.outputTokenLimit,
+    ...definedFields({ maxOutputTokens: model.outputTokenLimit }),
     supportsThinking: model.supportsThinking,
     temperature: 1,
     maxTemperature: 2,

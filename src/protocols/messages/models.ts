@@ -30,8 +30,8 @@ export function writeFamilyList(
 export function writeModel(model: ListedModel) {
   return {
     ...writeListElement(model),
-    max_input_tokens: model.inputTokenLimit,
-    max_tokens: model.outputTokenLimit,
+    max_input_tokens: model.inputTokenLimit ?? null,
+    max_tokens: model.outputTokenLimit ?? null,
     lifecycle: 'active' as const,
     line: null,
     capabilities: null,

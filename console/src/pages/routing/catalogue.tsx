@@ -104,6 +104,14 @@ const ModelRow = memo(function ModelRow({ model, onTry }: ModelRowProps) {
     ...(supportsThinking ? [t('routing.thinks')] : []),
     ...(drawsImages ? [t('routing.draws')] : []),
   ];
+  const limitCell = (limit: number | undefined) => (
+    <td
+      className="numeric"
+      title={limit === undefined ? undefined : `${format.number(limit)} ${t('routing.tokensUnit')}`}
+    >
+      {limit === undefined ? '–' : format.compact(limit)}
+    </td>
+  );
   return (
     <tr>
       <td>
@@ -117,20 +125,8 @@ const ModelRow = memo(function ModelRow({ model, onTry }: ModelRowProps) {
           <span className="dimmed"> {t('routing.servedAs', { id: servedAs })}</span>
         )}
       </td>
-      <td
-        className="numeric"
-        title={`${format.number(model.inputTokenLimit)} ${t('routing.tokensUnit')}`}
-      >
-        {format.compact(model.inputTokenLimit)}
-      </td>
-      <td
-        className="numeric"
-        title={
-          writes ? `${format.number(model.outputTokenLimit)} ${t('routing.tokensUnit')}` : undefined
-        }
-      >
-        {writes ? format.compact(model.outputTokenLimit) : '–'}
-      </td>
+      {limitCell(model.inputTokenLimit)}
+      {limitCell(writes ? model.outputTokenLimit : undefined)}
       <td className="dimmed">{abilities.join(', ')}</td>
     </tr>
   );
