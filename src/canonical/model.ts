@@ -1,6 +1,5 @@
 // What a model can do, as far as a translation has to know. Rules ask for capabilities, never for names.
 
-import { definedFields } from '../lib/json.ts';
 import type { Effort, ThinkingCapability } from './effort.ts';
 import type { ImageDetail, ImageOptions } from './image-options.ts';
 import type { Modality, ServerToolKind } from './request.ts';
@@ -126,16 +125,17 @@ export function writeListElement(model: ListedModel) {
   };
 }
 
+/** Taken where nobody tells a limit, and told to Generate-Content clients, who are promised both of every model. */
+export const UNTOLD_LIMITS = { inputTokenLimit: 1_048_576, outputTokenLimit: 65_536 };
+
 /** What the generate-content protocol shows of a model (Gemini API: models.list). */
 export function writeNativeElement(model: ListedModel) {
   return {
     name: `models/${model.id}`,
     displayName: model.displayName,
     description: model.description,
-    ...definedFields({
-      inputTokenLimit: model.inputTokenLimit,
-      outputTokenLimit: model.outputTokenLimit,
-    }),
+    inputTokenLimit: model.inputTokenLimit ?? UNTOLD_LIMITS.inputTokenLimit,
+    outputTokenLimit: model.outputTokenLimit ?? UNTOLD_LIMITS.outputTokenLimit,
     supportedGenerationMethods: [...new Set(model.tasks.flatMap((task) => METHODS[task]))],
     thinking: model.supportsThinking,
   };

@@ -3,6 +3,7 @@
 import type { BudgetUnit } from '../access/budgets.ts';
 import type { CallCost, CallUse, MostUse } from '../access/usage-window.ts';
 import { gatewayError, invalidRequest, stoppedError } from '../canonical/error.ts';
+import { UNTOLD_LIMITS } from '../canonical/model.ts';
 import { promptSize } from '../canonical/prompt-size.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { KeptText } from '../canonical/transcript.ts';
@@ -334,7 +335,8 @@ async function estimateMost(
   const bytes = Number(headers['content-length'] ?? 0);
   const size = request === undefined ? bytes / BYTES_PER_TOKEN : promptSize(request);
   const listed = await edge.models.get(model);
-  const limit = listed === undefined ? 0 : (listed.outputTokenLimit ?? UNTOLD_ANSWER_TOKENS);
+  const limit =
+    listed === undefined ? 0 : (listed.outputTokenLimit ?? UNTOLD_LIMITS.outputTokenLimit);
   const inputTokens = Math.ceil(size * PROMPT_MARGIN * Math.max(1, answers)) + 1;
   const prices = units.has('money')
     ? edge.prices?.reserve(model, { inputTokens, images })
@@ -347,9 +349,6 @@ async function estimateMost(
     tokenNanos: prices?.tokenNanos ?? 0,
   };
 }
-
-/** Taken as the longest answer of a model whose limit nobody tells. */
-const UNTOLD_ANSWER_TOKENS = 65_536;
 
 /** Some upstreams are given room for thinking beside the answer. */
 function longestAnswer(request: CanonicalRequest | undefined, limit: number): number {

@@ -41,6 +41,12 @@ test('a model has the official fields and the product’s own', () => {
   });
 });
 
+test('a model whose limits nobody tells has the fields all the same: the contract names them', () => {
+  const untold = { ...modelOf('a'), inputTokenLimit: undefined, outputTokenLimit: undefined };
+  const { inputTokenLimit, outputTokenLimit, maxOutputTokens } = writeModel(untold, '/v1beta');
+  expect([inputTokenLimit, outputTokenLimit, maxOutputTokens]).toEqual([1_048_576, 65_536, 65_536]);
+});
+
 test('a model that embeds has the methods of that alone', () => {
   const { supportedGenerationMethods } = writeModel({ ...modelOf('a'), tasks: ['embed'] }, '/v1');
   expect(supportedGenerationMethods).toEqual(['embedContent', 'batchEmbedContents', 'countTokens']);

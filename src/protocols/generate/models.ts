@@ -3,11 +3,12 @@
 import { invalidRequest } from '../../canonical/error.ts';
 import {
   type ListedModel,
+  UNTOLD_LIMITS,
   writeListElement,
   writeListFrame,
   writeNativeElement,
 } from '../../canonical/model.ts';
-import { definedFields, type JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import type { RouteInput } from '../protocol.ts';
 import { fieldError } from './schema.ts';
 
@@ -42,7 +43,7 @@ export function writeModel(model: ListedModel, prefix: ModelPrefix): JsonObject 
     ...writeNativeElement(model),
     baseModelId: model.id,
     version: '1',
-    ...definedFields({ maxOutputTokens: model.outputTokenLimit }),
+    maxOutputTokens: model.outputTokenLimit ?? UNTOLD_LIMITS.outputTokenLimit,
     supportsThinking: model.supportsThinking,
     temperature: 1,
     maxTemperature: 2,
