@@ -1,5 +1,5 @@
-// What a call needs before it is tried: its routes and which of them goes first, its session, what its record says of a
-// lease, and the advice where no model is found.
+// What a call needs before it is tried: its routes and which of them goes first or next, its session, what its record says
+// of a lease, and the advice where no model is found.
 
 import { createHash, hash as digest } from 'node:crypto';
 import { bodyName, headerName, textName } from '../canonical/call-record.ts';
