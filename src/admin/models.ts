@@ -18,6 +18,8 @@ import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 import { orNull } from './schemas.ts';
 
+const TOLD_LIMIT = optional({ type: 'integer', description: 'Left out where nobody tells it.' });
+
 export const MODELS_SCHEMA = named('Models', {
   models: list(
     object({
@@ -30,14 +32,8 @@ export const MODELS_SCHEMA = named('Models', {
       },
       displayName: { type: 'string' },
       description: { type: 'string' },
-      inputTokenLimit: optional({
-        type: 'integer',
-        description: 'Left out where nobody tells it.',
-      }),
-      outputTokenLimit: optional({
-        type: 'integer',
-        description: 'Left out where nobody tells it.',
-      }),
+      inputTokenLimit: TOLD_LIMIT,
+      outputTokenLimit: TOLD_LIMIT,
       supportsThinking: { type: 'boolean' },
       drawsImages: { type: 'boolean' },
       tasks: list({ type: 'string' }, 'What it is for.'),

@@ -162,16 +162,17 @@ export class AttemptRun {
       await sleepBetween([100, 400], tools, signal);
     }
     this.#pause = 'none';
-    const outdone = routes.isLast
-      ? undefined
-      : routes.whyOutdone(tools.pool, search.tried !== undefined);
+    const hasLater = routes.later.length > 0;
+    const outdone = hasLater
+      ? routes.whyOutdone(tools.pool, search.tried !== undefined)
+      : undefined;
     if (outdone !== undefined) {
       this.#askAgainLater();
       this.#fallBack(outdone);
       return this.#nextLease();
     }
     let result = await leaseInTurn(search, tools, signal);
-    if (result.kind === 'none' && !routes.isLast) {
+    if (result.kind === 'none' && hasLater) {
       this.#nothing = moreHopeful(this.#nothing, this.#hopeOf(result));
       const tried = [...(search.tried?.values() ?? [])];
       if (tried.includes('faulted')) this.#askAgainLater();
@@ -298,7 +299,8 @@ export class AttemptRun {
   /** @throws the error where nobody else may do what was refused here */
   #goElsewhere(error: unknown, failure: UpstreamFailure, lease: Lease): void {
     const isElsewhere = isTooLong(error) && leaveUpstream(this.#search, lease, this.#dependencies);
-    const reason = isElsewhere || this.#routes.isLast ? undefined : whyFallBack(error, failure);
+    const hasLater = this.#routes.later.length > 0;
+    const reason = isElsewhere || !hasLater ? undefined : whyFallBack(error, failure);
     if (!isElsewhere && reason === undefined) {
       this.#suspicion?.end('held');
       throw this.#finalError(error, failure);

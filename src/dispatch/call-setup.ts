@@ -323,22 +323,16 @@ function failsMore(routes: readonly RouteChoice[], pool: Pick<Pool, 'lease'>): b
 export class RoutesInTurn {
   /** The one that is tried now. */
   choice: RouteChoice;
-  isLast: boolean;
   /** Those behind it. */
-  #later: readonly RouteChoice[];
+  later: readonly RouteChoice[];
   /** How many have not been tried yet, this one among them. */
   #fresh: number;
 
   constructor(routes: RoutedCall) {
     const [first, ...later] = routes;
     this.choice = first;
-    this.isLast = later.length === 0;
-    this.#later = later;
+    this.later = later;
     this.#fresh = routes.length;
-  }
-
-  get later(): readonly RouteChoice[] {
-    return this.#later;
   }
 
   /** True for a route that is tried a second time. */
@@ -348,29 +342,22 @@ export class RoutesInTurn {
 
   /** To the next one; behind the last it stays. */
   goOn(): RouteChoice {
-    const [next, ...later] = this.#later;
+    const [next = this.choice, ...later] = this.later;
     this.#fresh -= 1;
-    this.choice = next ?? this.choice;
-    this.#setLater(later);
-    return this.choice;
+    this.choice = next;
+    this.later = later;
+    return next;
   }
 
   /** Behind the others, once: health takes no model away, and most faults of the path pass at once. */
   askAgainLater(): void {
-    if (!this.isAgain) this.#setLater([...this.#later, this.choice]);
-  }
-
-  #setLater(later: readonly RouteChoice[]): void {
-    this.#later = later;
-    this.isLast = later.length === 0;
+    if (!this.isAgain) this.later = [...this.later, this.choice];
   }
 
   /** Why a later route goes before this one, which is asked once those have failed; undefined where none does. */
   whyOutdone(pool: Pool, isTried: boolean): 'loses-more' | 'fails-more' | undefined {
-    if (this.isAgain || this.isLast) return undefined;
-    const rivals = [this.choice, ...this.#later].filter(
-      ({ isLastResort }) => isLastResort !== true,
-    );
+    if (this.isAgain || this.later.length === 0) return undefined;
+    const rivals = [this.choice, ...this.later].filter(({ isLastResort }) => isLastResort !== true);
     if (showsLess(rivals, pool)) return 'loses-more';
     return !isTried && failsMore(rivals, pool) ? 'fails-more' : undefined;
   }

@@ -179,7 +179,7 @@ async function embedOn(lease: Lease, attempt: EmbedAttempt): Promise<void> {
   lease.release({ kind: 'success' });
 }
 
-/** Of a number of a vector, and as much again for its JSON. */
+/** Counted for a number of a vector, as characters of a text are, which take several times as many bytes; its JSON takes as much again. */
 const NUMBER_BYTES = 6;
 
 /** What is embedded so far. Vectors of different models do not compare, so that they never mix. */
