@@ -981,7 +981,7 @@ function nameInCode(key: string, { as }: SettingSchema): string {
 export const DEFAULTS: ProxySettings = readSection(PROXY_SCHEMA, {});
 
 /** A key that is no setting's, with those its object may have, and which of them are free. */
-export interface UnknownKey extends Readonly<Record<'path' | 'known' | 'free', readonly string[]>> {
+interface UnknownKey extends Readonly<Record<'path' | 'known' | 'free', readonly string[]>> {
   readonly value: JsonValue;
 }
 
