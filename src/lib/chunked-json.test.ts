@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countTurns } from '../../test/support/turns.ts';
-import { parseInSteps, type StepwiseSyntaxError, stringifyInSteps } from './chunked-json.ts';
+import {
+  parseInSteps,
+  type StepwiseSyntaxError,
+  stringifyInSteps,
+  VectorCutter,
+} from './chunked-json.ts';
 import { JSON_LIMITS, JsonLimitScanner, parseJson } from './json.ts';
 
 const PIECE_BYTES = 65_536;
@@ -166,3 +171,62 @@ test('an answer with long lists is the same JSON, written in several turns', asy
   async function* none() {}
   expect(String(await stringifyInSteps({}, { name: 'rest', parts: none() }))).toBe('{"rest":[]}');
 });
+
+/** What the pieces are without their vectors, and with them again. */
+function cutVectors(pieces: readonly string[]) {
+  const cutter = new VectorCutter();
+  const rest = pieces.map((piece) => cutter.cut(piece)).join('') + cutter.end();
+  return { rest, value: cutter.restore(parseJson(rest)) };
+}
+
+const vector = fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), {
+  minLength: 90,
+  maxLength: 120,
+});
+
+test('vectors come back where they were, whatever is around them and wherever the text is cut', () => {
+  const { node } = fc.letrec((tie) => ({
+    node: fc.oneof(
+      { maxDepth: 4 },
+      vector,
+      vector.map((numbers) => JSON.stringify(numbers)),
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('[', '"[', '\\', '\\"[1,2', null, true, 1e300),
+      fc.array(fc.integer()),
+      fc.array(tie('node'), { maxLength: 4 }),
+      fc.dictionary(fc.string(), tie('node'), { maxKeys: 4 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(node, fc.integer({ min: 1, max: 700 }), fc.boolean(), (value, size, isWide) => {
+      const text = JSON.stringify(value, null, isWide ? 1 : 0);
+      const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
+      expect(JSON.stringify(cutVectors(pieces).value)).toBe(JSON.stringify(value));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('of many vectors little is left to be parsed at once', () => {
+  const list = Array.from({ length: 50 }, (_, index) => Array<number>(1000).fill(index / 7));
+  const { rest, value } = cutVectors([JSON.stringify({ list })]);
+  expect(rest.length).toBeLessThan(3000);
+  expect(value).toEqual({ list });
+});
+
+test.each([
+  ['a number no double holds', `[${'1,'.repeat(200)}1e999]`],
+  ['more of it than any vector has', `[${'1,'.repeat(600_000)}1]`],
+])('a list with %s is left to the parser', (_what, text) => {
+  const { rest, value } = cutVectors([text]);
+  expect(rest).toBe(text);
+  expect(JSON.stringify(value)).toBe(text);
+});
+
+test.each([`[${'1,'.repeat(200)}`, `{"a":[${'1,'.repeat(200)},]}`, `[${'1,'.repeat(200)}"`])(
+  'what is no JSON stays as it is',
+  (text) => {
+    const cutter = new VectorCutter();
+    expect(cutter.cut(text) + cutter.end()).toBe(text);
+  },
+);

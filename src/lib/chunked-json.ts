@@ -1,5 +1,5 @@
 // Parses and writes large JSON in steps, none of which takes long: of a body long texts are taken out before and put
-// back behind, of an answer long lists are written in parts.
+// back behind, of an answer with vectors these, and long lists of an answer are written in parts.
 
 import { isAscii } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
@@ -50,7 +50,7 @@ export async function parseInSteps(bytes: Buffer, input: StepwiseInput): Promise
     await nextTurn();
     const value = parseSurveyed(short.replace(BYTE_ORDER_MARK, ''), input);
     const texts = new Map(taken.map(({ text }, index) => [markAt(word, index), text]));
-    return texts.size === 0 ? value : restoreTexts(value, texts);
+    return texts.size === 0 ? value : restoreTaken(value, texts);
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
     throw new StepwiseSyntaxError(blottedText(bytes, taken), { cause });
@@ -193,16 +193,16 @@ function markAt(word: string, index: number): string {
 }
 
 /** No deeper than the guard lets a body be. */
-function restoreTexts(value: JsonValue, texts: ReadonlyMap<string, string>): JsonValue {
-  if (typeof value === 'string') return texts.get(value) ?? value;
+function restoreTaken(value: JsonValue, taken: ReadonlyMap<string, JsonValue>): JsonValue {
+  if (typeof value === 'string') return taken.get(value) ?? value;
   if (Array.isArray(value)) {
     value.forEach((item, index) => {
-      if (mayHoldText(item)) value[index] = restoreTexts(item, texts);
+      if (mayHoldText(item)) value[index] = restoreTaken(item, taken);
     });
   } else if (isJsonObject(value)) {
     for (const key of Object.keys(value)) {
       const item = value[key];
-      if (item !== undefined && mayHoldText(item)) value[key] = restoreTexts(item, texts);
+      if (item !== undefined && mayHoldText(item)) value[key] = restoreTaken(item, taken);
     }
   }
   return value;
@@ -210,6 +210,105 @@ function restoreTexts(value: JsonValue, texts: ReadonlyMap<string, string>): Jso
 
 function mayHoldText(item: JsonValue): boolean {
   return typeof item === 'string' || typeof item === 'object';
+}
+
+/** Shorter lists of numbers are left where they are; longer ones are no vectors, and bounded as all else is. */
+const VECTOR_CHARACTERS = { least: 256, most: 1_048_576 };
+
+const TEXT_OR_LIST = /["[]/g;
+const TEXT_END = /["\\]/g;
+const NO_NUMBERS = /[^\d.eE+\-,\s]/g;
+
+function placeOf(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  return pattern.exec(text)?.index ?? text.length;
+}
+
+/**
+ * Takes the vectors out of JSON that arrives, each parsed once it is whole, so that many of them are never parsed at once; and
+ * puts them back into what was made of the rest. They are the numbers that were written, not their digits.
+ */
+export class VectorCutter {
+  readonly #word = randomUUID();
+  readonly #taken = new Map<string, JsonValue>();
+  #isInText = false;
+  #isEscaped = false;
+  /** Behind its bracket, what came so far of a list of numbers. */
+  #list: string[] | undefined;
+  #listLength = 0;
+
+  /** What is left of the next piece, which may end anywhere; a character for a byte is enough. */
+  cut(piece: string): string {
+    let rest = '';
+    for (let at = 0; at < piece.length; ) {
+      if (this.#list === undefined) {
+        const end = this.#nextList(piece, at);
+        rest += piece.slice(at, end);
+        at = this.#list === undefined ? end : end + 1;
+        continue;
+      }
+      const end = placeOf(NO_NUMBERS, piece, at);
+      this.#list.push(piece.slice(at, end));
+      this.#listLength += end - at;
+      at = end;
+      const isTooLong = this.#listLength > VECTOR_CHARACTERS.most;
+      if (end === piece.length && !isTooLong) break;
+      const mark = piece[end] === ']' && !isTooLong ? this.#takeList() : undefined;
+      rest += mark ?? this.end();
+      if (mark !== undefined) at += 1;
+    }
+    return rest;
+  }
+
+  /** What was held back of a list that did not end. */
+  end(): string {
+    const list = this.#list;
+    this.#list = undefined;
+    return list === undefined ? '' : `[${list.join('')}`;
+  }
+
+  restore(value: JsonValue): JsonValue {
+    return restoreTaken(value, this.#taken);
+  }
+
+  /** The place of the bracket that opens the next list, which is begun; that of the end where none does. */
+  #nextList(piece: string, from: number): number {
+    for (let at = from; at < piece.length; at += 1) {
+      if (this.#isEscaped) {
+        this.#isEscaped = false;
+        continue;
+      }
+      at = placeOf(this.#isInText ? TEXT_END : TEXT_OR_LIST, piece, at);
+      if (piece[at] === '"') this.#isInText = !this.#isInText;
+      else if (piece[at] === '\\') this.#isEscaped = true;
+      else if (piece[at] === '[') {
+        this.#list = [];
+        this.#listLength = 0;
+        return at;
+      }
+    }
+    return piece.length;
+  }
+
+  /** The mark that stands for it; undefined, and it is not taken, when it is no vector. */
+  #takeList(): string | undefined {
+    if (this.#listLength < VECTOR_CHARACTERS.least) return undefined;
+    const vector = parseVector(`[${this.#list?.join('')}]`);
+    if (vector === undefined) return undefined;
+    const mark = markAt(this.#word, this.#taken.size);
+    this.#taken.set(mark, vector);
+    this.#list = undefined;
+    return JSON.stringify(mark);
+  }
+}
+
+function parseVector(text: string): JsonValue[] | undefined {
+  try {
+    const list = parseSurveyed(text, NO_HINTS);
+    return Array.isArray(list) && list.every(Number.isFinite) ? list : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Of a long list, that are made or written in one turn. */

@@ -40,6 +40,15 @@ export function itemsOf(list: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(list) ? list : NONE;
 }
 
+/** A list of numbers that are not endless, and nothing else; undefined where it is empty. */
+export function vectorOf(list: JsonValue | undefined): readonly number[] | undefined {
+  if (!Array.isArray(list) || list.length === 0) return undefined;
+  // Vectors are long and many: the usual one is taken as it is.
+  if (list.every((item): item is number => Number.isFinite(item))) return list;
+  const numbers = list.map(readNumber);
+  return numbers.every((item): item is number => Number.isFinite(item)) ? numbers : undefined;
+}
+
 export function objectsOf(list: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(list) ? list.filter(isJsonObject) : NONE;
 }

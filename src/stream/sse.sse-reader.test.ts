@@ -146,6 +146,7 @@ test('frames over the cap are refused, whether their line ends or not', () => {
   expect(read(bytes(`${big}\n\n`), [], cap).fault).toBe('too-large');
   expect(read(bytes(`data: ${' '.repeat(60)}\n`.repeat(3)), [], cap).fault).toBe('too-large');
   expect(read(bytes(`{"a":"${'x'.repeat(200)}"}`), [], cap).fault).toBe('too-large');
+  expect(readText(`{"a":${'['.repeat(300)}${']'.repeat(300)}}`).fault).toBe('too-large');
   expect(read(bytes('data: {"a":1}\n\n'.repeat(50)), [], cap).frames.length).toBe(50);
 });
 

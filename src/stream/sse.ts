@@ -2,7 +2,14 @@
 // the chunks were cut, and writes frames of an answer.
 
 import { StringDecoder } from 'node:string_decoder';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, tryParse } from '../lib/json.ts';
+import {
+  isJsonObject,
+  JsonLimitError,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  tryParse,
+} from '../lib/json.ts';
 
 /** One event's JSON. */
 export interface Frame {
@@ -264,7 +271,7 @@ export class FrameReader {
     try {
       value = parseJson(text);
     } catch (error) {
-      throw new FrameError(fault, 'An event of the upstream is not JSON.', error);
+      throw notJson(error, fault);
     }
     if (isJsonObject(value)) {
       if (!this.#isDocument) this.#memory?.learn(text, value);
@@ -308,6 +315,11 @@ export class FrameReader {
     this.#linesLength = 0;
     throw new FrameError('too-large', `A frame exceeds ${this.#maxFrameBytes} bytes.`);
   }
+}
+
+function notJson(error: unknown, fault: FrameFault): FrameError {
+  const kind = error instanceof JsonLimitError ? 'too-large' : fault;
+  return new FrameError(kind, 'An event of the upstream is not JSON.', error);
 }
 
 /** It ends a line by itself, which hardly anybody writes. The others are left out with their line. */

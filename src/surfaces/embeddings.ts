@@ -1,6 +1,7 @@
 // Embedding requests: one or several texts of the OpenAI-style protocol (`openai` resources/embeddings.d.ts), one content or
 // a batch of them of the Generate-Content protocol.
 
+import { endianness } from 'node:os';
 import type { EmbedAnswer, EmbedInput } from '../canonical/embedding.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import { plainModelName } from '../canonical/model.ts';
@@ -122,7 +123,6 @@ function writeVector(values: readonly number[], form: 'float' | 'base64'): JsonV
   return form === 'base64' ? writeBase64(values) : [...values];
 }
 
-const BYTES_PER_FLOAT = 4;
 /** What single precision itself may be off by. */
 const LENGTH_TOLERANCE = 1e-4;
 
@@ -138,8 +138,8 @@ function toUnitLength(values: readonly number[]): readonly number[] {
 
 /** Single precision, little-endian, whatever the machine: what the official clients decode. */
 function writeBase64(values: readonly number[]): string {
-  const bytes = Buffer.allocUnsafe(values.length * BYTES_PER_FLOAT);
-  for (const [index, value] of values.entries()) bytes.writeFloatLE(value, index * BYTES_PER_FLOAT);
+  const bytes = Buffer.from(new Float32Array(values).buffer);
+  if (endianness() === 'BE') bytes.swap32();
   return bytes.toString('base64');
 }
 

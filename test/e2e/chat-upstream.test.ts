@@ -621,6 +621,16 @@ test('vectors come in the form that was asked for, which the upstream need not k
   expect(upstream.calls.at(-1)?.body).toEqual(asked);
 });
 
+test('as many vectors as one request may want come in one answer, in either form', async () => {
+  const input = Array.from({ length: 2048 }, (_, index) => `text ${index}`);
+  const asked = { model: 'text-embedding-3-small', input, dimensions: 1100 };
+  const { data: packed } = await openai().embeddings.create(asked);
+  const { data: plain } = await openai().embeddings.create({ ...asked, encoding_format: 'float' });
+  expect(plain.map(({ index }) => index)).toEqual(input.map((_, index) => index));
+  expect(plain.at(-1)?.embedding).toEqual([0, ...Array<number>(1099).fill(1)]);
+  expect(packed.at(-1)).toEqual(plain.at(-1));
+});
+
 test('the models of the upstream are those that are offered', async () => {
   const { data } = await openai().models.list();
   expect(data.map(({ id }) => id)).toEqual(expect.arrayContaining([MODEL, REASONER]));

@@ -206,10 +206,11 @@ function sendChunks(response: ServerResponse, chunks: readonly JsonObject[], end
 }
 
 /** As many vectors as inputs; the first number is the place. */
-function vectorsOf({ input, encoding_format: format }: JsonObject): JsonObject {
+function vectorsOf({ input, encoding_format: format, dimensions }: JsonObject): JsonObject {
+  const length = Number(dimensions ?? 2);
   const inputs = Array.isArray(input) ? input : [input ?? ''];
   const data = inputs.map((_, index) => {
-    const vector = [index === 0 ? 1 : 0, index === 0 ? 0 : 1];
+    const vector = Array.from({ length }, (_, at) => ((index === 0) === (at === 0) ? 1 : 0));
     const bytes = Buffer.from(new Float32Array(vector).buffer);
     const embedding = format === 'base64' ? bytes.toString('base64') : vector;
     return { object: 'embedding', index, embedding };

@@ -6,7 +6,7 @@ import { MODALITIES, type Modality } from '../../canonical/request.ts';
 import { isDenseBase64 } from '../../lib/base64.ts';
 import { type JsonObject, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { flagOf, itemsOf, limitOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
+import { flagOf, limitOf, objectOf, objectsOf, textOf, vectorOf } from '../../lib/read-values.ts';
 import { isMissingCall, pathFault, unreadableAnswer } from '../errors.ts';
 import type { ClientRequest, UpstreamClient } from '../transport/client.ts';
 import type { AccountAccess, UpstreamCall, UpstreamEmbedCall } from '../upstream.ts';
@@ -194,9 +194,8 @@ async function embedBatch(
   const [first = {}] = bodies;
   const input = bodies.map((one) => one.input ?? '');
   const body = { ...first, model: modelId, input };
-  const answer = await client.readObject(
-    postRequest(profile, profile.paths.embeddings, { ...call, body }),
-  );
+  const request = postRequest(profile, profile.paths.embeddings, { ...call, body });
+  const answer = await client.readObject({ ...request, holdsVectors: true });
   const data = objectsOf(answer.data);
   if (data.length !== bodies.length) {
     throw pathFault(told`The upstream gave ${data.length} vectors for ${bodies.length} inputs.`);
@@ -224,11 +223,8 @@ function inOrder(data: readonly JsonObject[]): readonly JsonObject[] {
 
 function readEmbedding(native: JsonObject): Embedding {
   const { embedding } = native;
-  const values =
-    typeof embedding === 'string'
-      ? readFloats(embedding)
-      : itemsOf(embedding).map((value) => readNumber(value) ?? Number.NaN);
-  if (values.length === 0 || !values.every(Number.isFinite)) {
+  const values = vectorOf(typeof embedding === 'string' ? readFloats(embedding) : embedding);
+  if (values === undefined) {
     throw pathFault(told`The upstream gave an embedding without a vector.`);
   }
   return { values, native };
@@ -237,7 +233,7 @@ function readEmbedding(native: JsonObject): Embedding {
 const BYTES_PER_FLOAT = 4;
 
 /** Base64 of single precision, little-endian; nothing for what is none. */
-function readFloats(base64: string): readonly number[] {
+function readFloats(base64: string): number[] {
   const bytes = Buffer.from(base64, 'base64');
   if (!isDenseBase64(base64) || bytes.length % BYTES_PER_FLOAT !== 0) return [];
   const length = bytes.length / BYTES_PER_FLOAT;

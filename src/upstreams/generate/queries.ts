@@ -16,6 +16,7 @@ import {
   objectOf,
   objectsOf,
   textOf,
+  vectorOf,
 } from '../../lib/read-values.ts';
 import { isMissingCall, isMissingList, pathFault } from '../errors.ts';
 import type { UpstreamClient } from '../transport/client.ts';
@@ -297,7 +298,8 @@ async function embedBatch(
 ): Promise<EmbedAnswer> {
   const { bodies, modelId } = call;
   const { method, body } = form.encode(bodies, modelId);
-  const answer = await client.readObject(modelRequest(profile, method, { ...call, body }));
+  const request = modelRequest(profile, method, { ...call, body });
+  const answer = await client.readObject({ ...request, holdsVectors: true });
   const { embeddings, usage } = form.decode(answer);
   if (embeddings.length !== bodies.length) {
     throw pathFault(
@@ -314,19 +316,11 @@ async function embedBatch(
 
 function readEmbedding(value: JsonValue): Embedding {
   const native = objectOf(value);
-  const values = readValues(native?.values);
+  const values = vectorOf(native?.values);
   if (native === undefined || values === undefined) {
     throw pathFault(told`The upstream gave an embedding without a vector.`);
   }
   return { values, native };
-}
-
-function readValues(value: JsonValue | undefined): readonly number[] | undefined {
-  if (!Array.isArray(value) || value.length === 0) return undefined;
-  // Vectors are long and many: the usual one is taken as it is.
-  if (value.every((item): item is number => Number.isFinite(item))) return value;
-  const numbers = value.map(readNumber);
-  return numbers.every((item): item is number => Number.isFinite(item)) ? numbers : undefined;
 }
 
 /** Runs `run` on all items at the same time; the first failure ends the others. */

@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 import { ATTEMPTS_HEADER } from '../../canonical/call-record.ts';
 import type { RateLimit } from '../../canonical/quota.ts';
 import { addSummary, RECEIPT_HEADER, type Receipt } from '../../canonical/receipt.ts';
+import { VectorCutter } from '../../lib/chunked-json.ts';
 import { type Clock, SilenceTimer } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
@@ -32,6 +33,8 @@ export interface AnswerRequest {
   readonly onRateLimit?: UpstreamCall['onRateLimit'];
   /** True where sound may come as it is: it is then one frame, `{audio, done}`. */
   readonly takesBytes?: boolean | undefined;
+  /** True where the answer is a document of vectors, which may be many and long. */
+  readonly holdsVectors?: boolean | undefined;
   /** What it goes through; undefined goes direct. */
   readonly proxy?: ProxyInUse | undefined;
   /** Called once, when the first byte behind the headers is there. */
@@ -151,11 +154,12 @@ export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.D
     this.#memory = new HeldMemory(place.room);
     const { maxFrameBytes } = place.limits;
     const { wire } = place;
-    this.#reader = new FrameReader({
+    const reader = new FrameReader({
       maxFrameBytes,
       memory: wire.createMemory?.(),
       done: wire.done,
     });
+    this.#reader = request.holdsVectors === true ? new VectorReader(reader) : reader;
     this.#silence = new SilenceTimer(place.clock, this.#onSilence);
     request.signal.addEventListener('abort', this.#onAbort, { once: true });
   }
@@ -420,6 +424,38 @@ class SoundReader {
     const value = { audio: Buffer.concat(this.#chunks).toString('base64'), done: true };
     return [{ value, text: JSON.stringify(value) }];
   }
+}
+
+/** What `frames` makes of a document, whose vectors are read as they arrive: together they would hold all else up. */
+class VectorReader {
+  readonly #frames: FrameReader;
+  readonly #cutter = new VectorCutter();
+
+  constructor(frames: FrameReader) {
+    this.#frames = frames;
+  }
+
+  get fault(): FrameError | undefined {
+    return this.#frames.fault;
+  }
+
+  push(chunk: Buffer): Frame[] {
+    return this.#restored(this.#frames.push(latin1(this.#cutter.cut(chunk.toString('latin1')))));
+  }
+
+  end(): Frame[] {
+    const rest = this.#frames.push(latin1(this.#cutter.end()));
+    return this.#restored([...rest, ...this.#frames.end()]);
+  }
+
+  #restored(frames: readonly Frame[]): Frame[] {
+    for (const { value } of frames) this.#cutter.restore(value);
+    return [...frames];
+  }
+}
+
+function latin1(text: string): Buffer {
+  return Buffer.from(text, 'latin1');
 }
 
 function faultOfHeaders(type: string, headers: Headers): Error | undefined {
