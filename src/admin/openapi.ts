@@ -86,7 +86,7 @@ interface ApiAnswer {
   readonly content?: Content;
 }
 
-/** By the one content type a body or an answer has. */
+/** By content type; an answer may have two. */
 type Content = Readonly<Record<string, { readonly schema: JsonValue }>>;
 
 function describeApi(
@@ -152,13 +152,18 @@ function describeAnswers({ description }: ApiRoute, components: Components) {
   const content = { 'application/json': { schema: components.refer(ERROR_SCHEMA) } };
   const answers: Record<string, ApiAnswer> = {};
   for (const [status, answer] of Object.entries(description.answers)) {
-    const { schema, contentType = 'application/json', hasRevision } = answer;
+    const { schema, contentType = 'application/json', jsonSchema, hasRevision } = answer;
     answers[status] = {
       description: answer.description,
       ...(hasRevision ? { headers: { ETag: { schema: { type: 'string' } } } } : {}),
       ...(schema === undefined
         ? {}
-        : { content: { [contentType]: { schema: components.refer(schema) } } }),
+        : {
+            content: {
+              [contentType]: { schema: components.refer(schema) },
+              ...(jsonSchema && { 'application/json': { schema: components.refer(jsonSchema) } }),
+            },
+          }),
     };
   }
   for (const [status, text] of Object.entries(SHARED_ANSWERS)) {

@@ -30,6 +30,8 @@ interface AnswerDescription {
     | 'text/csv'
     | 'text/event-stream'
     | undefined;
+  /** Of the same as JSON, where it may be asked for so. */
+  readonly jsonSchema?: XSchema | undefined;
   readonly hasRevision?: boolean | undefined;
 }
 

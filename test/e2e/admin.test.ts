@@ -192,3 +192,15 @@ test('B9: a sign-in asks only for what is unknown of its upstream', async () => 
   }
   expect(await refusal('house')).toContain('Add the client id and addresses of your own');
 });
+
+test('the description of an export names both forms it comes in', async () => {
+  const gateway = await start();
+  const { paths } = JSON.parse(await (await api(gateway, 'GET', '/api/openapi.json')).text());
+  for (const path of ['/api/export/requests', '/api/export/usage']) {
+    for (const format of ['csv', 'json']) {
+      const { headers } = await api(gateway, 'GET', `${path}?format=${format}`);
+      const [type] = headers.get('content-type')?.split(';') ?? [];
+      expect(Object.keys(paths[path].get.responses[200].content)).toContain(type);
+    }
+  }
+});

@@ -26,6 +26,7 @@ const ANSWERS = {
     description: 'A file, sent while it is read. JSON is a list of objects.',
     contentType: 'text/csv',
     schema: { type: 'string' },
+    jsonSchema: { type: 'array', items: { type: 'object' } },
   },
 } as const;
 
