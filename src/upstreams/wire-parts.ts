@@ -219,22 +219,26 @@ export function choiceNumber({ index }: JsonObject): number {
   return Number.isInteger(number) && number >= 0 && number < MAX_CHOICES ? number : 0;
 }
 
-/** What all choices of one answer share. */
-export interface AnswerState {
+/** The ids of the tool calls of one answer. */
+export interface CallIds {
   readonly context: DecodeContext;
+  /** Those so far. */
+  callIds?: Set<string>;
+}
+
+/** What all choices of one answer share. */
+export interface AnswerState extends CallIds {
   /** So much of a text is kept, in UTF-16 units, to place citations in it; 0 when nobody asks where they stand. */
   readonly mostCited: number;
   /** The index of the next block; they rise over all choices. */
   nextIndex: number;
-  /** Ids of the tool calls so far. */
-  callIds?: Set<string>;
 }
 
 /** What is remembered of a call once it is told. */
 export const CALL_BYTES = 128;
 
 /** A call without an id, or with that of an earlier call, gets a fresh one. */
-export function takeCallId(state: AnswerState, given: string | undefined): string {
+export function takeCallId(state: CallIds, given: string | undefined): string {
   const { createId, callIdPrefix = 'call_' } = state.context;
   state.callIds ??= new Set();
   const id = given === undefined || state.callIds.has(given) ? createId(callIdPrefix) : given;

@@ -35,7 +35,7 @@ import { answerFault, cutAnswer, noAnswer, secretsIn, unreadableAnswer } from '.
 import type { TextEvent } from '../transport/repeated-texts.ts';
 import type { AnswerEnding } from '../transport/response.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
-import { withUnread } from '../wire-parts.ts';
+import { CALL_BYTES, type CallIds, takeCallId, withUnread } from '../wire-parts.ts';
 import { classifyErrorFrame } from './errors.ts';
 import { Research, readServerCall, readServerResult } from './server-tools.ts';
 
@@ -73,6 +73,7 @@ const MAX_OPEN_CALLS = 100;
 export class MessagesDecoder implements Decoder {
   readonly #now: () => number;
   readonly #context: DecodeContext;
+  readonly #ids: CallIds;
   readonly #research: Research | undefined;
   readonly #passesParts: boolean;
   #nextIndex = 0;
@@ -106,6 +107,7 @@ export class MessagesDecoder implements Decoder {
   constructor(context: DecodeContext, now: () => number) {
     this.#now = now;
     this.#context = context;
+    this.#ids = { context };
     this.#passesParts = context.passesParts === true;
     this.#research = this.#passesParts
       ? undefined
@@ -119,6 +121,7 @@ export class MessagesDecoder implements Decoder {
 
   get heldBytes(): number {
     let bytes = heldIn(this.#open) + this.#traceBytes + (this.#research?.heldBytes ?? 0);
+    bytes += (this.#ids.callIds?.size ?? 0) * CALL_BYTES;
     if (this.#unfinished.size === 0) return bytes;
     for (const { json } of this.#unfinished.values()) bytes += json.heldBytes;
     return bytes;
@@ -467,14 +470,14 @@ export class MessagesDecoder implements Decoder {
   }
 
   #beginCall({ id, name }: JsonObject, events: CanonicalEvent[]): number {
-    const { createId, callIdPrefix = 'call_', signatureFamily } = this.#context;
+    const { signatureFamily } = this.#context;
     const parts = this.#trace;
     this.#trace = [];
     this.#traceBytes = 0;
     return this.#begin(
       {
         kind: 'tool-call',
-        id: textOf(id) ?? createId(callIdPrefix),
+        id: takeCallId(this.#ids, textOf(id)),
         name: textOf(name) ?? '',
         ...(parts.length === 0 ? {} : { trace: { family: signatureFamily, parts } }),
       },
