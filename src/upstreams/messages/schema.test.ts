@@ -52,12 +52,17 @@ test('alternatives of the whole input are told in words beside all their argumen
   expect(receipt).toEqual(['approximated p']);
 });
 
-test('arguments whose names are refused are left out', () => {
+test('arguments whose names are refused are told in words, and may come in a call', () => {
   const { input, receipt } = inputOf({
-    ...{ type: 'object', properties: { 'a b': {}, c: {} }, required: ['a b', 'c'] },
+    ...{ type: 'object', properties: { $filter: { type: 'string' }, c: {} } },
+    ...{ required: ['$filter', 'c'], additionalProperties: false },
   });
-  expect(input).toMatchObject({ properties: { c: {} }, required: ['c'] });
-  expect(receipt).toEqual(['dropped p']);
+  const schema = '{"properties":{"$filter":{"type":"string"}},"required":["$filter"]}';
+  expect(input).toEqual({
+    ...{ type: 'object', properties: { c: {} }, required: ['c'] },
+    description: `The input also takes what this JSON Schema says: ${schema}`,
+  });
+  expect(receipt).toEqual(['approximated p']);
 });
 
 test('names of members that mean something to JavaScript are names like others', () => {

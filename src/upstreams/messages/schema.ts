@@ -3,6 +3,7 @@
 import type { Receipt } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { itemsOf, objectOf } from '../../lib/read-values.ts';
 import { mapSchemas, NUMBER_BOUNDS } from '../../schema/document.ts';
 import { toDraft } from '../../schema/draft.ts';
 
@@ -25,18 +26,35 @@ export function toInputSchema(
   if (!isJsonObject(schema)) return { type: 'object', properties: {} };
   const { type: _type, ...node } = flattenTop(normalizeSchema(schema, context), context);
   const properties = isJsonObject(node.properties) ? node.properties : {};
-  const named = Object.keys(properties).filter((name) => ARGUMENT_NAME.test(name));
-  if (named.length === Object.keys(properties).length) {
-    return { type: 'object', ...node, properties };
-  }
-  const reason = told`Arguments whose names the upstream refuses were left out.`;
-  context.receipt.add('dropped', context.path, reason);
-  const required = Array.isArray(node.required) ? node.required : [];
+  const fields = Object.entries(properties);
+  const refused = fields.filter(([name]) => !ARGUMENT_NAME.test(name));
+  const input = { type: 'object', ...node, properties };
+  return refused.length === 0 ? input : tellArguments(input, Object.fromEntries(refused), context);
+}
+
+/** Arguments of names that cannot be declared: the wire refuses them in a schema, but not in a call. */
+function tellArguments(
+  { additionalProperties, ...input }: JsonObject,
+  refused: JsonObject,
+  { receipt, path }: SchemaContext,
+): JsonObject {
+  const reason = told`Arguments whose names the upstream refuses are described in words.`;
+  receipt.add('approximated', path, reason);
+  const isRefused = (name: JsonValue): boolean => Object.hasOwn(refused, String(name));
+  const required = itemsOf(input.required);
+  const schema = { properties: refused, required: required.filter(isRefused) };
+  const properties = Object.entries(objectOf(input.properties) ?? {});
   return {
-    type: 'object',
-    ...node,
-    properties: Object.fromEntries(named.map((name) => [name, properties[name] ?? {}])),
-    required: required.filter((name) => named.some((known) => known === name)),
+    ...withWords(
+      input,
+      `The input also takes what this JSON Schema says: ${JSON.stringify(schema)}`,
+    ),
+    properties: Object.fromEntries(properties.filter(([name]) => !isRefused(name))),
+    required: required.filter((name) => !isRefused(name)),
+    // A closed object would forbid them.
+    ...(additionalProperties === undefined || additionalProperties === false
+      ? {}
+      : { additionalProperties }),
   };
 }
 
@@ -54,8 +72,12 @@ function flattenTop(node: JsonObject, { receipt, path }: SchemaContext): JsonObj
   }
   receipt.add('approximated', path, told`Alternatives of the whole input are described in words.`);
   const words = `The input must also follow this JSON Schema: ${JSON.stringify(Object.fromEntries(given))}`;
-  const description = typeof rest.description === 'string' ? `${rest.description}\n\n` : '';
-  return { ...rest, properties, description: description + words };
+  return { ...withWords(rest, words), properties };
+}
+
+function withWords(node: JsonObject, words: string): JsonObject {
+  const before = typeof node.description === 'string' ? `${node.description}\n\n` : '';
+  return { ...node, description: before + words };
 }
 
 /** The schema in the draft of the wire; what has no meaning there is left out, as the upstream refuses it. */
@@ -112,8 +134,7 @@ function closeObject(schema: JsonObject): JsonObject | undefined {
     node.additionalProperties = false;
   }
   if (bounds.length === 0) return node;
-  const words = typeof node.description === 'string' ? `${node.description}\n\n` : '';
-  return { ...node, description: `${words}{${bounds.join(', ')}}` };
+  return withWords(node, `{${bounds.join(', ')}}`);
 }
 
 function describesObject({ type, properties }: JsonObject): boolean {

@@ -64,8 +64,8 @@ export const receipt: SentenceTexts = {
     '引数は JSON テキストですが、オブジェクトをそのまま使いました。',
   'Arguments that are no object are sent as {"value": …}.':
     'オブジェクトではない引数は {"value": …} として送信します。',
-  'Arguments whose names the upstream refuses were left out.':
-    'アップストリームが拒否する名前の引数を除外しました。',
+  'Arguments whose names the upstream refuses are described in words.':
+    'アップストリームが拒否する名前の引数を文章で説明しました。',
   'Calls of provider tools are sent as text.':
     'プロバイダーのツールの呼び出しをテキストとして送信しました。',
   'Code the upstream ran has no place in this form.':

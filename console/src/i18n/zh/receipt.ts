@@ -51,7 +51,8 @@ export const receipt: SentenceTexts = {
   'Arguments are JSON text; the object was taken as it is.':
     '参数应为 JSON 文本，所给对象已按原样采用。',
   'Arguments that are no object are sent as {"value": …}.': '不是对象的参数以 {"value": …} 发送。',
-  'Arguments whose names the upstream refuses were left out.': '名称被上游拒绝的参数已略去。',
+  'Arguments whose names the upstream refuses are described in words.':
+    '名称被上游拒绝的参数以文字说明。',
   'Calls of provider tools are sent as text.': '提供方工具的调用作为文本发送。',
   'Code the upstream ran has no place in this form.': '这种格式容纳不了上游运行过的代码。',
   'Conversations are not kept here.': '此处不保存对话。',
