@@ -145,7 +145,8 @@ export function splitInlineImages(part: TextPart): readonly (TextPart | MediaPar
   }
   pushText(parts, part.text.slice(rest));
   const last = parts.pop();
-  if (last !== undefined) parts.push(part.cacheHint === true ? { ...last, cacheHint: true } : last);
+  if (last !== undefined)
+    parts.push(part.cacheHint ? { ...last, cacheHint: part.cacheHint } : last);
   return parts;
 }
 

@@ -1,6 +1,7 @@
 // The request every client protocol is read into and every upstream is encoded from.
 
 import type { JsonObject } from '../lib/json.ts';
+import type { CacheHint } from './cache-hint.ts';
 import type { Reasoning } from './effort.ts';
 import type { ImageDetails, ImageOptions } from './image-options.ts';
 import type { ClientNames } from './receipt.ts';
@@ -86,8 +87,8 @@ export interface TextPart extends Relayed {
   readonly kind: 'text';
   readonly text: string;
   readonly signature?: Signature | undefined;
-  /** True when the client asked to cache the prompt up to this part. */
-  readonly cacheHint?: boolean | undefined;
+  /** The client asked to cache the prompt up to this part. */
+  readonly cacheHint?: CacheHint | undefined;
 }
 
 export interface ThinkingPart {
@@ -114,7 +115,7 @@ export interface MediaPart {
   readonly source: MediaSource;
   readonly resolution?: MediaResolution | undefined;
   readonly signature?: Signature | undefined;
-  readonly cacheHint?: boolean | undefined;
+  readonly cacheHint?: CacheHint | undefined;
   /** True for a picture that says where the first one of its turn may be changed. */
   readonly isMask?: true | undefined;
 }
@@ -149,7 +150,7 @@ export interface ToolResultPart extends Relayed, Placed {
   readonly name?: string | undefined;
   readonly content: readonly ToolResultContent[];
   readonly isError: boolean;
-  readonly cacheHint?: boolean | undefined;
+  readonly cacheHint?: CacheHint | undefined;
 }
 
 export type ToolResultContent =

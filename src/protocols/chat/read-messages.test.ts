@@ -16,6 +16,23 @@ test('P061 a later system message keeps its place', () => {
   expect(request.turns.map((turn) => turn.role)).toEqual(['user', 'system', 'user']);
 });
 
+test('a mark for the cache is read with its length, on a part, a message and a result', () => {
+  const cache_control = { type: 'ephemeral', ttl: '1h' };
+  const calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }];
+  const { system, turns } = canonical({
+    messages: [
+      { role: 'system', content: 'S', cache_control },
+      { role: 'user', content: [{ type: 'text', text: 'U', cache_control }] },
+      { role: 'assistant', content: null, tool_calls: calls },
+      { role: 'tool', tool_call_id: 'a', content: 'R', cache_control },
+    ],
+  });
+  const marked = [...system, ...turns.flatMap(({ parts }) => parts)];
+  expect(marked.map((part) => 'cacheHint' in part && part.cacheHint)).toEqual([
+    ...['1h', '1h', false, '1h'],
+  ]);
+});
+
 test('the name of a participant stands before what was said, that of an assistant in the receipt alone', () => {
   const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
   const messages = [

@@ -1,5 +1,6 @@
 // Reads `messages` into instructions and turns, one turn a message, in the client's own order.
 
+import { type CacheHint, readCacheHint } from '../../canonical/cache-hint.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import {
   isTextType,
@@ -132,9 +133,8 @@ function readNamed<P extends ContentPart>(
   }
   const last = said.at(-1);
   // A cache mark on the whole message is one on its last part.
-  return last !== undefined && isJsonObject(mark)
-    ? [...said.slice(0, -1), { ...last, cacheHint: true }]
-    : said;
+  const cacheHint = readCacheHint(mark);
+  return last !== undefined && cacheHint ? [...said.slice(0, -1), { ...last, cacheHint }] : said;
 }
 
 /** Tool messages may be empty: clients send no content for calls that printed nothing. */
@@ -149,7 +149,7 @@ function readResult(
     name: name === null || name === '' ? undefined : name,
     content: readResultContent(content, `${path}.content`),
     isError: false,
-    cacheHint: isJsonObject(mark) ? true : undefined,
+    cacheHint: readCacheHint(mark),
     path,
   };
   return { role: 'user', parts: [result] };
@@ -495,8 +495,8 @@ function readAudioPart(
 function cacheHintOf({
   cache_control: mark,
   prompt_cache_breakpoint: breakpoint,
-}: Pick<ClientPart, 'cache_control' | 'prompt_cache_breakpoint'>): true | undefined {
-  return isJsonObject(mark) || isJsonObject(breakpoint) ? true : undefined;
+}: Pick<ClientPart, 'cache_control' | 'prompt_cache_breakpoint'>): CacheHint | undefined {
+  return readCacheHint(mark) ?? (isJsonObject(breakpoint) ? true : undefined);
 }
 
 /** The arguments are JSON text; '' and `null` mean none. Some clients send the object itself. */

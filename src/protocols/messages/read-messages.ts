@@ -1,5 +1,6 @@
 // Reads `system` and `messages` into system parts and turns, faithfully: nothing is merged or repaired.
 
+import { type CacheHint, readCacheHint } from '../../canonical/cache-hint.ts';
 import type { Effort } from '../../canonical/effort.ts';
 import { modalityOf, spellMediaType, splitInlineImages } from '../../canonical/media.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
@@ -157,9 +158,10 @@ function readText({ text, cache_control }: Omit<BlockOf<'text'>, 'type'>): TextP
   return { kind: 'text', text: text ?? '', ...cacheHint(cache_control) };
 }
 
-/** `{cacheHint: true}` for a block with `cache_control`, else nothing. */
-function cacheHint(control: unknown): { readonly cacheHint?: true } {
-  return control === undefined || control === null ? {} : { cacheHint: true };
+/** `{cacheHint: …}` for a block with `cache_control`, else nothing. */
+function cacheHint(control: BlockOf<'text'>['cache_control']): { readonly cacheHint?: CacheHint } {
+  const hint = readCacheHint(control ?? undefined);
+  return hint === undefined ? {} : { cacheHint: hint };
 }
 
 /** Blocks that messages of one role alone can hold. */

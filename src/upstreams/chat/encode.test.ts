@@ -182,7 +182,7 @@ test('what a client marks for the cache is marked where the upstream has marks, 
     callId: 'a',
     content,
     isError: false,
-    cacheHint: true,
+    cacheHint: '1h',
   } as const;
   const request = asked({
     system: [{ kind: 'text', text: 'You help.' }, marked],
@@ -193,6 +193,7 @@ test('what a client marks for the cache is marked where the upstream has marks, 
     ],
   });
   const mark = { cache_control: { type: 'ephemeral' } };
+  const hour = { cache_control: { type: 'ephemeral', ttl: '1h' } };
   const two = (first: string) => [
     { type: 'text', text: first },
     { type: 'text', text: 'Be kind.', ...mark },
@@ -201,7 +202,7 @@ test('what a client marks for the cache is marked where the upstream has marks, 
     { role: 'system', content: two('You help.') },
     { role: 'user', content: two('Hi') },
     { role: 'assistant' },
-    { role: 'tool', content: [{ type: 'text', text: '4 °C', ...mark }] },
+    { role: 'tool', content: [{ type: 'text', text: '4 °C', ...hour }] },
   ]);
   expect(messagesOf(made(request).body)).toMatchObject([
     { content: 'You help.\n\nBe kind.' },

@@ -1,5 +1,6 @@
 // Writes a canonical request as a chat completion request; what the upstream takes differently is fitted behind it.
 
+import { writeCacheHint } from '../../canonical/cache-hint.ts';
 import type { ReasoningAmount } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { unreadableAddress } from '../../canonical/media.ts';
@@ -233,8 +234,9 @@ class Messages {
   /** With the client's mark up to where the prompt is cached, where the upstream has such. */
   #textPart({ text, cacheHint }: Pick<TextPart, 'text' | 'cacheHint'>): JsonObject {
     const part = { type: 'text', text };
-    const isMarked = cacheHint === true && this.#context.profile.quirks.takesCacheMarks;
-    return isMarked ? { ...part, cache_control: { type: 'ephemeral' } } : part;
+    return cacheHint && this.#context.profile.quirks.takesCacheMarks
+      ? { ...part, cache_control: writeCacheHint(cacheHint) }
+      : part;
   }
 
   #addTurn(turn: Turn): void {

@@ -1,6 +1,7 @@
 // Writes tools and the choice among them: the client's own, and those the real service runs.
 
 import { createHash } from 'node:crypto';
+import { type CacheHint, writeCacheHint } from '../../canonical/cache-hint.ts';
 import { NotedMemo, type Receipt } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
@@ -177,8 +178,8 @@ export function typedValues({ tools, output_config: config }: JsonObject): Typed
 }
 
 /** A copy with the mark that the prompt is cached up to it; the client's own fields stay. */
-export function cached(block: JsonObject): JsonObject {
-  return definedFields({ ...block, cache_control: { type: 'ephemeral' } }) ?? block;
+export function cached(block: JsonObject, hint: CacheHint = true): JsonObject {
+  return definedFields({ ...block, cache_control: writeCacheHint(hint) }) ?? block;
 }
 
 /** Messages API: `tool_use.id`. */

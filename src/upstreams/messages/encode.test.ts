@@ -169,6 +169,12 @@ test('hints of the client are the only marks where it gives any', () => {
   expect(body.system).toMatchObject([{ cache_control: { type: 'ephemeral' } }]);
 });
 
+test('a hint that asks for an hour is a mark for an hour', () => {
+  const system = [{ kind: 'text', text: 'Be kind.', cacheHint: '1h' }] as const;
+  const { body } = encoded({ system, turns: [user('Hi')] });
+  expect(body.system).toMatchObject([{ cache_control: { type: 'ephemeral', ttl: '1h' } }]);
+});
+
 test('of more marks than the wire takes the last ones stay, and the last of the instructions', () => {
   const system = ['a', 'b'].map((text) => ({ kind: 'text', text, cacheHint: true }) as const);
   const turns = ['1', '2', '3', '4'].flatMap((text) => [

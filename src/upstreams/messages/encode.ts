@@ -111,7 +111,7 @@ function saysSomething({ text }: { readonly text: string }): boolean {
 
 function encodeText({ text, cacheHint }: TextPart): JsonObject {
   const block: JsonObject = { type: 'text', text };
-  return cacheHint === true ? cached(block) : block;
+  return cacheHint ? cached(block, cacheHint) : block;
 }
 
 /** What stands where a turn would be empty. */
@@ -241,7 +241,7 @@ function encodeToolResult(
     ...(isError ? { is_error: true } : {}),
   };
   return {
-    block: cacheHint === true ? cached(block) : block,
+    block: cacheHint ? cached(block, cacheHint) : block,
     beside: isError ? media : [],
   };
 }
@@ -380,7 +380,7 @@ function encodeMedia(part: MediaPart, { receipt, capabilities }: EncodeTarget): 
   if (source.kind === 'base64' && modality === 'document' && mediaType !== PDF) {
     throw unsendable(part);
   }
-  return cacheHint === true ? cached(block) : block;
+  return cacheHint ? cached(block, cacheHint) : block;
 }
 
 function encodeSource(part: MediaPart): JsonObject {
@@ -418,7 +418,7 @@ function unsendable(part: MediaPart): Error {
 /** True where the client says itself up to where the prompt is cached. */
 function hasHint({ system, turns }: CanonicalRequest): boolean {
   return (
-    system.some(({ cacheHint }) => cacheHint === true) ||
+    system.some(({ cacheHint }) => cacheHint) ||
     turns.some(({ parts }) => parts.some((part: Part) => 'cacheHint' in part && part.cacheHint))
   );
 }
