@@ -52,6 +52,8 @@ export interface ModelCapabilities {
   readonly searchSettings?: true | undefined;
   /** True when names of tools may have letters, digits, `_` and `-` alone. */
   readonly plainToolNames?: true | undefined;
+  /** True where a mark of the client says up to where the prompt is cached; else it says nothing. */
+  readonly takesCacheMarks?: boolean | undefined;
   /** Media that cannot be shown to it; absent where it is not known to refuse any. */
   readonly refusesMedia?: readonly Modality[] | undefined;
   /** Tools that its upstream runs for it; absent where nobody knows. */

@@ -27,6 +27,14 @@ test('neighbours of one role are merged and their border texts joined (V013, P06
   ]);
 });
 
+test('a text that is marked for the cache stays apart where marks are read', () => {
+  const marked = { kind: 'text', text: 'a', cacheHint: true } as const;
+  const turns: Turn[] = [{ role: 'user', parts: [marked] }, user('b')];
+  const reading = contextOf({ capabilities: capabilitiesOf({ takesCacheMarks: true }) });
+  expect(turnsAfter(turns, reading)).toEqual([{ role: 'user', parts: [marked, text('b')] }]);
+  expect(turnsAfter(turns)).toEqual([user('a\n\nb')]);
+});
+
 test('empty texts are dropped (V014, P062)', () => {
   expect(turnsAfter([user('', 'x')])).toEqual([user('x')]);
 });

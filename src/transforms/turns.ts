@@ -42,7 +42,7 @@ function isWorthSending(part: Part, { receipt }: TransformContext): boolean {
  * Merges neighbouring turns of one role and joins the texts that meet at their border. Of a relayed conversation
  * only those that upstreams want in one: the calls of a step, and their results (ai.google.dev, "Function calling").
  */
-export const mergeTurns: TurnRule = (request) => {
+export const mergeTurns: TurnRule = (request, { capabilities }) => {
   const turns: Turn[] = [];
   /** Those of the last turn, where it was put together here. */
   let parts: Part[] | undefined;
@@ -57,7 +57,7 @@ export const mergeTurns: TurnRule = (request) => {
       parts = [...last.parts];
       turns[turns.length - 1] = { ...last, parts };
     }
-    append(parts, turn);
+    append(parts, turn, capabilities.takesCacheMarks === true);
   }
   return turns.length === request.turns.length ? request : { ...request, turns };
 };
@@ -72,11 +72,14 @@ function isResult({ kind }: Part): boolean {
   return kind === 'tool-result';
 }
 
-/** Signed texts stay apart: a signature vouches for exactly the part it stands on. */
-function append(parts: Part[], { parts: added }: Turn): void {
+/**
+ * Signed texts stay apart: a signature vouches for exactly the part it stands on. So do marked ones, where it is cached
+ * up to the mark.
+ */
+function append(parts: Part[], { parts: added }: Turn, takesMarks: boolean): void {
   const last = parts.at(-1);
   for (const [index, part] of added.entries()) {
-    if (index > 0 || !isPlainText(last) || !isPlainText(part)) {
+    if (index > 0 || !isPlainText(last) || !isPlainText(part) || (takesMarks && last.cacheHint)) {
       parts.push(part);
       continue;
     }

@@ -75,6 +75,7 @@ export function capabilitiesOf(
     relaysOneAnswer: quirks.takesChoices ? undefined : true,
     drawsImages: drawsInChat(quirks, modelId),
     plainToolNames: true,
+    takesCacheMarks: quirks.takesCacheMarks,
     refusesMedia: [...new Set([...mediaRefusedBy(quirks), ...(listed?.refusesMedia ?? [])])],
     serverTools: searches ? ['web-search'] : [],
     refusesSchemas: quirks.responseFormat === 'json-object' ? true : listed?.refusesSchemas,

@@ -34,6 +34,7 @@ export function capabilitiesOf(
     takesSerialCalls: true,
     searchSettings: true,
     plainToolNames: true,
+    takesCacheMarks: true,
     refusesMedia: ['audio', 'video', ...(listed?.refusesMedia ?? [])],
     refusesPrefill: traits.takesPrefill ? undefined : true,
     refusesSpeech: true,
