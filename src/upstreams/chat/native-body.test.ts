@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SignatureSource } from '../../canonical/signatures.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
-import { objectsOf } from '../../lib/read-values.ts';
+import { objectOf, objectsOf } from '../../lib/read-values.ts';
 import { patched } from './encode.test-support.ts';
 import { createCompatibleProfile, type QuirkPreset } from './profiles.ts';
 
@@ -597,6 +597,41 @@ test.each([
   const { body, notes } = patched({ messages }, quirks && { profile: like(quirks) });
   expect(objectsOf(body.messages)[2]).toEqual({ ...result, name: sent });
   expect(notes).toEqual(noted);
+});
+
+test('tools and choices in the form of another protocol are sent in that of this wire', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } } };
+  const sent = (tool: JsonObject, choice: JsonObject): JsonValue[] => {
+    const { body } = patched({ tools: [tool], tool_choice: choice });
+    return [body.tools ?? null, body.tool_choice ?? null];
+  };
+  const own = {
+    tool: { type: 'function', function: { name: 'f', parameters: schema } },
+    choice: { type: 'function', function: { name: 'f' } },
+  };
+  for (const [tool, choice] of [
+    [
+      { name: 'f', input_schema: schema },
+      { type: 'tool', name: 'f' },
+    ],
+    [
+      { type: 'function', name: 'f', parameters: schema },
+      { type: 'function', name: 'f' },
+    ],
+  ] as const) {
+    expect(sent(tool, choice)).toEqual([[own.tool], own.choice]);
+  }
+  const custom = { type: 'custom', custom: { name: 'c' } };
+  expect(sent(custom, { type: 'custom', name: 'c' })).toEqual([[custom], custom]);
+  // A name that services refuse is another one in both.
+  const [tools, choice] = sent(
+    { name: 'a.b', input_schema: schema },
+    { type: 'tool', name: 'a.b' },
+  );
+  expect(choice).toEqual({
+    type: 'function',
+    function: { name: objectOf(objectsOf(tools)[0]?.function)?.name },
+  });
 });
 
 test('tools without a name and of other kinds are left out, and names made acceptable', () => {

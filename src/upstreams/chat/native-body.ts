@@ -67,6 +67,7 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
   );
   if (patched.tools !== undefined)
     patched.tools = patchTools(patched.tools, target.receipt, quirks);
+  if (patched.tool_choice !== undefined) patched.tool_choice = nestedChoice(patched.tool_choice);
   patchNames(patched, target.receipt);
   patchSearch(patched, target);
   patchDrawing(patched, target);
@@ -300,13 +301,23 @@ function noteBeside(tool: JsonObject, path: string, receipt: Receipt): void {
 
 function patchFunction(tool: JsonObject, { takesCacheMarks }: ChatQuirks): JsonObject | undefined {
   const { type: _type, function: inner, cache_control: mark, ...flat } = tool;
-  const own: JsonObject = { ...(objectOf(inner) ?? flat) };
+  const { input_schema: foreign, ...own }: JsonObject = { ...(objectOf(inner) ?? flat) };
   if (textOf(own.name) === undefined) return undefined;
+  // The word of Messages.
+  if (foreign !== undefined) own.parameters ??= foreign;
   const { parameters } = own;
   const isSchema = isJsonObject(parameters) || typeof parameters === 'boolean';
   if (isSchema) own.parameters = toParameters(parameters);
   const marked = takesCacheMarks && mark !== undefined ? { cache_control: mark } : {};
   return { type: 'function', function: own, ...marked };
+}
+
+/** The deprecated form and those of Responses and Messages name the tool beside the type. */
+function nestedChoice(choice: JsonValue): JsonValue {
+  const name = isJsonObject(choice) ? textOf(choice.name) : undefined;
+  if (!isJsonObject(choice) || name === undefined) return choice;
+  const type = keyOf(choice);
+  return { type, [type]: { name } };
 }
 
 /** Names of functions as translated requests have them on this wire; answers find the way back by the same rule. */
