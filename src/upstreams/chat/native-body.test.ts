@@ -634,6 +634,38 @@ test('tools and choices in the form of another protocol are sent in that of this
   });
 });
 
+test('parts in the words of the Responses protocol are sent in those of this wire', () => {
+  const url = 'data:image/png;base64,AA==';
+  const { body, notes } = patched({
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'look' },
+          { type: 'input_image', image_url: url, detail: 'low' },
+          { type: 'image_url', image_url: url },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [{ type: 'output_text', text: 'yes' }],
+        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'c1', content: [{ type: 'input_text', text: 'done' }] },
+    ],
+  });
+  expect(objectsOf(body.messages).map(({ content }) => content)).toEqual([
+    [
+      { type: 'text', text: 'look' },
+      { type: 'image_url', image_url: { url, detail: 'low' } },
+      { type: 'image_url', image_url: { url } },
+    ],
+    [{ type: 'text', text: 'yes' }],
+    [{ type: 'text', text: 'done' }],
+  ]);
+  expect(notes).toEqual([]);
+});
+
 test('tools without a name and of other kinds are left out, and names made acceptable', () => {
   const { body, notes } = patched({
     tools: [

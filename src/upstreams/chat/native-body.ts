@@ -420,7 +420,7 @@ function patchMessages(
   { receipt, capabilities }: Pick<EncodeTarget, 'receipt' | 'capabilities'>,
   { takesCacheMarks }: Pick<ChatQuirks, 'takesCacheMarks'>,
 ): JsonObject[] {
-  const withKnownParts = takesCacheMarks ? withPlainPictures : withoutMarks;
+  const withKnownParts = takesCacheMarks ? withPlainParts : withoutMarks;
   const isBlind = capabilities.refusesMedia?.includes('image') === true;
   const plain = objectsOf(messages).map((message, at) =>
     liftAnswer(withKnownParts(withoutNothing(message)), `messages[${at}]`, receipt),
@@ -463,7 +463,7 @@ function isNothing(value: JsonValue | undefined): boolean {
 
 /** Marks for caches are other upstreams'. */
 function withoutMarks(message: JsonObject): JsonObject {
-  return mapParts(withoutMark(message), (part) => plainPicture(withoutMark(part)));
+  return mapParts(withoutMark(message), (part) => plainPart(withoutMark(part)));
 }
 
 function withoutMark(holder: JsonObject): JsonObject {
@@ -472,14 +472,25 @@ function withoutMark(holder: JsonObject): JsonObject {
   return rest;
 }
 
-function withPlainPictures(message: JsonObject): JsonObject {
-  return mapParts(message, plainPicture);
+function withPlainParts(message: JsonObject): JsonObject {
+  return mapParts(message, plainPart);
 }
 
-/** A picture's address may stand bare, as some clients write it. */
-function plainPicture(part: JsonObject): JsonObject {
+/** The words of Responses for parts that this wire has as well. */
+const OWN_WORDS: ReadonlyMap<string, string> = new Map([
+  ['input_text', 'text'],
+  ['output_text', 'text'],
+  ['input_image', 'image_url'],
+]);
+
+/** Clients mix in the words of the Responses protocol, where the address and the detail of a picture stand bare. */
+function plainPart(part: JsonObject): JsonObject {
+  const word = OWN_WORDS.get(textOf(part.type) ?? '');
+  const own = word === undefined ? part : { ...part, type: word };
   const url = textOf(part.image_url);
-  return url === undefined ? part : { ...part, image_url: { url } };
+  if (url === undefined) return own;
+  const { detail, ...rest } = own;
+  return { ...rest, image_url: { url, ...(detail !== undefined && { detail }) } };
 }
 
 function mapParts(message: JsonObject, change: (part: JsonObject) => JsonObject): JsonObject {
