@@ -135,7 +135,9 @@ test('garbage is a fault, after the frames before it were given out (P091)', () 
     fault: 'not-json',
   });
   expect(readText('data: 7\n\n').fault).toBe('not-json');
-  expect(readText('data: null\n\n')).toMatchObject({ frames: [], fault: undefined });
+  for (const word of ['null', ': keepalive', ': OPENROUTER PROCESSING']) {
+    expect(readText(`data: ${word}\n\n`)).toMatchObject({ frames: [], fault: undefined });
+  }
   expect(readText('data: [1]\n\n').fault).toBe('not-json');
 });
 

@@ -264,8 +264,8 @@ export class FrameReader {
         if (this.#done !== undefined) this.#frames.push({ text: word, value: this.#done });
         return;
       }
-      // Keep-alives of some servers.
-      if (word === '' || word === 'null') return;
+      // Keep-alives of some servers; a comment is one that was made an event.
+      if (word === '' || word === 'null' || word.startsWith(':')) return;
     }
     let value: JsonValue;
     try {
