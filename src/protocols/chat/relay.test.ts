@@ -348,6 +348,28 @@ test('the first piece of a choice names its role: accumulators give up without',
   expect(send(1, { content: 'b' })).toEqual({ content: 'b' });
 });
 
+test('an empty role, a choice without a number and a chunk without choices are put right: accumulators give up', () => {
+  for (const role of ['', null]) {
+    const relay = relayOf({}).relay.createStreamWriter(CONTEXT);
+    const send = (frame: JsonObject): JsonValue => {
+      const written = relay.write(frame, JSON.stringify(frame));
+      return JSON.parse(written.slice('data: '.length)).choices;
+    };
+    const said = { content: 'a', role };
+    expect(send({ id: 'a', choices: null })).toEqual([]);
+    expect(send({ choices: [{ delta: said }] })).toEqual([
+      { index: 0, delta: { ...said, role: 'assistant' } },
+    ]);
+    // Behind the first one may say nothing, but no empty word.
+    expect(send({ choices: [{ index: 0, delta: said }] })).toEqual([
+      { index: 0, delta: { ...said, role: role === '' ? 'assistant' : null } },
+    ]);
+    const end = { delta: {}, finish_reason: 'stop' };
+    expect(send({ choices: [end] })).toEqual([{ index: 0, ...end }]);
+    expect(relay.end()).toBe('data: [DONE]\n\n');
+  }
+});
+
 test('lists of parts are the texts that clients of this protocol read', () => {
   const thinking = {
     type: 'thinking',

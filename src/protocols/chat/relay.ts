@@ -144,8 +144,8 @@ const NO_USAGE = /,\s*"usage":\s*null/;
 
 /**
  * Usage is asked of every upstream; the chunk that has nothing else is for clients that asked for it, and the only one
- * with usage: clients add up what several say (vLLM can tell it in each chunk). Choices begin
- * with a role, and calls have places, ids and a type, without which the official accumulator gives up (`openai`
+ * with usage: clients add up what several say (vLLM can tell it in each chunk). Chunks have choices, these a number and at
+ * first a role, and calls have places, ids and a type, without which the official accumulator gives up (`openai`
  * lib/ChatCompletionStream); an answer with calls finishes with them: some servers say `stop`, at which agents end
  * their turn.
  */
@@ -233,7 +233,9 @@ class ChunkRelay implements RelayWriter {
   }
 
   #finished(frame: JsonObject): JsonObject {
-    return mapChoices(frame, (choice) => {
+    if (!Array.isArray(frame.choices)) return { ...frame, choices: [] };
+    return mapChoices(frame, (given) => {
+      const choice = given.index === undefined ? { index: 0, ...given } : given;
       const { index = 0, finish_reason: reason } = choice;
       if (typeof reason !== 'string' || reason === '') return choice;
       const piece = asPiece(choice);
@@ -264,10 +266,13 @@ class ChunkRelay implements RelayWriter {
   }
 
   #begun(delta: JsonObject, { index = 0 }: JsonObject): JsonObject {
-    if (this.#calls.has(index)) return delta;
-    this.#calls.set(index, new PartialCalls(0));
-    this.#unfinished.add(index);
-    return delta.role === undefined ? { role: 'assistant', ...delta } : delta;
+    const isFirst = !this.#calls.has(index);
+    if (isFirst) {
+      this.#calls.set(index, new PartialCalls(0));
+      this.#unfinished.add(index);
+    }
+    const isNamed = isFirst ? textOf(delta.role) !== undefined : delta.role !== '';
+    return isNamed ? delta : { ...delta, role: 'assistant' };
   }
 
   #placed(given: JsonObject, choice: JsonObject): JsonObject {
