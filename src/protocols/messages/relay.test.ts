@@ -274,7 +274,7 @@ test('a whole answer goes out as it came', () => {
 
 test('P049 an answer that calls ends with its calls, also of a service that says it ended otherwise', () => {
   const call = { type: 'tool_use', id: 'a', name: 'f', input: {} };
-  const reasonOf = (blocks: JsonObject[], stop_reason: string) => {
+  const reasonOf = (blocks: JsonObject[], stop_reason: string | null) => {
     const writer = relayOf().createStreamWriter(replyContext());
     const frames: JsonObject[] = [
       ...blocks.flatMap((content_block, index) => [
@@ -291,10 +291,12 @@ test('P049 an answer that calls ends with its calls, also of a service that says
       relayOf().writeReply([whole], replyContext()).stop_reason,
     ] as const;
   };
-  const told = (stop_reason: string) => [{ stop_reason, stop_sequence: null }, stop_reason];
+  const told = (stop_reason: string | null) => [{ stop_reason, stop_sequence: null }, stop_reason];
   const text = { type: 'text', text: 'Hi' };
   const searched = { ...call, type: 'server_tool_use' };
   expect(reasonOf([text, call], 'end_turn')).toEqual(told('tool_use'));
+  expect(reasonOf([text, call], null)).toEqual(told('tool_use'));
+  expect(reasonOf([text], null)).toEqual(told(null));
   expect(reasonOf([text, call], 'max_tokens')).toEqual(told('max_tokens'));
   expect(reasonOf([searched, text], 'end_turn')).toEqual(told('end_turn'));
 });

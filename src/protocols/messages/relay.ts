@@ -79,7 +79,8 @@ function isCall({ type }: JsonObject): boolean {
 
 /** A whole answer, or the end of one that is streamed: agents go on with the calls by the reason why it stopped. */
 function endWithCalls(end: JsonObject): JsonObject {
-  return end.stop_reason === 'end_turn' ? { ...end, stop_reason: 'tool_use' } : end;
+  const isOther = (end.stop_reason ?? 'end_turn') !== 'end_turn';
+  return isOther ? end : { ...end, stop_reason: 'tool_use' };
 }
 
 /** What readers take from `usage` without looking whether it is there: of an answer, and of the end of a stream. */
@@ -153,8 +154,8 @@ interface OpenBlock {
 /**
  * Each frame goes out under its own type; an error of the upstream is told in the gateway's words. Compatible services
  * leave out what opens an answer or a block, or its counts, open an answer late or again, number blocks with gaps, send
- * thoughts in a text, end blocks when all are said, or end calls as if nothing was left to do: readers pass such pieces
- * over, or give up.
+ * thoughts in a text, end blocks when all are said, or end calls as if nothing was left to do, or for no reason: readers
+ * pass such pieces over, or give up.
  */
 class FrameRelay implements RelayWriter {
   readonly contentType = EVENT_STREAM_TYPE;
