@@ -525,19 +525,18 @@ test('a Messages service makes a forced call without thinking where it thinks un
   expect((await ask({ max_tokens: 9 })).body).toEqual({ max_tokens: 9 });
 });
 
-test('a model that thinks in streams alone is told not to think in an answer that comes whole', async () => {
-  const { ask, sent } = service(
-    (body) =>
-      body.stream !== true && body.enable_thinking !== false
-        ? 'parameter.enable_thinking must be set to false for non-streaming calls'
-        : undefined,
-    chatRules(undefined),
-  );
-  const quiet = { body: { enable_thinking: false }, notes: ['approximated thinking'] };
-  expect(await ask({})).toEqual(quiet);
-  expect(await ask({ enable_thinking: true })).toEqual(quiet);
+test.each([
+  'parameter.enable_thinking must be set to false for non-streaming calls',
+  'This model only support stream mode, please enable the stream parameter to access the model. ',
+  'enable thinking can not be support when `stream=False`.',
+])('a whole answer of a model that answers in streams alone is put together: %s', async (words) => {
+  const rules = chatRules(undefined);
+  const { ask, sent } = service((body) => (body.stream === true ? undefined : words), rules);
+  const streamed = { stream: true, stream_options: { include_usage: true } };
+  expect(await ask({ n: 1 })).toEqual({ body: { n: 1, ...streamed }, notes: ['repaired stream'] });
+  expect(await ask({ n: 1 })).toEqual({ body: { n: 1, ...streamed }, notes: ['repaired stream'] });
   expect(sent).toHaveLength(3);
-  expect(await ask({ stream: true })).toEqual({ body: { stream: true }, notes: [] });
+  expect(await ask(streamed)).toEqual({ body: streamed, notes: [] });
 });
 
 test.each<[string, string, FieldRules, JsonObject]>([

@@ -356,8 +356,13 @@ export function mapMessages(body: JsonObject, map: (message: JsonObject) => Json
 const ALWAYS_THINKS =
   /\b(?:reasoning is mandatory|always engages in thinking)\b.{0,40}\bcannot be disabled\b(?:; please use (?<taken>[\w, ]+))?/i;
 
-/** "parameter.enable_thinking must be set to false for non-streaming calls" (Qwen) */
-const THINKS_IN_STREAMS = /\benable_thinking must be set to false for non-streaming calls\b/;
+/**
+ * "parameter.enable_thinking must be set to false for non-streaming calls", "This model only support stream mode, please
+ * enable the stream parameter to access the model." (Qwen), "enable thinking can not be support when `stream=False`."
+ * (ModelScope)
+ */
+const STREAMS_ALONE =
+  /\benable_thinking must be set to false for non-streaming calls\b|\bmodel only supports? stream mode\b|\bcan ?not be support(?:ed)? when `?stream=False\b/i;
 
 /**
  * "unknown variant `image_url`, expected `text`", "Model only supports text input" (DeepSeek), "Model do not support image
@@ -388,11 +393,12 @@ export function conflictsOf(quirks: ChatQuirks): readonly Conflict[] {
       },
     },
     {
-      words: THINKS_IN_STREAMS,
+      words: STREAMS_ALONE,
       resolve(body) {
-        if (body.stream === true || body.enable_thinking === false) return undefined;
-        const quiet = withAmount(body, { enable_thinking: false });
-        return { body: quiet, place: AMOUNT, reason: NOT_WHOLE };
+        if (body.stream === true) return undefined;
+        const usage = quirks.takesIncludeUsage ? { stream_options: { include_usage: true } } : {};
+        const how = { place: 'stream', reason: STREAMED, action: 'repaired' } as const;
+        return { body: { ...body, stream: true, ...usage }, ...how };
       },
     },
     {
@@ -438,7 +444,7 @@ function isPicture({ type }: JsonObject): boolean {
 }
 
 const AMOUNT = 'reasoning_effort';
-const NOT_WHOLE = told`Off: this model thinks in streams alone.`;
+const STREAMED = told`This model answers in streams alone: the answer was put together from one.`;
 
 const MAX_ID_LENGTH = 40;
 const NINE = /^[A-Za-z0-9]{9}$/;

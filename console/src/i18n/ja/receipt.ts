@@ -108,8 +108,6 @@ export const receipt: SentenceTexts = {
     'オフ：このターンに、前に思考のないツール呼び出しがあります。',
   'Off: the output limit leaves no room for thinking.':
     'オフ：出力の上限に思考の余地がありません。',
-  'Off: this model thinks in streams alone.':
-    'オフにしました：このモデルはストリームでのみ思考します。',
   'Off: the upstream reports that earlier thoughts are missing.':
     'オフ：アップストリームに以前の思考がありません。',
   'Off: this request leaves no room for thinking.':
@@ -177,6 +175,8 @@ export const receipt: SentenceTexts = {
   'This model takes no budget; an effort takes its place.':
     'このモデルは思考予算を受け付けないため、代わりに労力を指定しました。',
   'The output limit does not hold the thinking budget; an effort takes its place.':
+  'This model answers in streams alone: the answer was put together from one.':
+    'このモデルはストリームでのみ応答します。応答はストリームから組み立てました。',
     '出力上限に思考予算が収まらないため、代わりに労力を指定しました。',
   'The part a thought signature belongs to is not in the history.':
     '思考署名の対象となる部分が履歴にありません。',

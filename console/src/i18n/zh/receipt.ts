@@ -86,7 +86,6 @@ export const receipt: SentenceTexts = {
   'Off: a tool call in this turn has no thought before it.':
     '已关闭：本轮中有一个工具调用之前没有思考。',
   'Off: the output limit leaves no room for thinking.': '已关闭：输出上限没有为思考留出空间。',
-  'Off: this model thinks in streams alone.': '已关闭：此模型只在流式回答中思考。',
   'Off: the upstream reports that earlier thoughts are missing.': '已关闭：上游缺少先前的思考。',
   'Off: this request leaves no room for thinking.': '已关闭：此请求没有为思考留出空间。',
   'Only a system message says how its turn is answered.': '只有系统消息能规定其轮次如何回答。',
@@ -137,6 +136,8 @@ export const receipt: SentenceTexts = {
   'This model takes no budget; an effort takes its place.': '此模型不接受思考预算；改用强度。',
   'The output limit does not hold the thinking budget; an effort takes its place.':
     '输出上限容不下思考预算；改用强度。',
+  'This model answers in streams alone: the answer was put together from one.':
+    '此模型只以流式回答：完整回答由流拼合而成。',
   'The part a thought signature belongs to is not in the history.':
     '历史中没有思考签名所属的部分。',
   'The picture of this drawing is not kept any more.': '此次绘图的图片已不再保存。',
