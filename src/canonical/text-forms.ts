@@ -73,6 +73,11 @@ export function refusedFormat(
     : undefined;
 }
 
+/** An instruction where only words of the user can stand. */
+export function markInstruction(text: string): string {
+  return `<system-instruction>\n${text}\n</system-instruction>`;
+}
+
 export function formatInWords(format: OutputFormat): string {
   const only = 'When you answer, answer with one JSON value and nothing else around it.';
   switch (format.kind) {

@@ -2,7 +2,7 @@
 
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import type { TextPart, Tool } from '../canonical/request.ts';
-import { cutBillingLine, formatInWords } from '../canonical/text-forms.ts';
+import { cutBillingLine, formatInWords, markInstruction } from '../canonical/text-forms.ts';
 import type { UserLocation } from '../canonical/user-location.ts';
 import { mapItems } from '../lib/collections.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
@@ -43,7 +43,7 @@ export const placeInstructions: Transform = (request, { capabilities, receipt })
   if (system.length === 0 || first?.role !== 'user') return request;
   const reason = told`This model takes no instructions: they are sent before the first question as marked user text.`;
   receipt.add('approximated', 'system', reason);
-  const parts = [...system.map(markInstruction), ...first.parts];
+  const parts = [...system.map(markPart), ...first.parts];
   return { ...request, system: [], turns: [{ role: 'user', parts }, ...rest] };
 };
 
@@ -56,11 +56,11 @@ export const placeSystemTurns: Transform = (request, { receipt, capabilities }) 
     if (turn.role !== 'system' || capabilities.takesSystemTurns === true) return turn;
     const reason = told`An instruction in mid-conversation is sent as marked user text at its place.`;
     receipt.add('approximated', 'messages', reason);
-    return { role: 'user', parts: turn.parts.map(markInstruction) };
+    return { role: 'user', parts: turn.parts.map(markPart) };
   });
 
-function markInstruction(part: TextPart): TextPart {
-  return { ...part, text: `<system-instruction>\n${part.text}\n</system-instruction>` };
+function markPart(part: TextPart): TextPart {
+  return { ...part, text: markInstruction(part.text) };
 }
 
 /**

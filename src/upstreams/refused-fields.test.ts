@@ -539,6 +539,62 @@ test.each([
   expect(await ask(streamed)).toEqual({ body: streamed, notes: [] });
 });
 
+const said = (role: string, content: JsonValue, more: JsonObject = {}) => ({
+  ...{ role, content },
+  ...more,
+});
+const MARKED = '<system-instruction>\nBe brief.\n</system-instruction>';
+const CALLED = said('assistant', null, { tool_calls: [{ id: 'a' }] });
+const RESULT = said('tool', '4', { tool_call_id: 'a' });
+
+test.each<[string, string, readonly JsonObject[], readonly JsonObject[], string]>([
+  [
+    'a question behind a tool result has an answer before it',
+    "Unexpected role 'user' after role 'tool'",
+    [said('user', 'a'), CALLED, RESULT, said('user', 'b')],
+    [said('user', 'a'), CALLED, RESULT, said('assistant', 'OK.'), said('user', 'b')],
+    'approximated',
+  ],
+  [
+    'user messages in a row are one',
+    'Conversation roles must alternate user/assistant/user/assistant/...',
+    [said('user', 'a'), said('user', [{ type: 'text', text: 'b' }]), said('assistant', 'c')],
+    [said('user', 'a\n\nb'), said('assistant', 'c')],
+    'approximated',
+  ],
+  [
+    'a picture in such a row stays one',
+    'After the optional system message, conversation roles must alternate user and assistant roles',
+    [said('user', 'a'), said('user', [{ type: 'image_url' }])],
+    [said('user', [{ type: 'text', text: 'a' }, { type: 'image_url' }])],
+    'approximated',
+  ],
+  [
+    'instructions stand first, and as marked text of the user later',
+    'jinja template rendering failed. System message must be at the beginning.',
+    [said('system', 'x'), said('system', 'y'), said('user', 'a'), said('system', 'Be brief.')],
+    [said('system', 'x\n\ny'), said('user', 'a'), said('user', MARKED)],
+    'approximated',
+  ],
+  [
+    'the beginning of an answer is marked',
+    'Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant',
+    [said('user', 'a'), said('assistant', 'It is')],
+    [said('user', 'a'), said('assistant', 'It is', { prefix: true })],
+    'repaired',
+  ],
+])('where the order of messages is refused, %s', async (_name, words, before, after, action) => {
+  const isOf = (body: JsonObject) => isDeepStrictEqual(body.messages, before);
+  const { ask, sent } = service((body) => (isOf(body) ? words : undefined), chatRules(undefined));
+  const fitted = { body: { messages: after }, notes: [`${action} messages`] };
+  for (const headers of [undefined, {}]) {
+    expect(await ask({ messages: [...before] }, headers)).toEqual(fitted);
+  }
+  expect(sent).toHaveLength(3);
+  const fine = { messages: [said('system', 'x'), said('user', 'a'), said('assistant', 'b')] };
+  if (action === 'approximated') expect(await ask(fine)).toEqual({ body: fine, notes: [] });
+});
+
 test.each<[string, string, FieldRules, JsonObject]>([
   ['Messages', 'content[].thinking', MESSAGES_FIELDS, { thinking: { type: 'disabled' } }],
   ['Chat', 'reasoning_content', chatRules('openrouter'), { reasoning: { effort: 'none' } }],

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import type { ReasoningAmount } from '../../canonical/effort.ts';
 import type { OutputFormat } from '../../canonical/request.ts';
-import { formatInWords } from '../../canonical/text-forms.ts';
+import { formatInWords, markInstruction } from '../../canonical/text-forms.ts';
 import { createIds } from '../../canonical/tool-names.ts';
-import { mapItems } from '../../lib/collections.ts';
+import { mapItems, unlessSame } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
@@ -410,7 +410,98 @@ export function conflictsOf(quirks: ChatQuirks): readonly Conflict[] {
       isOfRequest: true,
     },
     PICTURES_REFUSED,
+    ...ORDERS,
   ];
+}
+
+/**
+ * "Unexpected role 'user' after role 'tool'" (Mistral); "Conversation roles must alternate user/assistant/…", "After the
+ * optional system message, conversation roles must alternate" (templates of models)
+ */
+const TAKES_TURNS = /\bUnexpected role 'user' after role\b|\bconversation roles must alternate\b/i;
+
+/**
+ * "System message must be at the beginning." (Qwen's templates), "Unexpected role 'system' after role 'user'" (Mistral),
+ * "chat content has invalid message role: system" (MiniMax)
+ */
+const SYSTEM_FIRST =
+  /\bsystem message must be at the beginning\b|\bUnexpected role 'system' after role\b|\binvalid message role: system\b/i;
+
+/** "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant" (Mistral) */
+const MARKS_PREFIX = /\bAssistant with prefix True\b/;
+
+/** Which messages may follow which, as the templates of models have it. */
+const ORDERS: readonly Conflict[] = [
+  { words: SYSTEM_FIRST, resolve: (body) => reordered(body, systemFirst, SYSTEM_PLACED) },
+  { words: TAKES_TURNS, resolve: (body) => reordered(body, inTurns, TURNS_TAKEN) },
+  {
+    words: MARKS_PREFIX,
+    resolve(body) {
+      const messages = itemsOf(body.messages);
+      const last = objectOf(messages.at(-1));
+      if (last?.role !== 'assistant' || last.prefix === true) return undefined;
+      const marked = [...messages.slice(0, -1), { ...last, prefix: true }];
+      const how = { place: 'messages', reason: PREFIX_MARKED, action: 'repaired' } as const;
+      return { body: { ...body, messages: marked }, ...how };
+    },
+  },
+];
+
+const SYSTEM_PLACED = told`An instruction in mid-conversation is sent as marked user text at its place.`;
+const TURNS_TAKEN = told`Roles have to alternate here: user messages in a row are one, and "OK." stands behind tool results.`;
+const PREFIX_MARKED = told`The beginning of an answer was marked as one.`;
+
+function reordered(
+  body: JsonObject,
+  order: (messages: readonly JsonObject[]) => readonly JsonObject[],
+  reason: Sentence,
+): ReturnType<Conflict['resolve']> {
+  const messages = objectsOf(body.messages);
+  const placed = order(messages);
+  if (unlessSame(placed, messages) === messages) return undefined;
+  return { body: { ...body, messages: [...placed] }, place: 'messages', reason };
+}
+
+function systemFirst(messages: readonly JsonObject[]): readonly JsonObject[] {
+  const start = messages.findIndex(({ role }) => role !== 'system');
+  const first = start < 0 ? messages.length : start;
+  return [
+    ...(first < 2 ? messages.slice(0, first) : [joinedMessage(messages.slice(0, first))]),
+    ...messages.slice(first).map((message) => {
+      if (message.role !== 'system') return message;
+      const texts = partsOf(message.content).map(({ text }) => textOf(text) ?? '');
+      return { ...message, role: 'user', content: markInstruction(texts.join('\n\n')) };
+    }),
+  ];
+}
+
+function inTurns(messages: readonly JsonObject[]): readonly JsonObject[] {
+  const turns: JsonObject[][] = [];
+  for (const message of messages) {
+    const last = turns.at(-1);
+    const before = message.role === 'user' ? last?.[0]?.role : undefined;
+    if (before === 'user') {
+      last?.push(message);
+      continue;
+    }
+    if (before === 'tool') turns.push([{ role: 'assistant', content: 'OK.' }]);
+    turns.push([message]);
+  }
+  return turns.map(joinedMessage);
+}
+
+/** The first where it is alone. */
+function joinedMessage(messages: readonly JsonObject[]): JsonObject {
+  const [first = {}, ...others] = messages;
+  if (others.length === 0) return first;
+  const content = messages.flatMap((message) => partsOf(message.content));
+  const isText = content.every(({ type, cache_control: mark }) => type === 'text' && !mark);
+  const texts = content.map(({ text }) => textOf(text) ?? '');
+  return { ...first, content: isText ? texts.join('\n\n') : content };
+}
+
+function partsOf(content: JsonValue | undefined): readonly JsonObject[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content);
 }
 
 export const NO_PICTURES = told`The upstream takes no ${'image'} of this kind: the model is told that it is missing.`;

@@ -17,6 +17,9 @@ export const receipt: SentenceTexts = {
     'エージェント間のメッセージを、印を付けたユーザーのテキストとして送信しました。',
   'An answer without the thoughts before it was sent with empty ones.':
     '前に思考のない応答を、空の思考を付けて送信しました。',
+  'Roles have to alternate here: user messages in a row are one, and "OK." stands behind tool results.':
+    'ここでは役割が交互でなければなりません。連続するユーザーメッセージを 1 つにまとめ、ツール結果の後に「OK.」を置きました。',
+  'The beginning of an answer was marked as one.': '応答の書き出しに印を付けました。',
   'The echoed prompt has no log-probabilities.': '繰り返したプロンプトには対数確率がありません。',
   'The bytes of a picture are of type {}.': '画像のバイト列から、種類は {1} です。',
   'A response to the function {} was given the id and name of its call.':
@@ -172,11 +175,11 @@ export const receipt: SentenceTexts = {
     '運用者の設定により、思考予算は {1} トークンです。',
   'The optional argument is left out instead of null.':
     '任意の引数を、null の代わりに省略しました。',
+  'This model answers in streams alone: the answer was put together from one.':
+    'このモデルはストリームでのみ応答します。応答はストリームから組み立てました。',
   'This model takes no budget; an effort takes its place.':
     'このモデルは思考予算を受け付けないため、代わりに労力を指定しました。',
   'The output limit does not hold the thinking budget; an effort takes its place.':
-  'This model answers in streams alone: the answer was put together from one.':
-    'このモデルはストリームでのみ応答します。応答はストリームから組み立てました。',
     '出力上限に思考予算が収まらないため、代わりに労力を指定しました。',
   'The part a thought signature belongs to is not in the history.':
     '思考署名の対象となる部分が履歴にありません。',

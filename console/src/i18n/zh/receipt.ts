@@ -15,6 +15,9 @@ export const receipt: SentenceTexts = {
     '代理之间的消息作为有标记的用户文本发送。',
   'An answer without the thoughts before it was sent with empty ones.':
     '没有先前思考的回答已附上空的思考发送。',
+  'Roles have to alternate here: user messages in a row are one, and "OK." stands behind tool results.':
+    '此处角色必须交替：相连的用户消息合为一条，工具结果之后加了“OK.”。',
+  'The beginning of an answer was marked as one.': '回答的开头已作标记。',
   'The echoed prompt has no log-probabilities.': '回显的提示没有对数概率。',
   'The bytes of a picture are of type {}.': '有一幅图片的字节表明其类型为 {1}。',
   'A response to the function {} was given the id and name of its call.':
@@ -133,11 +136,11 @@ export const receipt: SentenceTexts = {
   'The operator leaves the amount of thinking to the model.': '管理员让模型自行决定思考量。',
   'The operator set the thinking budget to {} tokens.': '管理员把思考预算设为 {1} 个 Token。',
   'The optional argument is left out instead of null.': '可选参数已略去，而不是 null。',
+  'This model answers in streams alone: the answer was put together from one.':
+    '此模型只以流式回答：完整回答由流拼合而成。',
   'This model takes no budget; an effort takes its place.': '此模型不接受思考预算；改用强度。',
   'The output limit does not hold the thinking budget; an effort takes its place.':
     '输出上限容不下思考预算；改用强度。',
-  'This model answers in streams alone: the answer was put together from one.':
-    '此模型只以流式回答：完整回答由流拼合而成。',
   'The part a thought signature belongs to is not in the history.':
     '历史中没有思考签名所属的部分。',
   'The picture of this drawing is not kept any more.': '此次绘图的图片已不再保存。',
