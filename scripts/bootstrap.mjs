@@ -21,7 +21,7 @@ const NODE = pathOfNode(join(NODE_FOLDER, 'node_modules'));
 /** What each command runs, on the pinned node; arguments given after `--` are appended. */
 const COMMANDS = {
   start: [...NODE_FLAGS, 'lib/main.js', 'serve'],
-  isthmus: [...NODE_FLAGS, 'lib/main.js'],
+  isthmus: [...NODE_FLAGS, join(ROOT, 'lib', 'main.js')],
   prepack: ['scripts/prepack.mjs'],
   archive: ['scripts/archive.mjs'],
   test: ['scripts/test.mjs', 'all'],
@@ -131,7 +131,8 @@ function build() {
 function run(file, args) {
   const path = `${join(MODULES, '.bin')}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH ?? ''}`;
   const child = spawn(file, args, {
-    cwd: ROOT,
+    // The files that a command names are where it is called (`npm link`), and so is the project of a client that it launches.
+    cwd: command === 'isthmus' ? process.cwd() : ROOT,
     stdio: 'inherit',
     env: { ...NODE_ENVIRONMENT, ...process.env, PATH: path },
   });
