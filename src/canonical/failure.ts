@@ -53,7 +53,10 @@ export interface UpstreamFailure {
   readonly detail?: string | Sentence | undefined;
   /** The upstream's own word for how an answer ended that cannot be used; absent for words of a natural end. */
   readonly finishReason?: string | undefined;
-  /** True where a gateway like this one says it, which has asked its own upstreams and gave up: another try is vain there. */
+  /**
+   * True where another try is vain: a gateway like this one says it, which has asked its own upstreams and gave up, or the
+   * provider of a credential gives none for a reason that stays.
+   */
   readonly isTriedOut?: true | undefined;
   /** True of a limit that the request alone is larger than: nothing is used up, and waiting is vain. */
   readonly isOversized?: true | undefined;

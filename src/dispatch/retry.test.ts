@@ -22,7 +22,7 @@ const rows: readonly [UpstreamFailureKind, ReturnType<typeof decideRetry>][] = [
   ['quota-exhausted', { kind: 'other-account', pause: 'none', mayRepeat: false }],
   ['unauthenticated', { kind: 'same-account', change: 'refresh-credential' }],
   ['credential-revoked', { kind: 'other-account', pause: 'none', mayRepeat: false }],
-  ['credential-unavailable', { kind: 'other-account', pause: 'none', mayRepeat: false }],
+  ['credential-unavailable', { kind: 'other-account', pause: 'none', mayRepeat: true }],
   ['verification-required', { kind: 'other-account', pause: 'none', mayRepeat: false }],
   ['forbidden', { kind: 'other-account', pause: 'none', mayRepeat: false }],
   ['model-forbidden', { kind: 'other-account', pause: 'none', mayRepeat: false }],

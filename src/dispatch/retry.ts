@@ -88,8 +88,10 @@ function nextStep(failure: UpstreamFailureKind, state: RetryState): NextStep {
     case 'rate-limited':
     case 'quota-exhausted':
       return state.limits < MAX_LIMITS && state.limitedMs < MAX_LIMITS_MS ? OTHER_ACCOUNT : STOP;
-    case 'credential-revoked':
     case 'credential-unavailable':
+      // A moment later it may be had.
+      return afterRefusal(state, state.hasRetryBudget);
+    case 'credential-revoked':
     case 'verification-required':
     case 'forbidden':
     case 'model-forbidden':
@@ -185,8 +187,8 @@ const SIGNATURES_STRIPPED: NextStep = { kind: 'same-account', change: 'strip-sig
 
 const OTHER_ACCOUNT = { kind: 'other-account', pause: 'none', mayRepeat: false } as const;
 
-function afterRefusal({ refusals }: RetryState): NextStep {
-  return refusals < MAX_REFUSALS ? OTHER_ACCOUNT : STOP;
+function afterRefusal({ refusals }: RetryState, mayRepeat = false): NextStep {
+  return refusals < MAX_REFUSALS ? { ...OTHER_ACCOUNT, mayRepeat } : STOP;
 }
 
 function afterPathFault(state: RetryState): NextStep {

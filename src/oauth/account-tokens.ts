@@ -63,6 +63,8 @@ const MAX_PAUSE_MS = 300_000;
 /** A longer one spares nobody where nobody was reached, and the network of this machine may be back at any moment. */
 const MAX_UNREACHED_MS = 10_000;
 const UNREACHED: readonly unknown[] = ['unreachable', 'too-slow', 'gateway-proxy'];
+/** Which may be over within seconds; a provider that is slow has been waited for. */
+const PASSING: readonly unknown[] = ['unreachable', 'busy', 'storage'];
 /** A key that was replaced in storage is in use after this, also without a notice of it. */
 const KEY_KEPT_MS = 1000;
 /** Who says `refresh` without naming the refused token means an older one than a token this young. */
@@ -461,7 +463,10 @@ function toGatewayError(fault: unknown): GatewayError {
     known?.kind === 'too-slow' ? 'timeout' : 'upstream-unavailable',
     told`No access token is available for this account right now. Try again shortly.`,
     {
-      failure: { kind: 'credential-unavailable', ...facts },
+      failure: {
+        ...{ kind: 'credential-unavailable', ...facts },
+        ...(PASSING.includes(known?.kind) ? {} : { isTriedOut: true }),
+      },
       cause: known ?? new Error('the renewal failed unexpectedly', { cause: fault }),
     },
   );

@@ -188,6 +188,42 @@ test('transient faults of the token endpoint, however many, disable nobody', asy
   expect((await ask(bench)).status).toBe(200);
 });
 
+test.each(['hang-up', 502, 429] as const)(
+  'a lone account whose token could not be renewed once (%s) serves the same request',
+  async (fault) => {
+    const bench: FaultBench = await startFaultBench();
+    closers.push(() => bench.close());
+    const [lone = ''] = SIGNED_IN;
+    await bench.prepare([lone]);
+    let faults = 0;
+    bench.upstream.script({
+      token: () => {
+        faults += 1;
+        if (faults > 1) return undefined;
+        return fault === 'hang-up'
+          ? { kind: fault }
+          : { kind: 'status', status: fault, body: 'no' };
+      },
+    });
+    bench.gateway.clock.skip(2 * HOUR_MS);
+    expect((await ask(bench)).status).toBe(200);
+    expect(faults).toBe(2);
+  },
+);
+
+test('a token that the provider refuses to renew is not waited for', async () => {
+  const bench: FaultBench = await startFaultBench();
+  closers.push(() => bench.close());
+  const [lone = ''] = SIGNED_IN;
+  await bench.prepare([lone]);
+  const refusal = { kind: 'status', status: 401, body: { error: 'invalid_client' } } as const;
+  bench.upstream.script({ token: () => refusal });
+  bench.gateway.clock.skip(2 * HOUR_MS);
+  const startedAt = bench.gateway.clock.now();
+  expect((await ask(bench)).status).toBe(502);
+  expect(bench.gateway.clock.now()).toBe(startedAt);
+});
+
 test('while the token endpoint is down, accounts that hold a key serve all requests', async () => {
   const bench: FaultBench = await startFaultBench();
   closers.push(() => bench.close());
