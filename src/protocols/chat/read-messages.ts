@@ -133,7 +133,7 @@ function readNamed<P extends ContentPart>(
   }
   const last = said.at(-1);
   // A cache mark on the whole message is one on its last part.
-  const cacheHint = readCacheHint(mark);
+  const cacheHint = mark ? readCacheHint(mark) : undefined;
   return last !== undefined && cacheHint ? [...said.slice(0, -1), { ...last, cacheHint }] : said;
 }
 
@@ -496,7 +496,8 @@ function cacheHintOf({
   cache_control: mark,
   prompt_cache_breakpoint: breakpoint,
 }: Pick<ClientPart, 'cache_control' | 'prompt_cache_breakpoint'>): CacheHint | undefined {
-  return readCacheHint(mark) ?? (isJsonObject(breakpoint) ? true : undefined);
+  const hint = mark ? readCacheHint(mark) : undefined;
+  return hint ?? (isJsonObject(breakpoint) ? true : undefined);
 }
 
 /** The arguments are JSON text; '' and `null` mean none. Some clients send the object itself. */
