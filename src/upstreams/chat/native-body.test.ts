@@ -634,6 +634,36 @@ test('tools and choices in the form of another protocol are sent in that of this
   });
 });
 
+test('calls of the conversation have a type and arguments in JSON', () => {
+  const sent = (call: JsonObject): JsonValue[] => {
+    const { body, notes } = patched({
+      messages: [
+        { role: 'user', content: 'go' },
+        { role: 'assistant', content: null, tool_calls: [{ id: 'c1', ...call }] },
+        { role: 'tool', tool_call_id: 'c1', content: 'done' },
+      ],
+    });
+    return [objectsOf(objectsOf(body.messages)[1]?.tool_calls)[0] ?? null, [...notes]];
+  };
+  const whole = (given: string) => ({
+    ...{ id: 'c1', type: 'function', function: { name: 'f', arguments: given } },
+  });
+  const named = { type: 'function', function: { name: 'f' } };
+  expect(sent(named)).toEqual([whole('{}'), []]);
+  for (const nothing of ['', ' ', null]) {
+    expect(sent({ ...named, function: { name: 'f', arguments: nothing } })).toEqual([
+      whole('{}'),
+      [],
+    ]);
+  }
+  expect(sent({ function: { name: 'f', arguments: { a: 1 } } })).toEqual([
+    whole('{"a":1}'),
+    ['repaired messages[1].tool_calls[0].function.arguments'],
+  ]);
+  const custom = { type: 'custom', custom: { name: 'c', input: '' } };
+  expect(sent(custom)).toEqual([{ id: 'c1', ...custom }, []]);
+});
+
 test('parts in the words of the Responses protocol are sent in those of this wire', () => {
   const url = 'data:image/png;base64,AA==';
   const { body, notes } = patched({

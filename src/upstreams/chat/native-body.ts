@@ -423,7 +423,11 @@ function patchMessages(
   const withKnownParts = takesCacheMarks ? withPlainParts : withoutMarks;
   const isBlind = capabilities.refusesMedia?.includes('image') === true;
   const plain = objectsOf(messages).map((message, at) =>
-    liftAnswer(withKnownParts(withoutNothing(message)), `messages[${at}]`, receipt),
+    withWholeCalls(
+      liftAnswer(withKnownParts(withoutNothing(message)), `messages[${at}]`, receipt),
+      `messages[${at}]`,
+      receipt,
+    ),
   );
   const shown = isBlind ? plain.map(withoutPictures) : plain;
   for (const [at, message] of shown.entries()) {
@@ -540,6 +544,26 @@ function answerIn(part: JsonValue): readonly (readonly [string, JsonValue])[] {
   return Object.entries(part).filter(
     ([field]) => Object.hasOwn(ANSWER_FIELDS, field) && field !== part.type,
   );
+}
+
+/** Some clients leave out the type of a call or its arguments, or write these as an object. */
+function withWholeCalls(message: JsonObject, path: string, receipt: Receipt): JsonObject {
+  const { tool_calls: calls } = message;
+  if (!Array.isArray(calls)) return message;
+  const whole = mapItems(calls, (call, at) => {
+    const named = isJsonObject(call) ? objectOf(call.function) : undefined;
+    if (!isJsonObject(call) || named === undefined) return call;
+    const { arguments: given = null } = named;
+    const isBlank = given === null || (typeof given === 'string' && given.trim() === '');
+    const text = isJsonObject(given) ? JSON.stringify(given) : isBlank ? '{}' : given;
+    if (text === given && call.type !== undefined) return call;
+    if (isJsonObject(given)) {
+      const place = `${path}.tool_calls[${at}].function.arguments`;
+      receipt.add('repaired', place, told`Arguments are JSON text; the object was taken as it is.`);
+    }
+    return { ...call, type: call.type ?? 'function', function: { ...named, arguments: text } };
+  });
+  return whole === calls ? message : { ...message, tool_calls: whole };
 }
 
 /**
