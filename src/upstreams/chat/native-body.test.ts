@@ -722,6 +722,11 @@ test('tools without a name and of other kinds are left out, and names made accep
   expect(chosen.tool_choice).toEqual({ type: 'function', function: { name: accepted } });
 });
 
+test('fields of a relayed function that are null are left out: some services refuse them', () => {
+  const bare = { name: 'f', description: null, parameters: null, strict: null };
+  expect(patched({ tools: [{ type: 'function', function: bare }] }).body.tools).toEqual([FUNCTION]);
+});
+
 test.each([{}, { name: '' }])('a request whose only tool is %j is refused', (declared) => {
   const tools = [{ type: 'function', function: declared }];
   expect(() => patched({ tools })).toThrow('tools[0].function.name is required.');

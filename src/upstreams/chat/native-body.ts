@@ -305,6 +305,7 @@ function patchFunction(tool: JsonObject, { takesCacheMarks }: ChatQuirks): JsonO
   if (textOf(own.name) === undefined) return undefined;
   // The word of Messages.
   if (foreign !== undefined) own.parameters ??= foreign;
+  for (const field in own) if (own[field] === null) delete own[field];
   const { parameters } = own;
   const isSchema = isJsonObject(parameters) || typeof parameters === 'boolean';
   if (isSchema) own.parameters = toParameters(parameters);
