@@ -356,6 +356,11 @@ const NAMES_MONEY =
   /^(?:[^"'`:{]|\b'\b){0,120}\b(?:balance|credits?|spending (?:limit|cap)|usage limits?|key limit|free tier)\b/i;
 const IS_GONE =
   /\b(?:insufficient|too low|exhausted|depleted|used all|exceeded|reach(?:ed|ing)|overdue|(?:not|\w+n't) have any)\b/i;
+/** True of a complaint that the prompt, or all of the request, is longer than the model can read. */
+export function saysTooLong(message: string): boolean {
+  return readLengthComplaint(message) !== undefined;
+}
+
 
 /**
  * True where a refusal begins with money or an allowance that is gone: services have all of 400, 403, 412 and 429 for it,

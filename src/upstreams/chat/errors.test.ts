@@ -66,6 +66,8 @@ test.each<[number, JsonValue, UpstreamFailureKind]>([
   [498, error('capacity', null, 'capacity_exceeded'), 'overloaded'],
   [500, error('The engine is currently overloaded, please try again later'), 'overloaded'],
   [500, error('oops', 'server_error'), 'path'],
+  [500, error('insufficient balance (1008)', 'api_error'), 'quota-exhausted'],
+  [500, error('Context size has been exceeded.', 'server_error'), 'rejected'],
   [502, '<html>bad gateway</html>', 'path'],
   [408, error('late'), 'path'],
   [413, error('too large'), 'rejected'],

@@ -30,6 +30,7 @@ import {
   litellmFailure,
   type RefusalFacts,
   refusalError,
+  saysTooLong,
   saysUsedUp,
   type UpstreamRefusal,
   WRONG_PLACE,
@@ -294,7 +295,8 @@ function failureKind(facts: Facts): UpstreamFailureKind {
   const ofLitellm = litellmFailure({ status, message, type: words[0] });
   if (ofLitellm !== undefined) return ofLitellm;
   if (status === 402 || says(facts, NO_QUOTA)) return 'quota-exhausted';
-  if (status < 500 && saysUsedUp(message)) return 'quota-exhausted';
+  // MiniMax has a 500 for it, and errors in a 200 are taken for one.
+  if (status <= 500 && saysUsedUp(message)) return 'quota-exhausted';
   if (isOversized(message)) return 'rate-limited';
   // Kimi's `engine_overloaded_error` comes with a 429.
   if (status === 429 && !isOverload(facts)) {
@@ -303,6 +305,8 @@ function failureKind(facts: Facts): UpstreamFailureKind {
   if (SAYS_INVALID.test(message)) return 'rejected';
   if (isOverload(facts)) return 'overloaded';
   if (facts.isPage || status < 400 || status >= 500 || blamesPlace(facts)) return 'path';
+  // llama.cpp says it with a 500 as its memory fills up.
+  if (status === 500 && saysTooLong(message)) return 'rejected';
   if (status === 401 || says(facts, BAD_KEY) || SAYS_BAD_KEY.test(message))
     return 'unauthenticated';
   if (says(facts, BAD_ACCOUNT)) return 'forbidden';

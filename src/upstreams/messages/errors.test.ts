@@ -23,6 +23,7 @@ const rejected = (message: string): JsonObject => errorOf('invalid_request_error
 test.each<[string, number, JsonObject | string, string]>([
   ['an overload', 529, errorOf('overloaded_error', 'Overloaded'), 'overloaded'],
   ['a rate limit', 429, errorOf('rate_limit_error', 'Too fast'), 'rate-limited'],
+  ['money', 500, errorOf('api_error', 'insufficient balance (1008)'), 'quota-exhausted'],
   ['a bad key', 401, errorOf('authentication_error', 'invalid x-api-key'), 'unauthenticated'],
   ['a permission', 403, errorOf('permission_error', 'No access to this model'), 'model-forbidden'],
   [

@@ -147,6 +147,8 @@ function failureKind(facts: Facts): UpstreamFailureKind {
   if (status === 402 || type === 'billing_error') return 'quota-exhausted';
   if (status === 429) return isLong(facts) ? 'quota-exhausted' : 'rate-limited';
   if (status === 503 || status === 529 || type === 'overloaded_error') return 'overloaded';
+  // MiniMax has a 500 for it.
+  if (status === 500 && saysUsedUp(facts.message)) return 'quota-exhausted';
   if (facts.isPage || status < 400 || status >= 500 || blamesPlace(facts)) return 'path';
   switch (status) {
     case 401:
