@@ -11,7 +11,7 @@ import type { UpstreamFailure, UpstreamFailureKind } from '../canonical/failure.
 import type { QuotaLesson } from '../canonical/quota.ts';
 import { type JsonObject, type JsonValue, parseObject } from '../lib/json.ts';
 import { type Sentence, textOf, told } from '../lib/localized-message.ts';
-import { type Headers, headerOf } from '../lib/read-values.ts';
+import { type Headers, headerOf, objectOf } from '../lib/read-values.ts';
 import { scrubText } from '../lib/redact.ts';
 import type { DecodeContext } from './upstream.ts';
 
@@ -70,6 +70,17 @@ export function errorIn(value: JsonObject): JsonValue | undefined {
   if (error !== undefined && error !== null) return error;
   const isError = object === 'error' || type === 'error';
   return isError && choices === undefined ? value : undefined;
+}
+
+/**
+ * What an object says that stands where an answer should, and is no part of one: `{code, msg}` (Z.ai), `{code, message}`
+ * (SiliconFlow, DashScope), `{detail}`, and MiniMax's `base_resp`; its words are the `message`. Undefined where it has none.
+ */
+export function complaintIn(value: JsonObject): JsonObject | undefined {
+  const said = objectOf(value.base_resp) ?? value;
+  const { message, msg, status_msg: status, detail } = said;
+  const words = [message, msg, status, detail].find((one) => typeof one === 'string' && one);
+  return words === undefined || said.status_code === 0 ? undefined : { ...said, message: words };
 }
 
 /** What a wire read from a refusal. */
@@ -345,6 +356,11 @@ function readLengthComplaint(message: string): LengthComplaint | undefined {
     : { tokens: Math.max(tokens ?? 0, limit), limit: Math.min(tokens ?? 0, limit) };
 }
 
+/** True of a complaint that the prompt, or all of the request, is longer than the model can read. */
+export function saysTooLong(message: string): boolean {
+  return readLengthComplaint(message) !== undefined;
+}
+
 /** In the wording Messages clients look for (Messages API: Errors). */
 function lengthMessage({ tokens, limit }: LengthComplaint): string {
   if (tokens !== undefined) return `prompt is too long: ${tokens} tokens > ${limit} maximum`;
@@ -356,11 +372,6 @@ const NAMES_MONEY =
   /^(?:[^"'`:{]|\b'\b){0,120}\b(?:balance|credits?|spending (?:limit|cap)|usage limits?|key limit|free tier)\b/i;
 const IS_GONE =
   /\b(?:insufficient|too low|exhausted|depleted|used all|exceeded|reach(?:ed|ing)|overdue|(?:not|\w+n't) have any)\b/i;
-/** True of a complaint that the prompt, or all of the request, is longer than the model can read. */
-export function saysTooLong(message: string): boolean {
-  return readLengthComplaint(message) !== undefined;
-}
-
 
 /**
  * True where a refusal begins with money or an allowance that is gone: services have all of 400, 403, 412 and 429 for it,

@@ -430,6 +430,43 @@ test.each<[string, JsonObject, string]>([
   expect(errorOf(frame)?.failure?.kind).toBe(kind);
 });
 
+test.each<[string, JsonObject, string]>([
+  ['SiliconFlow', { code: 500, message: 'It broke.', data: null }, 'path'],
+  ['Z.ai', { code: 404, msg: 'Not here.', success: false }, 'model-not-found'],
+  ['DashScope', { code: 'Throttling', message: 'Requests rate limit exceeded.' }, 'rate-limited'],
+  ['FastAPI', { detail: 'Too many requests' }, 'rate-limited'],
+  [
+    'MiniMax',
+    { choices: null, base_resp: { status_code: 1008, status_msg: 'insufficient balance' } },
+    'quota-exhausted',
+  ],
+])('what %s says in place of an answer is why there is none', (_name, frame, kind) => {
+  expect(errorOf(frame)?.failure?.kind).toBe(kind);
+  expect(errorOf(frame)?.failure?.detail).toMatch(/\w/);
+  expect(errorOf(chunk({ content: 'A' }), frame)?.failure?.kind).toBe(kind);
+  expect(endOf(chunk({ content: 'A' }), frame, stop())?.reason).toBe('stop');
+});
+
+test('an answer without a word of why it is missing just closed', () => {
+  const fine = { choices: null, base_resp: { status_code: 0, status_msg: 'success' } };
+  expect(errorOf(fine)?.message).toContain('closed');
+  expect(errorOf({ type: 'ping' })?.message).toContain('closed');
+});
+
+test('what a provider says of a choice that broke off is why, unless it ended well', () => {
+  const error = { code: 429, message: 'Slow down.' };
+  const broken = chunk({ content: 'A' }, { finish_reason: 'error', error });
+  expect(errorOf(broken)?.failure?.kind).toBe('rate-limited');
+  expect(errorOf(chunk({ content: 'A' }, { error }))?.failure?.kind).toBe('rate-limited');
+  expect(endOf(chunk({ content: 'A' }, { error }), stop())?.reason).toBe('stop');
+});
+
+test('a prompt that LM Studio has no room for, which it says within a stream, is too long', () => {
+  const message =
+    'The number of tokens to keep from the initial prompt is greater than the context length.';
+  expect(errorOf({ error: { message } })).toMatchObject({ reason: 'context-length' });
+});
+
 test.each<[string, JsonObject]>([
   ['beside the last choice', { ...stop(), usage: { prompt_tokens: 4, completion_tokens: 9 } }],
   ['in x_groq', { ...stop(), x_groq: { usage: { prompt_tokens: 4, completion_tokens: 9 } } }],

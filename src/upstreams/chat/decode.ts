@@ -40,6 +40,7 @@ import {
 } from '../../wire/chat.ts';
 import {
   answerFault,
+  complaintIn,
   cutAnswer,
   endedRefusal,
   errorIn,
@@ -96,6 +97,8 @@ export class ChatDecoder implements Decoder {
   /** True once `[DONE]` came. */
   #isDone = false;
   #usage: Usage | undefined;
+  /** What came last that is no part of an answer, or tells its usage. */
+  #other: JsonObject | undefined;
   /** Pages that some services name beside the choices. */
   #pages: readonly GroundingSource[] = [];
 
@@ -128,8 +131,7 @@ export class ChatDecoder implements Decoder {
     if (this.#hasEnded || frame === DONE) return events;
     const error = errorIn(frame);
     if (error !== undefined) {
-      const secrets = secretsIn(this.#context);
-      return this.#fail(classifyErrorFrame(error, this.#options.now(), secrets), events);
+      return this.#fail(this.#classify(error), events);
     }
     if (!isReadable(frame.choices)) {
       return this.#fail(unreadableAnswer(), events);
@@ -137,7 +139,10 @@ export class ChatDecoder implements Decoder {
     const choices = objectsOf(frame.choices);
     this.#usage = usageIn(frame, choices) ?? this.#usage;
     this.#pages = pagesIn(frame) ?? this.#pages;
-    if (choices.length === 0) return events;
+    if (choices.length === 0) {
+      this.#other = frame;
+      return events;
+    }
     this.#start(frame, events);
     for (const choice of choices) this.#readChoice(choice, events);
     return events;
@@ -160,7 +165,7 @@ export class ChatDecoder implements Decoder {
     const events: CanonicalEvent[] = [];
     if (this.#hasEnded) return events;
     if (this.#choices.length === 0) {
-      return this.#fail(noAnswer(), events);
+      return this.#fail(this.#complaint() ?? noAnswer(), events);
     }
     const ends: ChoiceEnd[] = [];
     let fault: GatewayError | undefined;
@@ -197,6 +202,7 @@ export class ChatDecoder implements Decoder {
     // Known before the calls are given out: a limit may have cut one off.
     choice.rawReason = reason ?? choice.rawReason;
     choice.stopSequence = textOf(value.stop_reason) ?? choice.stopSequence;
+    choice.error = value.error ?? choice.error;
     if (message !== undefined) choice.read(message, events);
     if (isJsonObject(value.logprobs)) choice.readRatings(value.logprobs);
     if (reason !== undefined) choice.giveWhole(events);
@@ -214,7 +220,10 @@ export class ChatDecoder implements Decoder {
   #endOf(choice: ChoiceDecoder): ChoiceEnd | GatewayError {
     const { logprobs, unread: unsupportedKinds, refusal, stopSequence } = choice;
     const rawReason = choice.rawReason ?? this.#unnamedEnd(choice);
+    const failed = isJsonObject(choice.error) ? this.#classify(choice.error) : undefined;
     if (rawReason === undefined) {
+      const complaint = failed ?? this.#complaint();
+      if (complaint !== undefined) return complaint;
       return this.#isDone
         ? pathFault(told`The upstream ended its answer without a finish reason.`)
         : cutAnswer();
@@ -238,10 +247,20 @@ export class ChatDecoder implements Decoder {
       case 'overloaded':
         return endedRefusal('overloaded', fault);
       case 'failed':
-        return answerFault(ending.message, fault);
+        return failed ?? answerFault(ending.message, fault);
       default:
         return ending satisfies never;
     }
+  }
+
+  /** Why nothing more came, where the upstream said it in words of its own. */
+  #complaint(): GatewayError | undefined {
+    const said = this.#other && complaintIn(this.#other);
+    return said && this.#classify(said);
+  }
+
+  #classify(error: JsonValue): GatewayError {
+    return classifyErrorFrame(error, this.#options.now(), secretsIn(this.#context));
   }
 
   /** A word for the end of an answer that has no reason: a whole body was not cut, and `[DONE]` ends where none is ever given. */
@@ -497,6 +516,8 @@ class ChoiceDecoder {
   /** True when the answer's limit cut a call off, which is left out then. */
   hasCutCall = false;
   rawReason: string | undefined;
+  /** Why it broke off, as OpenRouter says it beside the reason (openrouter.ai/docs, "Errors"). */
+  error: JsonValue | undefined;
   /** True when it came in one message, of an answer that was asked for whole. */
   isWhole = false;
   /** The stop sequence the upstream says it stopped at. */

@@ -284,6 +284,8 @@ const SAYS_BLOCKED = /^Content violates usage guidelines\b/;
 const SAYS_UNSERVED = /^No endpoints found that support\b/;
 const SAYS_NOT_ALLOWED = /^No endpoints \w+ matching your\b|^No allowed providers are available\b/;
 /** For faults without a code. */
+const SAYS_LIMITED =
+  /^.{0,60}\brate limit (?:is |was )?(?:exceeded|reached)\b|\btoo many requests\b/i;
 const SAYS_OVERLOADED = /\boverloaded\b|\bat capacity\b|\bno (?:available|free) (?:capacity|slot)/i;
 
 /**
@@ -303,10 +305,10 @@ function failureKind(facts: Facts): UpstreamFailureKind {
     return isLongQuota(facts.quota) ? 'quota-exhausted' : 'rate-limited';
   }
   if (SAYS_INVALID.test(message)) return 'rejected';
-  if (isOverload(facts)) return 'overloaded';
-  if (facts.isPage || status < 400 || status >= 500 || blamesPlace(facts)) return 'path';
   // llama.cpp says it with a 500 as its memory fills up.
   if (status === 500 && saysTooLong(message)) return 'rejected';
+  if (isOverload(facts)) return 'overloaded';
+  if (facts.isPage || status < 400 || status >= 500 || blamesPlace(facts)) return 'path';
   if (status === 401 || says(facts, BAD_KEY) || SAYS_BAD_KEY.test(message))
     return 'unauthenticated';
   if (says(facts, BAD_ACCOUNT)) return 'forbidden';
@@ -364,7 +366,7 @@ function blamesPlace(facts: Facts): boolean {
 
 /** The status that such words come with elsewhere. */
 function statusOf(error: ErrorBody): number {
-  if (says(error, LIMITED)) return 429;
+  if (says(error, LIMITED) || SAYS_LIMITED.test(error.message)) return 429;
   if (says(error, BAD_KEY)) return 401;
   if (says(error, NO_MODEL)) return 404;
   const isRejected = [TOO_LONG, BLOCKED, INVALID].some((words) => says(error, words));

@@ -715,6 +715,18 @@ test('events and pieces of kinds unknown here are named with the end', () => {
   });
 });
 
+test('what is said in place of an answer is why there is none', () => {
+  const kinds = (frame: JsonObject) => {
+    const last = decode([frame]).at(-1);
+    return last?.kind === 'error' ? [last.error.failure?.kind, last.error.failure?.detail] : [];
+  };
+  const missing = { code: 500, msg: '404 NOT_FOUND', success: false };
+  expect(kinds(missing)).toEqual(['path', '404 NOT_FOUND']);
+  const spent = { base_resp: { status_code: 1008, status_msg: 'insufficient balance' } };
+  expect(kinds(spent)).toEqual(['quota-exhausted', 'insufficient balance']);
+  expect(kinds({ type: 'ping' })).toEqual(['path', undefined]);
+});
+
 test('what waits for the rest of a block, or for the next call, counts as held until it is given out', () => {
   const decoder = decoderOf();
   const delta = (piece: JsonObject) => decoder.push({ type: 'content_block_delta', delta: piece });

@@ -31,7 +31,14 @@ import { ObjectEnd } from '../../lib/object-end.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../../lib/read-values.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
-import { answerFault, cutAnswer, noAnswer, secretsIn, unreadableAnswer } from '../errors.ts';
+import {
+  answerFault,
+  complaintIn,
+  cutAnswer,
+  noAnswer,
+  secretsIn,
+  unreadableAnswer,
+} from '../errors.ts';
 import type { TextEvent } from '../transport/repeated-texts.ts';
 import type { AnswerEnding } from '../transport/response.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
@@ -102,6 +109,8 @@ export class MessagesDecoder implements Decoder {
   #isWhole = false;
   #hasEnded = false;
   #stop: JsonObject | undefined;
+  /** What came last that is no event of an answer. */
+  #other: JsonObject | undefined;
 
   /** @param now milliseconds since the epoch, for errors that name a time. */
   constructor(context: DecodeContext, now: () => number) {
@@ -146,6 +155,10 @@ export class MessagesDecoder implements Decoder {
     const events: CanonicalEvent[] = [];
     if (this.#hasEnded) return events;
     if (!this.#isWhole || !this.#hasStarted) {
+      const said = this.#other && complaintIn(this.#other);
+      if (said !== undefined) {
+        return this.#fail(classifyErrorFrame(said, this.#now(), secretsIn(this.#context)), events);
+      }
       return this.#fail(this.#hasStarted ? cutAnswer() : noAnswer(), events);
     }
     for (const call of this.#unfinished.values()) this.#giveCall(call, events);
@@ -193,6 +206,7 @@ export class MessagesDecoder implements Decoder {
         break;
       default:
         // `ping`, and events of later dates. Compatible upstreams leave the type of an error out.
+        this.#other = frame;
         if (isJsonObject(frame.error)) {
           this.#fail(
             classifyErrorFrame(frame.error, this.#now(), secretsIn(this.#context)),
