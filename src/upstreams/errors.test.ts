@@ -75,6 +75,22 @@ test.each([
     'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 32769. Given: 40000 `inputs` tokens and 100 `max_new_tokens`',
     'prompt is too long: 40000 tokens > 32769 maximum',
   ],
+  [
+    'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097. Given: 3900 `inputs` tokens and 500 `max_new_tokens`',
+    'prompt is too long: 4400 tokens > 4097 maximum',
+  ],
+  [
+    "'max_tokens' or 'max_completion_tokens' is too large: 500. This model's maximum context length is 4096 tokens and your request has 3996 input tokens (500 > 4096 - 3996).",
+    'prompt is too long: 4496 tokens > 4096 maximum',
+  ],
+  [
+    'max_total_tokens (172191) must be less than or equal to max_seq_len (131072)',
+    'prompt is too long: 172191 tokens > 131072 maximum',
+  ],
+  [
+    'length of prompt_tokens (68957) must be less than max_seq_len (65536).',
+    'prompt is too long: 68957 tokens > 65536 maximum',
+  ],
   ['Input is too long for requested model.', 'prompt is too long'],
 ])('a prompt that is too long is known as such: %s', (message, words) => {
   const error = refuse(message);

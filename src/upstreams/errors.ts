@@ -325,16 +325,23 @@ interface LengthComplaint {
 
 /** What the services of all wires call a prompt and the room a model has for it, and what is wrong with them. */
 const NAMES_LENGTH =
-  /\btoken count|\bcontext (?:length|window|size|limit)|\b(?:prompt|input|maximum model) length|\bmodel token limit|\binput tokens exceed|`inputs` tokens|\b(?:prompt|input) (?:is |was )?too long|\bprompt exceeds max|\btoo many tokens/i;
+  /\btoken count|\bmax_seq_len\b|\bcontext (?:length|window|size|limit)|\b(?:prompt|input|maximum model) length|\bmodel token limit|\binput tokens exceed|`inputs` tokens|\b(?:prompt|input) (?:is |was )?too long|\bprompt exceeds max|\btoo many tokens/i;
 const COMPLAINS_OF_LENGTH =
-  /exceed|too (?:long|many|large)|more than|maximum|larger|longer|greater|supports up to|should be|must be <=|not enough/i;
+  /exceed|too (?:long|many|large)|more than|maximum|larger|longer|greater|supports up to|should be|must be (?:<=|less than)|not enough/i;
 
 /** Neither a status, as in "<400> …" (DashScope) and "Error code: 400 - …" (LiteLLM), nor a part of a model's name. */
 const FIGURE = /(?<![\w<-]|\bcode: )\d[\d,]*(?!\w)/g;
 /** "invalid params, context window exceeds limit (2013)" (MiniMax) */
 const CODE_BEHIND = /(?<=^invalid params\b.*)\(\d{4}\)$/;
-/** "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000" */
-const SUM = /(?<!\d)(\d+) \+ (\d+) > (\d+)/;
+/**
+ * "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000" (Anthropic), "(500 > 4096 - 3996)" (vLLM),
+ * "must be <= 4097. Given: 3900 `inputs` tokens and 500 `max_new_tokens`" (Hugging Face)
+ */
+const SUMS = [
+  /(?<!\d)(?<prompt>\d+) \+ (?<answer>\d+) > (?<limit>\d+)/,
+  /\((?<answer>\d+) > (?<limit>\d+) - (?<prompt>\d+)\)/,
+  /must be <= (?<limit>\d+)\. Given: (?<prompt>\d+) `inputs` tokens and (?<answer>\d+)/,
+];
 
 /**
  * The figures of "The input token count (1200000) exceeds the maximum number of tokens allowed
@@ -342,10 +349,10 @@ const SUM = /(?<!\d)(\d+) \+ (\d+) > (\d+)/;
  */
 function readLengthComplaint(message: string): LengthComplaint | undefined {
   if (!NAMES_LENGTH.test(message) || !COMPLAINS_OF_LENGTH.test(message)) return undefined;
-  const sum = SUM.exec(message);
-  if (sum !== null) {
-    const [, prompt, answer, limit] = sum.map(Number);
-    return { tokens: (prompt ?? 0) + (answer ?? 0), limit };
+  const sum = SUMS.map((pattern) => pattern.exec(message)?.groups).find((one) => one !== undefined);
+  if (sum !== undefined) {
+    const [prompt, answer, limit] = [Number(sum.prompt), Number(sum.answer), Number(sum.limit)];
+    return { tokens: prompt > limit ? prompt : prompt + answer, limit };
   }
   const figures = (message.replace(CODE_BEHIND, '').match(FIGURE) ?? [])
     .map((figure) => Number(figure.replaceAll(',', '')))
