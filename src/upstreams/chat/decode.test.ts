@@ -494,6 +494,15 @@ test('thoughts are part of the completion, or beside it where the total says so'
   expect(read(60)).toMatchObject({ answerTokens: 30, thoughtTokens: 20 });
 });
 
+test('thoughts that the total alone counts are counted, and what a cache had is none', () => {
+  const read = (usage: JsonObject) => reply(whole({ content: 'A' }, 'stop', { usage })).usage;
+  const gemini = { prompt_tokens: 20, completion_tokens: 198, total_tokens: 623 };
+  expect(read(gemini)).toMatchObject({ promptTokens: 20, answerTokens: 198, thoughtTokens: 405 });
+  const apart = { ...gemini, prompt_tokens_details: { cached_tokens: 405 } };
+  expect(read(apart)).toMatchObject({ answerTokens: 198, thoughtTokens: 0 });
+  expect(read({ total_tokens: 63 })).toMatchObject({ answerTokens: 0, thoughtTokens: 0 });
+});
+
 test.each([
   ['in the details', { prompt_tokens_details: { cached_tokens: 8, cache_write_tokens: 90 } }],
   ['as LiteLLM says it', { prompt_tokens_details: { cache_creation_tokens: 90 } }],

@@ -329,7 +329,8 @@ function usageIn(frame: JsonObject, choices: readonly JsonObject[]): Usage | und
 
 /**
  * `completion_tokens` holds the thoughts (`openai` CompletionUsage), but where the total says that they stand beside
- * it (docs.x.ai: "reasoning_tokens … separated from the completion_tokens"). The other names are those of endpoints
+ * it (docs.x.ai: "reasoning_tokens … separated from the completion_tokens"), or where, with Gemini behind it, the total
+ * alone has them (mozilla-ai/any-llm#1290). The other names are those of endpoints
  * for media; writes to a cache are called as openai and OpenRouter, as LiteLLM and as the Messages API do. What was read
  * from one stands beside the sums at DeepSeek and, under another name, at Moonshot.
  */
@@ -340,7 +341,6 @@ export function readUsage(usage: JsonObject): Usage {
   const answer = objectOf(usage.completion_tokens_details ?? usage.output_tokens_details);
   const promptTokens = firstCount(usage.prompt_tokens, usage.input_tokens);
   const completion = firstCount(usage.completion_tokens, usage.output_tokens);
-  const thoughtTokens = firstCount(answer?.reasoning_tokens);
   const cached = firstCount(
     prompt?.cached_tokens,
     usage.prompt_cache_hit_tokens,
@@ -351,8 +351,12 @@ export function readUsage(usage: JsonObject): Usage {
     prompt?.cache_creation_tokens,
     usage.cache_creation_input_tokens,
   );
-  const total = readTokenCount(usage.total_tokens);
-  const isBeside = thoughtTokens > 0 && total === promptTokens + completion + thoughtTokens;
+  const stated = readTokenCount(answer?.reasoning_tokens);
+  const left = firstCount(usage.total_tokens) - promptTokens - completion;
+  const isInTotal = stated === undefined && promptTokens > 0 && completion > 0 && left > 0;
+  // Where it is as much as a cache had, the prompt was counted without that.
+  const thoughtTokens = isInTotal && left !== cached + written ? left : (stated ?? 0);
+  const isBeside = thoughtTokens > 0 && left === thoughtTokens;
   const media = mediaIn(prompt);
   const answerMedia = mediaIn(answer);
   return {
