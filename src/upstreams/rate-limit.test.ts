@@ -51,6 +51,15 @@ test.each([
   expect(readChat(headers, NOW)).toEqual({ remainingFraction: 0.1, resetsAt: NOW + waitMs });
 });
 
+test('a limit that says of nothing what it counts is known too', () => {
+  const headers = {
+    'x-ratelimit-limit': '10',
+    'x-ratelimit-remaining': '4',
+    'x-ratelimit-reset': '9',
+  };
+  expect(readChat(headers, NOW)).toEqual({ remainingFraction: 0.4, resetsAt: NOW + 9000 });
+});
+
 test.each([
   {},
   { 'x-ratelimit-limit-requests': '0', 'x-ratelimit-remaining-requests': '0' },

@@ -191,6 +191,7 @@ test.each<[Record<string, string>, string, number]>([
     'slow',
     90_000,
   ],
+  [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '12' }, 'slow', 12_000],
   ...['40', `${(NOW + 40_000) / 1000}`, `${NOW + 40_000}`].map(
     (reset): [Record<string, string>, string, number] => [
       { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': reset },
@@ -201,6 +202,19 @@ test.each<[Record<string, string>, string, number]>([
 ])('the wait of %j and %j is read', (headers, message, waitMs) => {
   expect(refuse(429, error(message), headers).failure?.retryAfterMs).toBe(waitMs);
 });
+
+test.each([{ resets_in_seconds: 3600 }, { resets_at: NOW / 1000 + 3600 }])(
+  'the wait of a subscription that is used up is read from %j',
+  (reset) => {
+    const body = {
+      error: { type: 'usage_limit_reached', message: 'The usage limit was reached', ...reset },
+    };
+    expect(refuse(429, body).failure).toMatchObject({
+      ...{ kind: 'quota-exhausted', retryAfterMs: 3_600_000 },
+      quota: { resetsAt: NOW + 3_600_000 },
+    });
+  },
+);
 
 test('what a limit says of itself is learnt', () => {
   const daily = 'Rate limit reached on requests per day (RPD): Limit 200, Used 200.';

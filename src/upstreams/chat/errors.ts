@@ -376,7 +376,7 @@ function statusOf(error: ErrorBody): number {
 /**
  * Milliseconds until a limit that is used up is whole again (platform.openai.com, "Rate limits": `x-ratelimit-remaining-
  * requests` with `x-ratelimit-reset-requests`, and the same of tokens; openrouter.ai/docs, "Limits": headers in the
- * error's metadata, with a time in milliseconds since the epoch).
+ * error's metadata, with a time in milliseconds since the epoch; of subscriptions, openai/codex: `usage_limit_reached`).
  */
 function readUsedUp(headers: Headers, { error }: ErrorBody, now: number): number | undefined {
   const waits = LIMIT_HEADERS.flatMap(({ remaining, reset }) =>
@@ -384,18 +384,23 @@ function readUsedUp(headers: Headers, { error }: ErrorBody, now: number): number
       ? (readReset(headerOf(headers, reset) ?? '', now) ?? [])
       : [],
   );
-  const named = objectOf(objectOf(error.metadata)?.headers)?.['X-RateLimit-Reset'];
-  const namedMs = readReset(textOf(named) ?? String(readNumber(named) ?? ''), now);
-  if (namedMs !== undefined) waits.push(namedMs);
+  const inMetadata = objectOf(objectOf(error.metadata)?.headers)?.['X-RateLimit-Reset'];
+  for (const named of [inMetadata, error.resets_at, error.resets_in_seconds]) {
+    const namedMs = readReset(textOf(named) ?? String(readNumber(named) ?? ''), now);
+    if (namedMs !== undefined) waits.push(namedMs);
+  }
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
-/** OpenAI's names, which most have; Cerebras' (inference-docs.cerebras.ai, "Rate Limits"); Mistral's (mistralai/client-ts#169). */
-const COUNTED = ['requests', 'tokens', 'requests-day', 'tokens-minute', 'req-minute'];
+/**
+ * OpenAI's names, which most have; Cerebras' (inference-docs.cerebras.ai, "Rate Limits"); Mistral's (mistralai/client-ts#169);
+ * of gateways that limit requests themselves (theopenco/llmgateway#3877).
+ */
+const COUNTED = ['-requests', '-tokens', '-requests-day', '-tokens-minute', '-req-minute', ''];
 const LIMIT_HEADERS = COUNTED.map((what) => ({
-  limit: `x-ratelimit-limit-${what}`,
-  remaining: `x-ratelimit-remaining-${what}`,
-  reset: `x-ratelimit-reset-${what}`,
+  limit: `x-ratelimit-limit${what}`,
+  remaining: `x-ratelimit-remaining${what}`,
+  reset: `x-ratelimit-reset${what}`,
 }));
 
 /** What any answer says of the limits, by the same headers. */
