@@ -28,18 +28,23 @@ export const openEmbedded: typeof declared = async (options = {}) => {
   const { app, config } = gateway;
   app.start();
   let closing: Promise<void> | undefined;
+  const refuseClosed = (): void => {
+    if (closing !== undefined) throw new Error('The gateway is closed.');
+  };
   return {
     version: app.version,
     async fetch(input, { clientAddress, ...init } = {}) {
-      if (closing !== undefined) throw new Error('The gateway is closed.');
+      refuseClosed();
       const isWhole = input instanceof Request && Object.keys(init).length === 0;
       const request = isWhole ? input : new Request(input, init);
       return answerInProcess(app.server.http, request, { clientAddress });
     },
-    listen: () =>
-      app.server.listen().catch((error: unknown) => {
+    async listen() {
+      refuseClosed();
+      return app.server.listen().catch((error: unknown) => {
         throw explainListening(error, config.current());
-      }),
+      });
+    },
     close() {
       closing ??= gateway.close();
       return closing;

@@ -145,6 +145,7 @@ test('several are independent of each other and change nothing of the process', 
   expect(await Promise.all(statuses)).toEqual([200, 401]);
   await first.close();
   await expect(first.fetch(`${BASE}/health`)).rejects.toThrow('closed');
+  await expect(first.listen()).rejects.toThrow('closed');
   expect((await second.fetch(`${BASE}/health`)).status).toBe(200);
   await second.close();
   expect(listeners()).toEqual(before);
