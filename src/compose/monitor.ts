@@ -16,7 +16,7 @@ import { type Cluster, nameOfReplica } from '../cluster/cluster.ts';
 import { createHearing } from '../cluster/hearing.ts';
 import type { Settings } from '../config/effective.ts';
 import { createId, createPseudonyms } from '../lib/ids.ts';
-import { isLoopbackHost } from '../lib/net.ts';
+import { addressAt, isLoopbackHost } from '../lib/net.ts';
 import { derived } from '../lib/once.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import type { BudgetFigures } from '../monitor/metrics.ts';
@@ -49,7 +49,7 @@ interface Listener {
 
 /** The address of this gateway under one of its hosts. */
 export function listenerUrl({ port, certificate }: Listener, host: string): string {
-  return `${certificate() === undefined ? 'http' : 'https'}://${host}:${port()}`;
+  return addressAt(host, port(), certificate() === undefined ? 'http' : 'https');
 }
 
 export async function openObservation(context: GatewayContext, parts: ObservationParts) {

@@ -204,8 +204,11 @@ export function isEveryAddress(host: string): boolean {
 
 /** The URL at which this machine reaches what listens there. */
 export function ownAddress(host: string, port: number, scheme: 'http' | 'https' = 'http'): string {
-  const reached = LOOPBACK_OF_ALL.get(host) ?? host;
-  return `${scheme}://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+  return addressAt(LOOPBACK_OF_ALL.get(host) ?? host, port, scheme);
+}
+
+export function addressAt(host: string, port: number, scheme: 'http' | 'https'): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /**
