@@ -193,6 +193,15 @@ test('a search beside the tools stays with a choice among them, and goes when no
   expect(notes({ tools, tool_choice: 'none' })).toEqual([]);
 });
 
+test('a custom tool that is written flat, as Responses have it, is one', () => {
+  const format = { type: 'grammar', syntax: 'lark', definition: 'start: /.+/' };
+  const tools = [{ type: 'custom', name: 'p', description: 'd', format }];
+  const grammar = { syntax: 'lark', definition: 'start: /.+/' };
+  expect(canonical({ tools }).tools).toMatchObject([
+    { kind: 'freeform', name: 'p', description: 'd', grammar },
+  ]);
+});
+
 test('what a custom tool says beyond its name, words and format is told (P063)', () => {
   const format = { type: 'grammar', grammar: { syntax: 'lark', definition: 'x', start: 'a' } };
   const custom = { name: 'c', description: 'd', format, strict: true };

@@ -136,6 +136,8 @@ function readTool(value: JsonValue, path: string, context: ReadContext): Tool | 
     case 'function':
       return readFunctionTool(tool, path, context);
     case 'custom': {
+      // Written as Responses have it, by clients that send the tools of one protocol to both.
+      if (tool.custom === undefined) return readFreeform(tool, path, context);
       const { custom } = readAll(tool, NESTED, { path, receipt: context.receipt });
       return readFreeform(custom ?? {}, `${path}.custom`, context);
     }

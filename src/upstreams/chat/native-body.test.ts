@@ -19,6 +19,18 @@ test('a body goes up as it came, but for the model', () => {
   expect(patched(body)).toEqual({ body: { ...body, model: 'gpt-4o' }, notes: [] });
 });
 
+test('a custom tool that is written flat, as Responses have it, is one of this wire', () => {
+  const grammar = { syntax: 'lark', definition: 'start: /.+/' };
+  const tools = [
+    { type: 'custom', name: 'p', format: { type: 'grammar', ...grammar } },
+    { type: 'custom', name: 'q', format: { type: 'text' } },
+  ];
+  expect(patched({ tools }).body.tools).toEqual([
+    { type: 'custom', custom: { name: 'p', format: { type: 'grammar', grammar } } },
+    { type: 'custom', custom: { name: 'q', format: { type: 'text' } } },
+  ]);
+});
+
 test('words of this gateway stay here', () => {
   const { body, notes } = patched({ imageSize: '2K', google: {}, quality: null });
   expect(Object.keys(body).sort()).toEqual(['messages', 'model']);
@@ -678,7 +690,7 @@ test('parts in the words of the Responses protocol are sent in those of this wir
       },
       {
         role: 'assistant',
-        content: [{ type: 'output_text', text: 'yes' }],
+        content: [{ type: 'output_text', text: 'yes', annotations: [] }],
         tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }],
       },
       { role: 'tool', tool_call_id: 'c1', content: [{ type: 'input_text', text: 'done' }] },

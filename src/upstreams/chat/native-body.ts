@@ -274,7 +274,8 @@ function patchTools(tools: JsonValue, receipt: Receipt, quirks: ChatQuirks): Jso
       return [];
     }
     const isOwn = quirks.ownTools?.some((own) => type.startsWith(own)) ?? true;
-    if (type === 'custom' || isOwn) return [tool];
+    if (type === 'custom') return [nestedCustom(tool)];
+    if (isOwn) return [tool];
     const reason = told`Tools of type "${type}" are not available.`;
     receipt.add('dropped', `tools[${at}]`, reason);
     return [];
@@ -319,6 +320,18 @@ function nestedChoice(choice: JsonValue): JsonValue {
   if (!isJsonObject(choice) || name === undefined) return choice;
   const type = keyOf(choice);
   return { type, [type]: { name } };
+}
+
+/** Responses have a custom tool, and the grammar of its format, flat. */
+function nestedCustom(tool: JsonObject): JsonObject {
+  const { type: _type, custom, ...flat } = tool;
+  if (custom !== undefined || textOf(flat.name) === undefined) return tool;
+  const { type: kind, grammar, ...own } = objectOf(flat.format) ?? {};
+  const isFlat = kind === 'grammar' && grammar === undefined;
+  return {
+    type: 'custom',
+    custom: isFlat ? { ...flat, format: { type: kind, grammar: own } } : flat,
+  };
 }
 
 /** Names of functions as translated requests have them on this wire; answers find the way back by the same rule. */
@@ -491,11 +504,16 @@ const OWN_WORDS: ReadonlyMap<string, string> = new Map([
 /** Clients mix in the words of the Responses protocol, where the address and the detail of a picture stand bare. */
 function plainPart(part: JsonObject): JsonObject {
   const word = OWN_WORDS.get(textOf(part.type) ?? '');
-  const own = word === undefined ? part : { ...part, type: word };
+  const own = word === undefined ? part : inWord(part, word);
   const url = textOf(part.image_url);
   if (url === undefined) return own;
   const { detail, ...rest } = own;
   return { ...rest, image_url: { url, ...(detail !== undefined && { detail }) } };
+}
+
+function inWord(part: JsonObject, type: string): JsonObject {
+  const { annotations: _sources, logprobs: _ratings, ...own } = part;
+  return { ...own, type };
 }
 
 function mapParts(message: JsonObject, change: (part: JsonObject) => JsonObject): JsonObject {
