@@ -64,7 +64,8 @@ const LENGTH = 1_500;
 /** Reading that length once takes microseconds, and every start of it anew a millisecond and more. */
 const SUSPICIOUS_MS = 0.5;
 const SURE_LENGTH = 12_000;
-const SURE_MS = 10;
+/** Of some ten ticks of the clock that counts a thread's time, where it has such; a quadratic pattern takes more. */
+const SURE_MS = 40;
 const TRIES = 5;
 
 function isSlow(pattern: RegExp, textOf: Long): boolean {
