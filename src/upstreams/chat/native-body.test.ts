@@ -432,9 +432,10 @@ test('what an answer says where it is nothing does not go back: some services re
   const said = { role: 'assistant', content: 'Hi.' };
   const idle = { refusal: null, annotations: [], audio: null, function_call: null };
   const cited = { ...said, annotations: [{ type: 'url_citation' }] };
-  const messages = [{ role: 'user', content: 'go' }, { ...said, ...idle }, cited];
+  const parsed = { ...said, parsed: { a: 1 } };
+  const messages = [{ role: 'user', content: 'go' }, { ...said, ...idle }, cited, parsed];
   const { body, notes } = patched({ messages }, { profile: like('groq') });
-  expect(body.messages).toEqual([messages[0], said, cited]);
+  expect(body.messages).toEqual([messages[0], said, cited, said]);
   expect(notes).toEqual([]);
 });
 
@@ -672,6 +673,8 @@ test('calls of the conversation have a type and arguments in JSON', () => {
     whole('{"a":1}'),
     ['repaired messages[1].tool_calls[0].function.arguments'],
   ]);
+  const parsed = { name: 'f', arguments: '{"a":1}', parsed_arguments: { a: 1 } };
+  expect(sent({ type: 'function', function: parsed })).toEqual([whole('{"a":1}'), []]);
   const custom = { type: 'custom', custom: { name: 'c', input: '' } };
   expect(sent(custom)).toEqual([{ id: 'c1', ...custom }, []]);
 });
@@ -733,6 +736,15 @@ test('tools without a name and of other kinds are left out, and names made accep
   const chosen = patched({ tools: [named], tool_choice: named }).body;
   expect(chosen.tool_choice).toEqual({ type: 'function', function: { name: accepted } });
 });
+
+test.each([{ stop: [] }, { stop: '' }, { functions: [] }, { modalities: [] }])(
+  '%j is left out: it says nothing, and some services refuse it',
+  (empty) => {
+    const { body, notes } = patched(empty);
+    expect(Object.keys(body)).not.toContain(Object.keys(empty)[0]);
+    expect(notes).toEqual([]);
+  },
+);
 
 test('fields of a relayed function that are null are left out: some services refuse them', () => {
   const bare = { name: 'f', description: null, parameters: null, strict: null };

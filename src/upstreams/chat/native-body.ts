@@ -40,6 +40,9 @@ const FOREIGN_FIELDS: ReadonlySet<string> = new Set([
   ...CHAT_EXTENSION_KEYS,
 ]);
 
+/** What services refuse where it holds nothing ("[] is too short", api.openai.com). */
+const OFTEN_EMPTY = ['stop', 'functions', 'modalities'];
+
 /** @throws GatewayError (invalid-request) for what this upstream cannot be sent. */
 export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfile): JsonObject {
   const context: FitContext = { target, profile, isRelayed: true };
@@ -53,6 +56,9 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
     if (body[field] !== null) {
       target.receipt.add('dropped', field, told`The upstream has no such field.`);
     }
+  }
+  for (const field of OFTEN_EMPTY) {
+    if (patched[field] === '' || isNothing(patched[field])) delete patched[field];
   }
   if (!quirks.takesIncludeUsage) delete patched.stream_options;
   if (ownFields !== undefined) withoutRefused(patched, ownFields, target.receipt);
@@ -454,7 +460,7 @@ function patchMessages(
 const INSTEAD = ['tool_calls', 'function_call', 'refusal', 'audio'];
 
 /** What answers say even where it is nothing; services that know no such field refuse it (Groq: "property … is unsupported"). */
-const OFTEN_NOTHING = ['refusal', 'annotations', 'audio', 'function_call'];
+const OFTEN_NOTHING = ['refusal', 'annotations', 'audio', 'function_call', 'parsed'];
 
 /** Hugging Face's clients write null, and Mistral's a list without parts, which strict servers refuse. */
 function withoutNothing(message: JsonObject): JsonObject {
@@ -463,7 +469,9 @@ function withoutNothing(message: JsonObject): JsonObject {
   const isEmpty = Array.isArray(content)
     ? content.length === 0
     : content === null && INSTEAD.every((field) => isNothing(message[field]));
-  const isIdle = (field: string): boolean => field in message && isNothing(message[field]);
+  // What helpers of SDKs parsed an answer into stands beside the text it was parsed from.
+  const isIdle = (field: string): boolean =>
+    field in message && (field === 'parsed' || isNothing(message[field]));
   if (name !== null && !hasNoCalls && !isEmpty && !OFTEN_NOTHING.some(isIdle)) return message;
   const { name: _name, tool_calls: _calls, content: _content, ...rest } = message;
   for (const field of OFTEN_NOTHING) if (isIdle(field)) delete rest[field];
@@ -565,22 +573,22 @@ function answerIn(part: JsonValue): readonly (readonly [string, JsonValue])[] {
   );
 }
 
-/** Some clients leave out the type of a call or its arguments, or write these as an object. */
+/** Some clients leave out the type of a call or its arguments, write these as an object, or hand back what an SDK parsed. */
 function withWholeCalls(message: JsonObject, path: string, receipt: Receipt): JsonObject {
   const { tool_calls: calls } = message;
   if (!Array.isArray(calls)) return message;
   const whole = mapItems(calls, (call, at) => {
     const named = isJsonObject(call) ? objectOf(call.function) : undefined;
     if (!isJsonObject(call) || named === undefined) return call;
-    const { arguments: given = null } = named;
+    const { arguments: given = null, parsed_arguments: parsed, ...own } = named;
     const isBlank = given === null || (typeof given === 'string' && given.trim() === '');
     const text = isJsonObject(given) ? JSON.stringify(given) : isBlank ? '{}' : given;
-    if (text === given && call.type !== undefined) return call;
+    if (text === given && call.type !== undefined && parsed === undefined) return call;
     if (isJsonObject(given)) {
       const place = `${path}.tool_calls[${at}].function.arguments`;
       receipt.add('repaired', place, told`Arguments are JSON text; the object was taken as it is.`);
     }
-    return { ...call, type: call.type ?? 'function', function: { ...named, arguments: text } };
+    return { ...call, type: call.type ?? 'function', function: { ...own, arguments: text } };
   });
   return whole === calls ? message : { ...message, tool_calls: whole };
 }
