@@ -297,13 +297,18 @@ export function writeSignature(value: string): JsonObject {
   return { extra_content: { [CHAT_EXTENSION_KEYS[0]]: { thought_signature: value } } };
 }
 
-/** Some servers number all calls alike, or not at all: another id, or a name behind whole arguments, is another call. */
+/**
+ * Some servers number all calls alike, or not at all: another id, or a name behind whole arguments, is another call. LM
+ * Studio was seen to give each piece an id of its own: without a name it goes on with what is not whole
+ * (NousResearch/hermes-agent#5331).
+ */
 function beginsAnother(
   call: PartialCall,
   id: string | undefined,
   name: string | undefined,
 ): boolean {
-  if (id !== undefined && call.id !== undefined && id !== call.id) return true;
+  if (id !== undefined && call.id !== undefined && id !== call.id)
+    return name !== undefined || call.name === undefined || call.end.isReached;
   if (name === undefined || call.name === undefined) return false;
   if (id !== undefined && id === call.id) return false;
   // A free text has no end of its own.

@@ -191,6 +191,16 @@ test.each<[string, readonly JsonObject[], readonly object[]]>([
     [call('a', { x: 1 }), call('call_1', {})],
   ],
   [
+    'pieces that each have an id of their own',
+    [
+      piece(0, { id: 'a', function: { name: 'f', arguments: '' } }),
+      piece(0, { id: 'b', function: { name: '', arguments: '{"x"' } }),
+      piece(0, { id: 'c', function: { arguments: ':1}' } }),
+      piece(0, { id: 'd', function: { name: 'f', arguments: '{}' } }),
+    ],
+    [call('a', { x: 1 }), call('d', {})],
+  ],
+  [
     'an id that was used before',
     [
       piece(0, { id: 'a', function: { name: 'f', arguments: '{}' } }),
