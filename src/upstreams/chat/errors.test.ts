@@ -191,7 +191,11 @@ test.each<[Record<string, string>, string, number]>([
     'slow',
     90_000,
   ],
-  [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '12' }, 'slow', 12_000],
+  ...['x-ratelimit-', 'ratelimit-'].map((prefix): [Record<string, string>, string, number] => [
+    { [`${prefix}remaining`]: '0', [`${prefix}reset`]: '40' },
+    'slow',
+    40_000,
+  ]),
   ...['40', `${(NOW + 40_000) / 1000}`, `${NOW + 40_000}`].map(
     (reset): [Record<string, string>, string, number] => [
       { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': reset },

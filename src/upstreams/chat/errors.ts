@@ -394,13 +394,17 @@ function readUsedUp(headers: Headers, { error }: ErrorBody, now: number): number
 
 /**
  * OpenAI's names, which most have; Cerebras' (inference-docs.cerebras.ai, "Rate Limits"); Mistral's (mistralai/client-ts#169);
- * of gateways that limit requests themselves (theopenco/llmgateway#3877).
+ * those of one limit alone (OpenRouter, Together AI), and the names that a standard wants for them (IETF, "RateLimit header
+ * fields for HTTP").
  */
-const COUNTED = ['-requests', '-tokens', '-requests-day', '-tokens-minute', '-req-minute', ''];
-const LIMIT_HEADERS = COUNTED.map((what) => ({
-  limit: `x-ratelimit-limit${what}`,
-  remaining: `x-ratelimit-remaining${what}`,
-  reset: `x-ratelimit-reset${what}`,
+const COUNTED = ['requests', 'tokens', 'requests-day', 'tokens-minute', 'req-minute'];
+const LIMIT_HEADERS = [
+  ...COUNTED.map((what) => ['x-ratelimit-', `-${what}`]),
+  ...['x-ratelimit-', 'ratelimit-'].map((prefix) => [prefix, '']),
+].map(([prefix = '', what = '']) => ({
+  limit: `${prefix}limit${what}`,
+  remaining: `${prefix}remaining${what}`,
+  reset: `${prefix}reset${what}`,
 }));
 
 /** What any answer says of the limits, by the same headers. */
