@@ -30,6 +30,9 @@ test.each<[number, JsonValue, UpstreamFailureKind]>([
   [404, error('The model `x` does not exist', null, 'model_not_found'), 'model-not-found'],
   [403, error('no access to model', null, 'model_not_found'), 'model-not-found'],
   [404, { error: { message: 'model "x" not found, try pulling it first' } }, 'model-not-found'],
+  [404, { error: "model 'x' not found" }, 'model-not-found'],
+  [404, { error: 'Repository Not Found for url: https://a.example/x' }, 'model-not-found'],
+  [404, { error: 'System message must be at the beginning.' }, 'rejected'],
   [404, { object: 'error', message: 'The model x does not exist.', code: 404 }, 'model-not-found'],
   [
     410,

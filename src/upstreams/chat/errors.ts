@@ -283,6 +283,9 @@ const SAYS_BLOCKED = /^Content violates usage guidelines\b/;
 /** OpenRouter says with a 404 what a request needs of a model that no provider has, and that the account allows none. */
 const SAYS_UNSERVED = /^No endpoints found that support\b/;
 const SAYS_NOT_ALLOWED = /^No endpoints \w+ matching your\b|^No allowed providers are available\b/;
+/** What a 404 is for. */
+const NAMES_MISSING =
+  /\bmodel\b|\bnot (?:found|exist)|\b(?:no such|unknown)\b|\b(?:endpoint|route|path|url)\b/i;
 /** For faults without a code. */
 const SAYS_LIMITED =
   /^.{0,60}\brate limit (?:is |was )?(?:exceeded|reached)\b|\btoo many requests\b/i;
@@ -346,6 +349,7 @@ function kindOfStatus(facts: Facts): UpstreamFailureKind {
     case 404:
       if (SAYS_UNSERVED.test(message)) return 'rejected';
       if (SAYS_NOT_ALLOWED.test(message)) return 'model-forbidden';
+      if (isOfAnything(facts)) return 'rejected';
       return isStructured ? 'model-not-found' : 'path';
     case 400:
       if (blamesModel(message)) return 'model-not-found';
@@ -353,6 +357,12 @@ function kindOfStatus(facts: Facts): UpstreamFailureKind {
     default:
       return kindOfOther(status);
   }
+}
+
+/** MLX's server has a 404 with `{error: "…"}` for whatever went wrong (`mlx_lm/server.py`, `do_POST`). */
+function isOfAnything({ isStructured, message, error }: Facts): boolean {
+  const isBare = isStructured && Object.keys(error).length === 0;
+  return isBare && !NAMES_MISSING.test(message);
 }
 
 /** openrouter.ai/docs, "Errors": a 403 for flagged input names the reasons in its metadata. */
