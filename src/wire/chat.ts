@@ -48,6 +48,17 @@ export type ChatFinishReason =
   | 'content_filter'
   | 'function_call';
 
+/** What services of this wire say for it. */
+const NATURAL_ENDS: ReadonlySet<string> = new Set([
+  ...['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence', 'completed'],
+  ...['tool_calls', 'function_call', 'tool_use', 'tool_call'],
+]);
+
+/** True where the model ended by itself: at the end of what it said, or to have functions called. */
+export function isNaturalEnd(finishReason: string): boolean {
+  return NATURAL_ENDS.has(finishReason.toLowerCase());
+}
+
 export type ChatCompletion = {
   id: string;
   object: 'chat.completion';

@@ -434,6 +434,10 @@ test('an answer that stopped to call functions says so, except where the client 
   const stop = { index: 0, delta: {}, finish_reason: 'stop' };
   expect(streamed({}, calling, stop)).toBe('tool_calls');
   expect(streamed({}, { ...calling, finish_reason: 'stop' })).toBe('tool_calls');
+  for (const finish_reason of ['STOP', 'eos', 'end_turn', 'tool_use']) {
+    expect(streamed({}, calling, { ...stop, finish_reason })).toBe('tool_calls');
+  }
+  expect(streamed({}, calling, { ...stop, finish_reason: 'function_call' })).toBe('function_call');
   expect(streamed({}, calling, { ...stop, index: 1 })).toBe('stop');
   expect(streamed({}, calling, { ...stop, finish_reason: 'length' })).toBe('length');
   expect(streamed(forced, calling, stop)).toBe('stop');

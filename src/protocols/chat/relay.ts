@@ -10,6 +10,7 @@ import {
   CHAT_WIRE,
   DONE,
   deprecatedCall,
+  isNaturalEnd,
   isUsageAlone,
   type PartialCall,
   PartialCalls,
@@ -423,8 +424,11 @@ function asPiece(choice: JsonObject): JsonObject {
   return message === undefined || choice.delta !== undefined ? choice : { ...piece, delta: {} };
 }
 
+/** Agents end at any other word; `function_call` is that of calls in their older form. */
 function finishWithCalls(choice: JsonObject): JsonObject {
-  return choice.finish_reason === 'stop' ? { ...choice, finish_reason: 'tool_calls' } : choice;
+  const reason = textOf(choice.finish_reason) ?? '';
+  const isOther = isNaturalEnd(reason) && reason !== 'function_call';
+  return isOther && reason !== 'tool_calls' ? { ...choice, finish_reason: 'tool_calls' } : choice;
 }
 
 function hasCalls({ message }: JsonObject): boolean {

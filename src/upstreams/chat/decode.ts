@@ -33,6 +33,7 @@ import type { Frame } from '../../stream/sse.ts';
 import {
   DONE,
   deprecatedCall,
+  isNaturalEnd,
   type PartialCall,
   PartialCalls,
   readArguments,
@@ -229,7 +230,7 @@ export class ChatDecoder implements Decoder {
         : cutAnswer();
     }
     const ending = readEnding(rawReason, choice, this.#context.body);
-    const hasStopped = STOPS.has(rawReason.toLowerCase());
+    const hasStopped = isNaturalEnd(rawReason);
     const finishReason = hasStopped ? undefined : choice.rawReason;
     const fault = { finishReason, secrets: secretsIn(this.#context) };
     switch (ending.kind) {
@@ -393,11 +394,6 @@ const UNUSABLE_CALL: Ending = {
   message: told`The model made a tool call that cannot be used.`,
 };
 
-/** Words for a natural end. */
-const STOPS: ReadonlySet<string> = new Set([
-  ...['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence', 'completed'],
-  ...['tool_calls', 'function_call', 'tool_use', 'tool_call'],
-]);
 const BLOCKS: ReadonlySet<string> = new Set([
   ...['content_filter', 'safety', 'refusal', 'recitation', 'sensitive'],
 ]);
@@ -425,7 +421,7 @@ function readEnding(
     const isWhole = choice.hasToolCalls && !choice.hasCutCall;
     return { kind: 'finished', reason: isWhole ? 'tool-calls' : 'max-tokens' };
   }
-  const isOdd = STOPS.has(reason) ? undefined : true;
+  const isOdd = isNaturalEnd(reason) ? undefined : true;
   if (choice.hasToolCalls) return { kind: 'finished', reason: 'tool-calls', isOdd };
   if (choice.refusal !== '') return { kind: 'finished', reason: 'safety' };
   const isStopped =
