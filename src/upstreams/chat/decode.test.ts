@@ -525,6 +525,15 @@ test.each([
   });
 });
 
+test('zeros at the end take no count back that was told before', () => {
+  const told = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+  const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+  const chunks = [{ ...chunk({ content: 'A' }), usage: told }, stop()];
+  for (const usage of [zeros, {}]) {
+    expect(reply(...chunks, { choices: [], usage }).usage).toMatchObject({ promptTokens: 10 });
+  }
+});
+
 test('usage of every chunk is the latest one, and never a sum', () => {
   const usage = (completion_tokens: number) => ({ usage: { prompt_tokens: 1, completion_tokens } });
   const chunks = [

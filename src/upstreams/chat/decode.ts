@@ -325,7 +325,9 @@ function isListOf(
 function usageIn(frame: JsonObject, choices: readonly JsonObject[]): Usage | undefined {
   const found = [frame.usage, objectOf(frame.x_groq)?.usage, ...choices.map(({ usage }) => usage)];
   const usage = found.find(isJsonObject);
-  return usage === undefined ? undefined : readUsage(usage);
+  const read = usage && readUsage(usage);
+  // Zeros take no count back that was told before.
+  return read && read.promptTokens + read.answerTokens + read.thoughtTokens > 0 ? read : undefined;
 }
 
 /**
