@@ -774,6 +774,19 @@ test.each<[string, string, JsonObject, number | undefined]>([
   },
 );
 
+test('edits that clear thoughts go with the thinking that is left out, and stay with one that is not', () => {
+  const clearing = { type: 'clear_thinking_20251015', keep: 'all' };
+  const other = { type: 'clear_tool_uses_20250919' };
+  const thinking = { type: 'enabled', budget_tokens: 2048 };
+  const asked = (edits: JsonObject[], type = 'auto') =>
+    patched({ thinking, context_management: { edits }, tool_choice: { type } }, MANUAL);
+  expect(asked([clearing], 'any').body.context_management).toBeUndefined();
+  const both = asked([clearing, other], 'any');
+  expect(both.body.context_management).toEqual({ edits: [other] });
+  expect(both.receipt).toContain('dropped context_management.edits');
+  expect(asked([clearing]).body).toMatchObject({ context_management: { edits: [clearing] } });
+});
+
 test.each<[string, string, JsonObject, JsonObject, boolean]>([
   ['a budget goes', MANUAL, { type: 'enabled', budget_tokens: 2048 }, { type: 'any' }, true],
   [

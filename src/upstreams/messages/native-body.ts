@@ -60,7 +60,7 @@ export function patch(
   target: PatchTarget,
   { readsBillingLine, keepsThreads }: Pick<MessagesProfile, 'readsBillingLine' | 'keepsThreads'>,
 ): JsonObject {
-  const { modelId, receipt, usesPlaceholders, variant } = target;
+  const { modelId, receipt, variant } = target;
   const body = withLeadingInstructions(given);
   const patched: JsonObject = { ...body, model: modelId };
   if (!keepsThreads && isJsonObject(body.thread)) {
@@ -88,21 +88,49 @@ export function patch(
   patchLimit(patched, target);
   patchThinking(patched, target);
   dropSecondSampling(patched, target);
-  if (usesPlaceholders && objectOf(patched.thinking)?.type === 'enabled') {
+  const left = settleThinking(patched, target);
+  if (isThinking(given) && !isThinking(left)) dropThoughtEdits(left, receipt);
+  return left;
+}
+
+/** Thinking goes where the conversation does not allow it, and what the wire refuses beside it where it stays. */
+function settleThinking(body: JsonObject, target: PatchTarget): JsonObject {
+  const { modelId, receipt, usesPlaceholders } = target;
+  if (usesPlaceholders && objectOf(body.thinking)?.type === 'enabled') {
     receipt.add(
       'approximated',
       'thinking',
       told`Off: the upstream reports that earlier thoughts are missing.`,
     );
-    delete patched.thinking;
+    delete body.thinking;
   }
-  const left = withoutLostThinking(patched, receipt);
+  const left = withoutLostThinking(body, receipt);
   // Models of other makers are left to say themselves what they refuse beside thinking.
   if (traitsOf(modelId).version === undefined) return left;
   dropBeforeForcedCall(left, receipt);
-  const { type = 'disabled' } = objectOf(left.thinking) ?? {};
-  if (type !== 'disabled') dropBesideThinking(left, receipt);
+  if (isThinking(left)) dropBesideThinking(left, receipt);
   return left;
+}
+
+function isThinking({ thinking }: JsonObject): boolean {
+  const { type = 'disabled' } = objectOf(thinking) ?? {};
+  return type !== 'disabled';
+}
+
+/** "`clear_thinking_20251015` strategy requires `thinking` to be enabled or adaptive": it was, until it was left out here. */
+function dropThoughtEdits(body: JsonObject, receipt: Receipt): void {
+  const { edits, ...rest } = objectOf(body.context_management) ?? {};
+  const clearsThoughts = (edit: JsonValue): boolean =>
+    textOf(objectOf(edit)?.type)?.startsWith('clear_thinking') === true;
+  const kept = itemsOf(edits).filter((edit) => !clearsThoughts(edit));
+  if (kept.length === itemsOf(edits).length) return;
+  receipt.add(
+    'dropped',
+    'context_management.edits',
+    told`Nothing is thought that could be cleared.`,
+  );
+  if (kept.length > 0) body.context_management = { ...rest, edits: kept };
+  else delete body.context_management;
 }
 
 /** `first message must use the "user" role`: those before it become instructions of the request. */

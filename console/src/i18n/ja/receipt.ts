@@ -20,6 +20,7 @@ export const receipt: SentenceTexts = {
   'Roles have to alternate here: user messages in a row are one, and "OK." stands behind tool results.':
     'ここでは役割が交互でなければなりません。連続するユーザーメッセージを 1 つにまとめ、ツール結果の後に「OK.」を置きました。',
   'The beginning of an answer was marked as one.': '応答の書き出しに印を付けました。',
+  'Nothing is thought that could be cleared.': '消去できる思考はありません。',
   'The echoed prompt has no log-probabilities.': '繰り返したプロンプトには対数確率がありません。',
   'The bytes of a picture are of type {}.': '画像のバイト列から、種類は {1} です。',
   'A response to the function {} was given the id and name of its call.':

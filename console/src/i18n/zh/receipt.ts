@@ -18,6 +18,7 @@ export const receipt: SentenceTexts = {
   'Roles have to alternate here: user messages in a row are one, and "OK." stands behind tool results.':
     '此处角色必须交替：相连的用户消息合为一条，工具结果之后加了“OK.”。',
   'The beginning of an answer was marked as one.': '回答的开头已作标记。',
+  'Nothing is thought that could be cleared.': '没有可清除的思考内容。',
   'The echoed prompt has no log-probabilities.': '回显的提示没有对数概率。',
   'The bytes of a picture are of type {}.': '有一幅图片的字节表明其类型为 {1}。',
   'A response to the function {} was given the id and name of its call.':
