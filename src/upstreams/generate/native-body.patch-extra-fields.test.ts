@@ -21,7 +21,7 @@ const OWN_FIELDS: JsonObject = {
   labels: { a: 'b' },
   modelArmorConfig: { promptTemplateName: 't' },
   tools: TOOLS,
-  toolConfig: { functionCallingConfig: { mode: 'AUTO', streamFunctionCallArguments: true } },
+  toolConfig: { functionCallingConfig: { mode: 'ANY', streamFunctionCallArguments: true } },
   safetySettings: [{ category: 'C', threshold: 'OFF', method: 'SEVERITY' }],
   generationConfig: {
     temperature: 1,
@@ -60,7 +60,7 @@ test.each([
   expect(sent).toEqual({
     contents,
     tools: [{ [keyIn(profile.vocabulary, 'googleSearch')]: {} }, { urlContext: {} }],
-    toolConfig: { functionCallingConfig: { mode: 'AUTO' } },
+    toolConfig: { functionCallingConfig: { mode: 'ANY' } },
     safetySettings: [{ category: 'C', threshold: 'OFF' }],
     generationConfig: { temperature: 1 },
   });

@@ -34,6 +34,20 @@ test('model and project of the client are not sent', () => {
   expect(patchFor('alpha-3-flash', { model: 'models/x', project: 'p' })).toEqual({ contents });
 });
 
+test('what is said of calls where there is nothing to call goes, a demand stays', () => {
+  const calling = (mode: string) => ({ functionCallingConfig: { mode } });
+  const tools = [{ googleSearch: {} }];
+  const ask = (fields: JsonObject) =>
+    patch({ contents, ...fields }, targetOf('gemini-3-pro'), gemini);
+  expect(ask({ tools, toolConfig: calling('AUTO') })).toEqual({ contents, tools });
+  expect(ask({ toolConfig: calling('NONE') })).toEqual({ contents });
+  const retrievalConfig = { languageCode: 'en' };
+  expect(ask({ toolConfig: { ...calling('AUTO'), retrievalConfig } })).toEqual({
+    ...{ contents, toolConfig: { retrievalConfig } },
+  });
+  expect(ask({ tools, toolConfig: calling('ANY') })).toMatchObject({ toolConfig: calling('ANY') });
+});
+
 test('V110 levels become budgets, capped by the model, and stand alone', () => {
   const budgetOf = (level: string) =>
     configFor('alpha-3-flash', { thinkingConfig: { thinkingLevel: level } });

@@ -658,7 +658,7 @@ function patchDeclaration(
 
 /**
  * The tool configuration beside these tools; only the flag for mixed tools is ever edited, and what is said of
- * calls to models that make none.
+ * calls to models that make none, or where there is nothing to call.
  * @throws GatewayError (invalid-request) for a call demanded of such a model.
  */
 function patchToolConfig(
@@ -667,9 +667,12 @@ function patchToolConfig(
   { target: { capabilities }, profile }: PatchContext,
 ): JsonObject | undefined {
   const edits: FieldEdits = {};
+  const isDemanded = objectOf(config.functionCallingConfig)?.mode === 'ANY';
+  // "Function calling config is set without function_declarations.": some clients always write it.
+  if (!isDemanded && !tools.some(mayHoldFunctions)) edits.functionCallingConfig = undefined;
   if (!capabilities.callsFunctions && config.functionCallingConfig !== undefined) {
     const field = 'toolConfig.functionCallingConfig.mode';
-    if (objectOf(config.functionCallingConfig)?.mode === 'ANY') {
+    if (isDemanded) {
       const message = `${field} demands a call, and this model calls no functions.`;
       throw invalidRequest(field, message, 'unsupported');
     }
@@ -684,11 +687,16 @@ function patchToolConfig(
   else if (isMixed && config[flag] === undefined) edits[flag] = true;
   const edited = editFields(config, edits);
   const isEmpty = Object.keys(edited).length === 0;
-  return isEmpty && (config === EMPTY || !isTaken) ? undefined : edited;
+  const isOurs = config === EMPTY || edited !== config || !isTaken;
+  return isEmpty && isOurs ? undefined : edited;
 }
 
 function hasFunctions(tool: JsonValue): boolean {
   return isJsonObject(tool) && Array.isArray(tool.functionDeclarations);
+}
+
+function mayHoldFunctions(tool: JsonValue): boolean {
+  return hasFunctions(tool) || objectOf(tool)?.mcpServers !== undefined;
 }
 
 function hasServerTools(tool: JsonValue): boolean {
