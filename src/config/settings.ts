@@ -9,6 +9,7 @@ import {
   readBaseUrl,
   readClientKey,
   readDirectHost,
+  readHeaderSecret,
   readHost,
   readHostName,
   readLocation,
@@ -666,7 +667,7 @@ const EXTPROV_SCHEMA = section('extprov', 'External provider that speaks the Mes
   base_url: { type: 'string', check: readWebUrl, description: 'Address of the provider.' },
   api_key: {
     type: 'string',
-    check: (key: string) => (key === '' ? key : readSecret(key)),
+    check: (key: string) => (key === '' ? key : readHeaderSecret(key)),
     description: 'Key of the provider, plain or sealed (`sealed:v1:…`); needed when it is enabled.',
   },
   dispatch_mode: {

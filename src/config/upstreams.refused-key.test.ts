@@ -55,6 +55,15 @@ test('B5: keys of the gateway itself are none of an upstream', () => {
   );
 });
 
+test.each(['sk-proj-Ab12…9xYz', 'sk-proj-\u200bAb12', 'sk-密钥-0123456789'])(
+  '%s is no key, as no request can carry it',
+  (key) => {
+    expect(refusedKey(key, { ownKeys: [], isPublic: false })?.text).toContain(
+      'no request can carry',
+    );
+  },
+);
+
 test.each([
   'AIzaSyD-0123456789abcdefghijklmnopqrstuv',
   'sk-proj-Ab12',

@@ -10,7 +10,13 @@ import {
   readSection,
   UPSTREAM_SCHEMA,
 } from './settings.ts';
-import { ConfigError, headerFaults, UPSTREAM_PROFILES, type UpstreamProfile } from './values.ts';
+import {
+  ConfigError,
+  headerFaults,
+  UPSTREAM_PROFILES,
+  type UpstreamProfile,
+  whyUncarried,
+} from './values.ts';
 
 export interface UpstreamDefinition
   extends Omit<
@@ -322,5 +328,5 @@ export function refusedKey(
   if (ownKeys.includes(key) || looksLikeKeySecret(key)) {
     return told`is a key or the password of this gateway, not a key of an upstream: put the key that the upstream gave you`;
   }
-  return undefined;
+  return whyUncarried(key);
 }

@@ -96,6 +96,20 @@ export function readSecret(text: string): string {
   return text;
 }
 
+/** Why no header can carry a key, without it: what is copied may have an ellipsis in its middle, or a blank without width. */
+export function whyUncarried(key: string): Sentence | undefined {
+  return /[^\x20-\xff]/.test(key)
+    ? told`has characters that no request can carry: put the key exactly as the upstream gave it to you`
+    : undefined;
+}
+
+/** The key of an upstream. */
+export function readHeaderSecret(text: string): string {
+  const reason = whyUncarried(readSecret(text));
+  if (reason !== undefined) throw new ValueError(reason);
+  return text;
+}
+
 /** Longer ones are neither hashed nor compared at a sign-in. */
 const MAX_PASSWORD_CHARACTERS = 1_024;
 

@@ -231,6 +231,8 @@ export const clauses: SentenceTexts = {
     '不明なキーです。「{1}」の間違いではありませんか？（このままでは設定が失われます。）',
   'upstream: there is no upstream "{}". {}. Others are added under "upstreams" of the config file.':
     'upstream: アップストリーム「{1}」はありません。{2}。その他は設定ファイルの「upstreams」に追加します。',
+  'has characters that no request can carry: put the key exactly as the upstream gave it to you':
+    'リクエストで送れない文字が含まれています：アップストリームから受け取ったキーをそのまま指定してください',
   'is a placeholder, not a key: put the key that the upstream gave you':
     'プレースホルダーであり、キーではありません：アップストリームから受け取ったキーを指定してください',
   'is a key or the password of this gateway, not a key of an upstream: put the key that the upstream gave you':

@@ -195,6 +195,8 @@ export const clauses: SentenceTexts = {
     '未知的键，是否指“{1}”？（否则该设置会失效。）',
   'upstream: there is no upstream "{}". {}. Others are added under "upstreams" of the config file.':
     'upstream: 没有上游“{1}”。{2}。其他上游在配置文件的“upstreams”中添加。',
+  'has characters that no request can carry: put the key exactly as the upstream gave it to you':
+    '含有任何请求都无法携带的字符：请原样填写上游给您的密钥',
   'is a placeholder, not a key: put the key that the upstream gave you':
     '是占位符而不是密钥：请填写上游给您的密钥',
   'is a key or the password of this gateway, not a key of an upstream: put the key that the upstream gave you':
