@@ -201,6 +201,11 @@ test('an account is found by its label, whatever its case, and switched, tested 
     false,
     'Its credential is accepted. --generate shows whether it responds, at the cost of one token.',
   ]);
+  const answer = await isthmus('accounts test ada@example.com --generate');
+  expect(answer.notes.join()).toBe('The account answers.');
+  admin.fakes.listed = [];
+  const unasked = await isthmus('accounts test ada@example.com --generate');
+  expect(unasked.notes.join()).toContain('No response was requested');
   admin.fakes.broken.add(record.id);
   const bad = await isthmus('accounts test ada@example.com --json');
   expect([bad.hasFailed(), JSON.parse(bad.printed.join()).isUsable]).toEqual([true, false]);

@@ -159,12 +159,19 @@ async function testAccount(
   const body = await client.call('POST', `${path}/test`, { generate });
   if (body.isUsable !== true) terminal.setFailed();
   answer(body, () => {
-    terminal.print(writeTable(STEP_COLUMNS, objectsOf(body, 'steps')));
-    const accepted = generate
-      ? 'The account answers.'
-      : 'Its credential is accepted. --generate shows whether it responds, at the cost of one token.';
-    terminal.note(body.isUsable === true ? accepted : 'The account cannot be used.');
+    const steps = objectsOf(body, 'steps');
+    terminal.print(writeTable(STEP_COLUMNS, steps));
+    terminal.note(
+      body.isUsable === true ? sayUsable(steps, generate) : 'The account cannot be used.',
+    );
   });
+}
+
+function sayUsable(steps: readonly JsonObject[], generate: boolean): string {
+  if (steps.some(({ name }) => name === 'answer')) return 'The account answers.';
+  return generate
+    ? 'No response was requested, as no model to ask is known: send it a request.'
+    : 'Its credential is accepted. --generate shows whether it responds, at the cost of one token.';
 }
 
 function switchAccount(action: 'enable' | 'disable') {

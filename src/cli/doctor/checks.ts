@@ -364,8 +364,12 @@ export async function checkAccounts(
     const name = textOf(account, 'name');
     const path = `/api/accounts/${encodePath(textOf(account, 'id'))}/test`;
     const result = await client.call('POST', path, { generate });
-    const bad = objectsOf(result, 'steps').find(({ isGood }) => isGood !== true);
-    if (result.isUsable === true) {
+    const steps = objectsOf(result, 'steps');
+    const bad = steps.find(({ isGood }) => isGood !== true);
+    if (result.isUsable === true && generate && !steps.some((step) => step.name === 'answer')) {
+      const message = `Whether ${name} answers was not tried: no model to ask is known.`;
+      findings.push(info(message, 'Send it a request.'));
+    } else if (result.isUsable === true) {
       findings.push(ok(`${name} ${generate ? 'answers' : 'is accepted by its upstream'}.`));
     } else {
       const why = bad === undefined ? '' : `: ${textOf(bad, 'message')}`;

@@ -138,6 +138,22 @@ test('a running gateway is asked what needs attention, accounts are tried, and n
   await gateway.close();
 });
 
+test('an account whose upstream lists no models is not said to answer', async () => {
+  const server = createServer((_request, response) => response.writeHead(404).end('{}'));
+  const gateway = await startGateway({
+    environment: {
+      UPSTREAM_PROFILE: 'openai-compatible',
+      UPSTREAM_BASE_URL: `http://127.0.0.1:${await listen(server)}/v1`,
+      UPSTREAM_API_KEYS: 'sk-0123456789abcdefghij',
+    },
+  });
+  const { of } = await doctor(gateway.url, {}, true);
+  expect(of('accounts')).toMatchObject([
+    { severity: 'info', message: expect.stringContaining('was not tried') },
+  ]);
+  await gateway.close();
+});
+
 test('where the upstream is not reached, the key is not all that is named', async () => {
   const gateway = await startGateway({
     environment: {
