@@ -136,3 +136,9 @@ test.each([
 ])('%s: a model that is gone is told from what a model cannot do', (message, isGone) => {
   expect(blamesModel(message)).toBe(isGone);
 });
+
+test('who asks where the upstream has nothing is told to look at its address', () => {
+  const fault = { kind: 'path', message: '', excerpt: '404 page not found', secrets: [] } as const;
+  expect(refusalError({ ...fault, status: 404 }).message).toContain('base_url');
+  expect(refusalError({ ...fault, status: 500 }).message).toBe('The upstream failed to answer.');
+});

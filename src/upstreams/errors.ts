@@ -219,9 +219,13 @@ function statusOf(error: unknown): number {
 /** A refusal that may be the request's own is told in the upstream's words. */
 function messageFor(kind: AccountOrPathFault, refusal: ReadRefusal): string | Sentence {
   if (refusal.clientMessage !== undefined) return refusal.clientMessage;
+  if (kind === 'path' && refusal.status === 404) return NOTHING_THERE;
   const said = kind === 'model-forbidden' ? scrubText(refusal.message, refusal.secrets) : '';
   return said || CLIENT_ERRORS[kind].message;
 }
+
+/** Mostly the address of an own upstream, without or with too much of its path. */
+const NOTHING_THERE = told`The upstream has nothing at the address that it is asked at. Whoever runs this gateway should check its base_url, which often ends with /v1.`;
 
 /** The upstream's words for the operator. */
 function detailOf({ message, lead, excerpt, secrets }: ReadRefusal): string | undefined {

@@ -42,6 +42,7 @@ test.each<[number, JsonValue, UpstreamFailureKind]>([
   [410, '<html>gone</html>', 'path'],
   [404, { detail: 'Not Found' }, 'path'],
   [404, error('Invalid URL (POST /chat/completions)'), 'path'],
+  [404, error('File Not Found', 'not_found_error'), 'path'],
   [404, '<html>gone</html>', 'path'],
   [403, error('Country not supported', null, 'unsupported_country_region_territory'), 'path'],
   [403, { error: { message: 'flagged', code: 403, metadata: { reasons: ['x'] } } }, 'rejected'],

@@ -274,8 +274,8 @@ const BLAMES_SIGNATURE =
 const SAYS_TOO_LONG = /\bContextWindowExceededError\b/;
 /** llama-cpp-python says it of a body with a 500, and where in its own files. */
 const SAYS_INVALID = /^\d+ validation errors?:\s/;
-/** OpenAI of a path it does not know, as a base URL without `/v1` gives: "Invalid URL (POST /chat/completions)". */
-const SAYS_UNKNOWN_PATH = /^Invalid URL \((?:GET|POST) /;
+/** OpenAI and llama.cpp's server of a path they do not know, as a base URL without `/v1` gives. */
+const SAYS_UNKNOWN_PATH = /^Invalid URL \((?:GET|POST) |^File Not Found$/;
 /** xAI says it with a 400 (docs.x.ai, "Debugging errors"). */
 const SAYS_BAD_KEY = /^Incorrect API key provided\b/;
 /** xAI says it with a 403, and bills the request. */

@@ -232,6 +232,8 @@ export const faults: SentenceTexts = {
   'The upstream does not serve the region this gateway calls from.':
     'アップストリームは、このゲートウェイのある地域では利用できません。',
   'The upstream ended the answer with an error.': 'アップストリームがエラーで応答を終えました。',
+  'The upstream has nothing at the address that it is asked at. Whoever runs this gateway should check its base_url, which often ends with /v1.':
+    'アップストリームの問い合わせ先アドレスには何もありません。このゲートウェイの管理者は base_url を確認してください（多くは /v1 で終わります）。',
   'The upstream failed to answer.': 'アップストリームが応答に失敗しました。',
   'The upstream gave an embedding without a vector.':
     'アップストリームの埋め込みにベクトルがありません。',

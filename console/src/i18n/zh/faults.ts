@@ -207,6 +207,8 @@ export const faults: SentenceTexts = {
   'The upstream does not serve the region this gateway calls from.':
     '上游不服务于此网关所在的地区。',
   'The upstream ended the answer with an error.': '上游以错误结束了回答。',
+  'The upstream has nothing at the address that it is asked at. Whoever runs this gateway should check its base_url, which often ends with /v1.':
+    '上游在所请求的地址处没有任何内容。请此网关的管理员检查其 base_url（通常以 /v1 结尾）。',
   'The upstream failed to answer.': '上游未能回答。',
   'The upstream gave an embedding without a vector.': '上游给出的向量嵌入没有向量。',
   'The upstream gave no token count.': '上游没有给出 Token 数。',
