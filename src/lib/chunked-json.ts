@@ -215,6 +215,8 @@ function mayHoldText(item: JsonValue): boolean {
 /** Shorter lists of numbers are left where they are; longer ones are no vectors, and bounded as all else is. */
 const VECTOR_CHARACTERS = { least: 256, most: 1_048_576 };
 
+const NUMBER_BYTES = 8;
+
 const TEXT_OR_LIST = /["[]/g;
 const TEXT_END = /["\\]/g;
 const NO_NUMBERS = /[^\d.eE+\-,\s]/g;
@@ -236,6 +238,8 @@ export class VectorCutter {
   /** Behind its bracket, what came so far of a list of numbers. */
   #list: string[] | undefined;
   #listLength = 0;
+  /** Of memory, by the vectors so far: a number of two characters takes as much as any. */
+  heldBytes = 0;
 
   /** What is left of the next piece, which may end anywhere; a character for a byte is enough. */
   cut(piece: string): string {
@@ -296,6 +300,7 @@ export class VectorCutter {
     const vector = parseVector(`[${this.#list?.join('')}]`);
     if (vector === undefined) return undefined;
     const mark = markAt(this.#word, this.#taken.size);
+    this.heldBytes += NUMBER_BYTES * vector.length;
     this.#taken.set(mark, vector);
     this.#list = undefined;
     return JSON.stringify(mark);

@@ -17,6 +17,7 @@ function feed(
     readonly drawsImages?: boolean;
     readonly isKept?: boolean;
     readonly takesBytes?: boolean;
+    readonly holdsVectors?: boolean;
     readonly most?: number;
     readonly takeRoom?: (bytes: number) => void;
     readonly endingOf?: typeof lastOf;
@@ -60,9 +61,9 @@ function feed(
       log.push('release');
     },
   };
-  const { drawsImages, isKept, takesBytes, endingOf = lastOf } = options;
+  const { endingOf = lastOf, most: _most, takeRoom: _takeRoom, ...asked } = options;
   const wire = { classifyFailure, endingOf, createMemory: () => new RepeatedTexts(findTextPart) };
-  const request = { signal: abort.signal, secrets: [], drawsImages, isKept, takesBytes };
+  const request = { signal: abort.signal, secrets: [], ...asked };
   const stream = new AnswerStream(
     request,
     { wire, clock, limits, room },
@@ -454,6 +455,18 @@ test.each([
   send(`{"pad":"${'x'.repeat(2_000_000)}`);
   await Promise.resolve();
   expect(Math.round(most / 2_000_000)).toBe(times);
+});
+
+test('A3: vectors of short numbers take the memory that their numbers do', async () => {
+  let most = 0;
+  const takeRoom = (bytes: number) => {
+    most = Math.max(most, bytes);
+  };
+  const { stream, controller, send } = feed({ holdsVectors: true, most: 9_000_000, takeRoom });
+  stream.onResponseStart(controller, 200, { 'content-type': 'application/json' });
+  send(`{"data":[${`[${'1,'.repeat(999)}1],`.repeat(1000)}`);
+  send(' '.repeat(100));
+  expect(most).toBeGreaterThan(8_000_000);
 });
 
 test('A3: a large event takes memory here until its reader has it, waiting or not', async () => {

@@ -105,6 +105,11 @@ const IDLE_MS = {
   over: 1_000,
 } as const;
 
+interface AnswerReader extends Pick<FrameReader, 'push' | 'end' | 'fault'> {
+  /** What it made of bytes that it does not give out yet, where that may be larger than these. */
+  readonly heldBytes?: number;
+}
+
 /**
  * A handler of undici's `dispatch` that hands frames over: no stream object stands between the
  * socket and the decoder. What arrives is read in the turn's stage for answers. Comments, pings and other
@@ -114,7 +119,7 @@ export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.D
   readonly #request: AnswerRequest;
   readonly #place: AnswerPlace;
   readonly #onClosed: () => void;
-  #reader: Pick<FrameReader, 'push' | 'end' | 'fault'>;
+  #reader: AnswerReader;
   readonly #opening = Promise.withResolvers<UpstreamStream>();
   /** Resolves with this stream when good headers came. @throws GatewayError with `failure` set */
   readonly opened = this.#opening.promise;
@@ -268,7 +273,7 @@ export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.D
     // An answer that is wanted whole is read all at once where it comes as one document, which takes as much again.
     const times = this.mayBeWhole && this.#request.isKept === true ? 2 : 1;
     try {
-      this.#memory.count(times * this.#heldBack);
+      this.#memory.count(times * this.#heldBack + (this.#reader.heldBytes ?? 0));
     } catch (error) {
       this.#cancel(error);
       return;
@@ -427,7 +432,7 @@ class SoundReader {
 }
 
 /** What `frames` makes of a document, whose vectors are read as they arrive: together they would hold all else up. */
-class VectorReader {
+class VectorReader implements AnswerReader {
   readonly #frames: FrameReader;
   readonly #cutter = new VectorCutter();
 
@@ -437,6 +442,10 @@ class VectorReader {
 
   get fault(): FrameError | undefined {
     return this.#frames.fault;
+  }
+
+  get heldBytes(): number {
+    return this.#cutter.heldBytes;
   }
 
   push(chunk: Buffer): Frame[] {
