@@ -19,9 +19,6 @@ import { toDraft } from '../../schema/draft.ts';
 import { checkChosen, describeFreeform, FREEFORM_INPUT } from '../wire-parts.ts';
 import { type FitContext, traitsOf } from './models.ts';
 
-/** Source: platform.openai.com, "Function calling"; its refusal of more is `array_above_max_length`. */
-const MAX_FUNCTIONS = 128;
-
 /** @throws GatewayError (invalid-request) for too many functions, or a choice of one that is not there. */
 export function encodeTools(request: CanonicalRequest, context: FitContext): JsonObject {
   const { toolChoice, parallelToolCalls } = request;
@@ -44,10 +41,11 @@ export function encodeTools(request: CanonicalRequest, context: FitContext): Jso
   }
   const web_search_options = search;
   if (functions.size === 0) return definedFields({ web_search_options }) ?? {};
-  if (functions.size > MAX_FUNCTIONS) {
+  const { maxFunctions = functions.size } = context.profile.quirks;
+  if (functions.size > maxFunctions) {
     throw invalidRequest(
       'tools',
-      `tools: ${functions.size} functions are too many; the upstream takes at most ${MAX_FUNCTIONS} in one request.`,
+      `tools: ${functions.size} functions are too many; the upstream takes at most ${maxFunctions} in one request.`,
     );
   }
   const { tools, tool_choice } = chooseTools(functions, toolChoice, context);

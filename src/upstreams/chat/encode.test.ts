@@ -138,6 +138,22 @@ test('functions, free text and what the upstream does not run', () => {
   expect(notes).toEqual(['approximated tools[1]', 'dropped tools[3]']);
 });
 
+test('functions are too many where the service is known to take fewer alone', () => {
+  const tools = Array.from(
+    { length: 129 },
+    (_, at): Tool => ({ kind: 'function', name: `f${at}` }),
+  );
+  for (const profile of [OPENAI, like('groq'), like('deepseek')]) {
+    expect(() => made(asked({ tools }), { profile })).toThrow(
+      'tools: 129 functions are too many; the upstream takes at most 128 in one request.',
+    );
+    expect(made(asked({ tools: tools.slice(1) }), { profile }).body.tools).toHaveLength(128);
+  }
+  for (const profile of [compatible, like('vllm')]) {
+    expect(made(asked({ tools }), { profile }).body.tools).toHaveLength(129);
+  }
+});
+
 test('tools of free text stay such where the model takes them, with grammar, choice and earlier calls', () => {
   const grammar = { syntax: 'lark', definition: 'start: "a"' };
   const patch: Tool = { kind: 'freeform', name: 'patch', description: 'Patches', grammar };

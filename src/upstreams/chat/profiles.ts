@@ -106,6 +106,8 @@ export interface ChatQuirks {
    * proxies write `[DONE]` behind broken streams as well (QuantumNous/new-api, `OaiStreamHandler`).
    */
   readonly namesEnds: boolean;
+  /** The most functions of one request; absent where none are too many, or nobody knows: then it says so itself. */
+  readonly maxFunctions?: number | undefined;
   /** Whether functions may be strict. */
   readonly takesStrict: boolean;
   /**
@@ -362,7 +364,10 @@ function findModel(compiled: Compiled, modelId: string): MediaModel | undefined 
 
 // The services.
 
-/** Sources: the types of `openai` (resources/chat/completions); platform.openai.com, "Reasoning models". */
+/**
+ * Sources: the types of `openai` (resources/chat/completions); platform.openai.com, "Reasoning models". Its refusal of too
+ * many functions is `array_above_max_length`.
+ */
 const OPENAI: ChatQuirks = {
   limitField: 'max_completion_tokens',
   instructionsRole: 'developer',
@@ -375,6 +380,7 @@ const OPENAI: ChatQuirks = {
   publicIds: 'all',
   takesIncludeUsage: true,
   namesEnds: true,
+  maxFunctions: 128,
   takesStrict: true,
   responseFormat: 'json-schema',
   takesParallelToolCalls: true,
@@ -408,6 +414,7 @@ const COMPATIBLE: ChatQuirks = {
   instructionsRole: 'system',
   efforts: ['none', 'minimal', 'low', 'medium', 'high'],
   publicIds: 'none',
+  maxFunctions: undefined,
   takesStrict: false,
   takesAllowedTools: false,
   takesServiceTier: false,
@@ -499,6 +506,8 @@ const QUIRK_PRESETS = {
     },
     limitField: 'max_completion_tokens',
     takesNames: false,
+    // Its API reference, "Create chat completion".
+    maxFunctions: 128,
     ownFields: GROQ_FIELDS,
     efforts: ['none', 'low', 'medium', 'high'],
     sendsReasoning: 'reasoning',
@@ -543,8 +552,9 @@ const QUIRK_PRESETS = {
   /**
    * api-docs.deepseek.com/guides/thinking_mode: the switch `thinking: {type}`, efforts low, high and max, and
    * `reasoning_content`, which has to come back, as an empty text too, of every turn of a request with tools
-   * (openclaw/openclaw#73417); /api/create-chat-completion: `max_tokens`, up to 16 stop sequences, `json_object`
-   * alone, roles system, user, assistant and tool; /guides/vision: pictures by data or address, of some models.
+   * (openclaw/openclaw#73417); /api/create-chat-completion: `max_tokens`, up to 16 stop sequences and 128
+   * functions, `json_object` alone, roles system, user, assistant and tool; /guides/vision: pictures by data or address, of
+   * some models.
    */
   deepseek: {
     ...COMPATIBLE,
@@ -555,6 +565,7 @@ const QUIRK_PRESETS = {
     sendsReasoning: 'reasoning_content',
     wantsReasoning: '',
     wantsReasoningOfAnswers: true,
+    maxFunctions: 128,
     responseFormat: 'json-object',
     takesParallelToolCalls: false,
     takesChoices: false,
