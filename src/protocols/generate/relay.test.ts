@@ -238,6 +238,11 @@ test('a text goes on behind the piece that is signed, and ends where another sig
   );
 });
 
+test('an answer in as many pieces as a long one may have is put together', () => {
+  const pieces = new Array<JsonObject>(1_000_000).fill(piece([{ text: 'a' }]));
+  expect(joined(pieces)).toEqual(piece([{ text: 'a'.repeat(1_000_000) }]));
+});
+
 test('several candidates are put together each for itself', () => {
   const at = (index: number, text: string) => piece([{ text }], { index });
   expect(joined([at(1, 'b'), at(0, 'a'), at(1, 'B')]).candidates).toEqual([
