@@ -87,6 +87,9 @@ const LIMITS: ClientLimits = {
   maxWaitingBytes: 64 * 1024,
 };
 
+/** Of an answer, together; node's own limit is a quarter, which rate limits and policies that proxies add may be over. */
+const MAX_HEADER_BYTES = 65_536;
+
 /** An upstream may have an account for each of many proxies. */
 const MAX_PROXIES = 256;
 
@@ -130,6 +133,7 @@ export class UpstreamClient {
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
       headersTimeout: headersMs,
+      maxHeaderSize: MAX_HEADER_BYTES,
       bodyTimeout: 0,
     };
     const { origin, pathname } = new URL(baseUrl);

@@ -8,6 +8,7 @@ import {
   call,
   closers,
   failureOf,
+  type Handler,
   json,
   readAll,
   start,
@@ -100,6 +101,19 @@ test('an account goes through its proxy with its password, others go direct', as
   expect(seen[0]?.headers['proxy-authorization']).toBeUndefined();
   await readAll(await upstream.open(call({ stream: false })));
   expect(proxy.seen).toHaveLength(1);
+});
+
+test('headers of an answer may be as long as proxies make them, and what is too long is told', async () => {
+  const sends = (length: number): Handler => {
+    const policy = 'p'.repeat(length);
+    return (_request, response) =>
+      response.writeHead(200, { 'content-security-policy': policy }).end('{"a":1}');
+  };
+  const { upstream } = await start(sends(60_000));
+  expect(await readAll(await upstream.open(call({ stream: false })))).toEqual([{ a: 1 }]);
+  const other = await start(sends(70_000));
+  const error = await failureOf(other.upstream.open(call({ stream: false })));
+  expect(error.message).toBe('The upstream sent headers that are too long.');
 });
 
 test('model lists and quotas go through the proxy as well', async () => {

@@ -58,6 +58,8 @@ export function readNetworkError(
   }
   if (TIMEOUT_CODES.has(code))
     return timeoutFault(told`The upstream did not answer in time.`, error);
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return pathFault(told`The upstream sent headers that are too long.`, error);
   if (hasAnswer) return cutAnswer(error);
   if (LOST_CODES.has(code)) {
     const message = told`The upstream closed the connection without an answer.`;

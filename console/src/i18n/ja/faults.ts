@@ -263,6 +263,7 @@ export const faults: SentenceTexts = {
   'The upstream sent an answer that could not be read.':
     'アップストリームの応答を読み取れませんでした。',
   'The upstream sent an answer that is too long.': 'アップストリームの応答が長すぎます。',
+  'The upstream sent headers that are too long.': 'アップストリームの応答ヘッダーが長すぎます。',
   'The upstream sent something other than an answer.':
     'アップストリームが返したものは応答ではありません。',
   'The upstream requires verification of the account.':

@@ -230,6 +230,7 @@ export const faults: SentenceTexts = {
   'The upstream sent an answer in an encoding not asked for.': '上游以未请求的编码发送了回答。',
   'The upstream sent an answer that could not be read.': '上游发送的回答无法读取。',
   'The upstream sent an answer that is too long.': '上游发送的回答过长。',
+  'The upstream sent headers that are too long.': '上游发送的响应标头过长。',
   'The upstream sent something other than an answer.': '上游发送的不是回答。',
   'The upstream requires verification of the account.': '上游要求验证此账号。',
   'The upstream was silent for {} s.': '上游 {1} 秒没有响应。',
