@@ -136,6 +136,12 @@ export function unreadableAnswer(cause?: unknown): GatewayError {
   return pathFault(told`The upstream sent an answer that could not be read.`, cause);
 }
 
+/** Nobody is to blame, and asked again it would be as large. */
+export function oversizedAnswer(cause?: unknown): GatewayError {
+  const message = told`The upstream sent an answer that is too long.`;
+  return upstreamError('upstream-unavailable', message, { cause });
+}
+
 /** The stream ended before anything was said. */
 export function noAnswer(): GatewayError {
   return pathFault(told`The upstream closed without an answer.`);

@@ -393,6 +393,15 @@ test('an answer without end is cut off at a byte cap, whatever it is made of', a
   }
 });
 
+test('an answer that is larger than the gateway takes is told as such, and blames nobody', async () => {
+  const { open, send } = feed();
+  const stream = open();
+  const failure = failureOf(stream.next());
+  send(`data: {"text":"${'x'.repeat(20_000)}"}\n\n`);
+  const message = 'The upstream sent an answer that is too long.';
+  expect(await failure).toMatchObject({ message, failure: undefined });
+});
+
 test.each(['audio/mpeg', 'text/event-stream'])(
   'an answer of %s in an encoding not asked for is none, one whose encoding is left empty is',
   async (type) => {

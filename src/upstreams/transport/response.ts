@@ -13,7 +13,13 @@ import { type AnswerRoom, HeldMemory } from '../../stream/held-memory.ts';
 import { AsyncBatchQueue, type Ending } from '../../stream/queue.ts';
 import { turn } from '../../stream/scheduler.ts';
 import { type EventMemory, type Frame, FrameError, FrameReader } from '../../stream/sse.ts';
-import { cutAnswer, pathFault, type UpstreamRefusal, unreadableAnswer } from '../errors.ts';
+import {
+  cutAnswer,
+  oversizedAnswer,
+  pathFault,
+  type UpstreamRefusal,
+  unreadableAnswer,
+} from '../errors.ts';
 import type { UpstreamCall, UpstreamStream } from '../upstream.ts';
 import { type ProxyInUse, readNetworkError, timeoutFault } from './connections.ts';
 
@@ -266,7 +272,7 @@ export class AnswerStream extends AsyncBatchQueue<Frame> implements Dispatcher.D
     if (this.#hasLastFrame) return;
     this.#bytes += chunk.length;
     if (this.#bytes > this.#place.limits.maxAnswerBytes) {
-      this.#cancel(pathFault(told`The upstream sent an answer that is too long.`));
+      this.#cancel(oversizedAnswer());
       return;
     }
     this.#heldBack += chunk.length;
@@ -477,7 +483,7 @@ function faultOfHeaders(type: string, headers: Headers): Error | undefined {
 }
 
 function frameFault(error: unknown): Error {
-  return error instanceof FrameError && error.fault === 'truncated'
-    ? cutAnswer(error)
-    : unreadableAnswer(error);
+  if (!(error instanceof FrameError)) return unreadableAnswer(error);
+  if (error.fault === 'too-large') return oversizedAnswer(error);
+  return error.fault === 'truncated' ? cutAnswer(error) : unreadableAnswer(error);
 }
