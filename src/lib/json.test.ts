@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isJsonObject, JSON_BUDGET, parseJson, parseSurveyed, readNumber } from './json.ts';
+import {
+  isJsonObject,
+  isRawNumber,
+  JSON_BUDGET,
+  parseJson,
+  parseSurveyed,
+  readNumber,
+} from './json.ts';
 
 test.each([
   '{"id":12345678901234567890}',
@@ -10,6 +17,27 @@ test.each([
 ])('%s is written back with the same values', (text) => {
   const again = JSON.stringify(parseJson(text));
   expect(again.replaceAll('100000', '1e5')).toBe(text);
+});
+
+test('a number that a double holds is plain, however others write it', () => {
+  const numbers = ['3.319999933242798', '-1.1920928955078125e-07', '-3.6954811548704295e-05'];
+  const others = ['1.7976931348623157E+308', '0.30000000000000004000', '-0.1', '5'];
+  const texts = [...numbers, ...others];
+  expect(parseJson(`[${texts.join(', ')}]`)).toEqual(texts.map(Number));
+  for (const lost of ['0.33333333333333334', '10e308', '-0', '12345678901234567890']) {
+    const text = `[${[...numbers, lost, ...numbers]}]`;
+    const value = parseJson(text) as unknown[];
+    expect(value.map(isRawNumber)).toEqual(
+      [...numbers, lost, ...numbers].map((one) => one === lost),
+    );
+    expect(JSON.stringify(value[numbers.length])).toBe(lost);
+  }
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
+      fc.pre(!Object.is(number, -0));
+      expect(parseJson(`{"a":${number.toExponential()}}`)).toEqual({ a: number });
+    }),
+  );
 });
 
 test('every JSON document keeps its meaning', () => {

@@ -22,6 +22,9 @@ const sourceAware = JSON as unknown as SourceAwareJson;
 
 /** Digits, exponents or a negative zero that a double may not give back as written. */
 const RISKY_NUMBER = /\d{16}|\d[eE]\+?\d{3}|-0(?![.\d])/;
+/** The same in all places; of a number with many digits the whole. */
+const RISKY_NUMBERS = /[\d.eE+-]{16,}|\d[eE]\+?\d{3}|-0(?![.\d])/g;
+const MIN_WHOLE_LENGTH = 16;
 
 /** Deeper values are not looked through but judged by their text. */
 const MAX_DEPTH_LOOKED_THROUGH = 100;
@@ -85,7 +88,7 @@ export function parseSurveyed(
   const plain = JSON.parse(text) as JsonValue;
   if (mayHoldEscapedKey) return new ValidJsonReader(text).read();
   // Numbers are few and texts are long, so the values are looked at before their source.
-  if (!mayHoldRiskyNumber || holdsOnlyIntegers(plain, 0) || !RISKY_NUMBER.test(text)) return plain;
+  if (!mayHoldRiskyNumber || holdsOnlyIntegers(plain, 0) || holdsExactNumbers(text)) return plain;
   return new ValidJsonReader(text).read();
 }
 
@@ -203,7 +206,30 @@ export function isJsonObject(value: unknown): value is JsonObject {
 function isExact(value: number, source: string): boolean {
   if (!Number.isFinite(value) || Object.is(value, -0)) return false;
   if (Number.isSafeInteger(value)) return true;
-  return String(value) === source || !/\d{16}/.test(source.replace('.', ''));
+  const written = String(value);
+  if (written === source || !/\d{16}/.test(source.replace('.', ''))) return true;
+  // As others write the same number: `-1.1920928955078125e-07`.
+  return digitsOf(written) === digitsOf(source);
+}
+
+/** Of a number, without the zeros before and behind that its exponent stands for as well. */
+function digitsOf(number: string): string {
+  const [mantissa = ''] = number.split(/[eE]/, 1);
+  const digits = mantissa.replace(/^[-0.]+|[.]/g, '');
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
+}
+
+/** False where a number might change, or something in a text looks like one that might: most doubles come as they are. */
+function holdsExactNumbers(text: string): boolean {
+  RISKY_NUMBERS.lastIndex = 0;
+  for (let found = RISKY_NUMBERS.exec(text); found !== null; found = RISKY_NUMBERS.exec(text)) {
+    const [source] = found;
+    if (source.length < MIN_WHOLE_LENGTH) return false;
+    if (RISKY_NUMBER.test(source) && !isExact(Number(source), source)) return false;
+  }
+  return true;
 }
 
 function holdsOnlyIntegers(value: JsonValue, depth: number): boolean {
