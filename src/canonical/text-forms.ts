@@ -73,6 +73,9 @@ export function refusedFormat(
     : undefined;
 }
 
+/** Where an instruction was put that cannot stand where the client has it. */
+export const INSTRUCTION_MARKED = told`An instruction in mid-conversation is sent as marked user text at its place.`;
+
 /** An instruction where only words of the user can stand. */
 export function markInstruction(text: string): string {
   return `<system-instruction>\n${text}\n</system-instruction>`;

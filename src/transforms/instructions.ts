@@ -2,7 +2,12 @@
 
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import type { TextPart, Tool } from '../canonical/request.ts';
-import { cutBillingLine, formatInWords, markInstruction } from '../canonical/text-forms.ts';
+import {
+  cutBillingLine,
+  formatInWords,
+  INSTRUCTION_MARKED,
+  markInstruction,
+} from '../canonical/text-forms.ts';
 import type { UserLocation } from '../canonical/user-location.ts';
 import { mapItems } from '../lib/collections.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
@@ -54,8 +59,7 @@ export const placeInstructions: Transform = (request, { capabilities, receipt })
 export const placeSystemTurns: Transform = (request, { receipt, capabilities }) =>
   mapTurns(request, (turn) => {
     if (turn.role !== 'system' || capabilities.takesSystemTurns === true) return turn;
-    const reason = told`An instruction in mid-conversation is sent as marked user text at its place.`;
-    receipt.add('approximated', 'messages', reason);
+    receipt.add('approximated', 'messages', INSTRUCTION_MARKED);
     return { role: 'user', parts: turn.parts.map(markPart) };
   });
 

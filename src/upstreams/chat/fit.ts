@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { ReasoningAmount } from '../../canonical/effort.ts';
 import type { OutputFormat } from '../../canonical/request.ts';
-import { formatInWords, markInstruction } from '../../canonical/text-forms.ts';
+import { formatInWords, INSTRUCTION_MARKED, markInstruction } from '../../canonical/text-forms.ts';
 import { createIds } from '../../canonical/tool-names.ts';
 import { mapItems, unlessSame } from '../../lib/collections.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
@@ -432,7 +432,7 @@ const MARKS_PREFIX = /\bAssistant with prefix True\b/;
 
 /** Which messages may follow which, as the templates of models have it. */
 const ORDERS: readonly Conflict[] = [
-  { words: SYSTEM_FIRST, resolve: (body) => reordered(body, systemFirst, SYSTEM_PLACED) },
+  { words: SYSTEM_FIRST, resolve: (body) => reordered(body, systemFirst, INSTRUCTION_MARKED) },
   { words: TAKES_TURNS, resolve: (body) => reordered(body, inTurns, TURNS_TAKEN) },
   {
     words: MARKS_PREFIX,
@@ -447,7 +447,6 @@ const ORDERS: readonly Conflict[] = [
   },
 ];
 
-const SYSTEM_PLACED = told`An instruction in mid-conversation is sent as marked user text at its place.`;
 const TURNS_TAKEN = told`Roles have to alternate here: user messages in a row are one, and "OK." stands behind tool results.`;
 const PREFIX_MARKED = told`The beginning of an answer was marked as one.`;
 

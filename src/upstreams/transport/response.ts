@@ -437,7 +437,10 @@ class SoundReader {
   }
 }
 
-/** What `frames` makes of a document, whose vectors are read as they arrive: together they would hold all else up. */
+/**
+ * What `frames` makes of a document, whose vectors are read as they arrive: together they would hold all else up. They are in
+ * the values of the frames, not in the texts.
+ */
 class VectorReader implements AnswerReader {
   readonly #frames: FrameReader;
   readonly #cutter = new VectorCutter();
