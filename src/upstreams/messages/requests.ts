@@ -1,6 +1,7 @@
 // Builds the HTTP requests of the Messages API for one account.
 
-import type { JsonObject } from '../../lib/json.ts';
+import type { JsonObject, JsonValue } from '../../lib/json.ts';
+import { itemsOf, objectOf } from '../../lib/read-values.ts';
 import { MESSAGES_VERSION, mergeBetas } from '../../wire/messages.ts';
 import { HEADER_SPELLINGS, readHeader } from '../../wire/vocabulary.ts';
 import type { ClientRequest } from '../transport/client.ts';
@@ -67,13 +68,27 @@ function headersOf(
   return headers;
 }
 
-/** From this version on there is no sampling to be set. Source: TypeScript SDK 1.x, which sends it. */
-const WITHOUT_SAMPLING = '2026-10-21';
+/**
+ * From this version on there is no sampling to be set, no document of the assistant and no citation of the user.
+ * Source: TypeScript SDK 1.x, which sends it; "Migrating to API version 2026-10-21".
+ */
+const WITH_FEWER_WORDS = '2026-10-21';
 const SAMPLING = ['temperature', 'top_p', 'top_k'];
 
 /** True where the body says what its version has no words for: it is sent by the one before. */
 function saysMoreThan(version: string, body: JsonObject = {}): boolean {
-  return version >= WITHOUT_SAMPLING && SAMPLING.some((field) => body[field] !== undefined);
+  if (version < WITH_FEWER_WORDS) return false;
+  if (SAMPLING.some((field) => body[field] !== undefined)) return true;
+  return itemsOf(body.messages).some((message) => {
+    const { role, content } = objectOf(message) ?? {};
+    return itemsOf(content).some((block) => isDroppedOf(role, objectOf(block)));
+  });
+}
+
+/** Blocks within other blocks stay. */
+function isDroppedOf(role: JsonValue | undefined, block: JsonObject | undefined): boolean {
+  if (role === 'assistant') return block?.type === 'document';
+  return role === 'user' && block?.type === 'text' && itemsOf(block.citations).length > 0;
 }
 
 /** Credentials, what belongs to one connection, and what is written anew in the profile's spelling. */
