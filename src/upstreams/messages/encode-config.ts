@@ -217,8 +217,7 @@ export function encodeFormat(
 ): EncodedFormat {
   if (outputFormat.kind === 'text') return {};
   if (outputFormat.kind === 'json-schema' && isJsonObject(outputFormat.schema)) {
-    const context = { receipt, path: 'response_schema' };
-    const schema = toClosedSchema(outputFormat.schema, context);
+    const schema = toClosedSchema(outputFormat.schema);
     if (schema !== undefined) return { format: { type: 'json_schema', schema } };
   }
   const reason = told`The upstream has no such output format: the model is told it in words.`;

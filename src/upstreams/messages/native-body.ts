@@ -28,6 +28,7 @@ import {
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf, usedKey } from '../../lib/read-values.ts';
+import { toDraft } from '../../schema/draft.ts';
 import { withoutBillingLine } from '../../transforms/instructions.ts';
 import { fitOutputLimit } from '../../transforms/limit-output.ts';
 import { SERVER_TOOLS } from '../../wire/messages.ts';
@@ -229,9 +230,13 @@ const OLDER_DRAFT = /\bdraft-?0[3467]\b|\bdraft\/2019-09\b/;
 function patchTools(tools: JsonValue[], { receipt }: PatchTarget): JsonValue[] {
   return mapItems(tools, (tool, index) => {
     const schema = objectOf(objectOf(tool)?.input_schema);
-    if (!isJsonObject(tool) || !OLDER_DRAFT.test(textOf(schema?.$schema) ?? '')) return tool;
+    if (!isJsonObject(tool) || schema === undefined) return tool;
+    if (!OLDER_DRAFT.test(textOf(schema.$schema) ?? '')) return tool;
     const path = `tools[${index}].input_schema`;
     const { $schema: _draft, ...input_schema } = toInputSchema(schema, { receipt, path });
+    if (toDraft(schema) !== schema) {
+      receipt.add('repaired', path, told`The schema was written in the draft the upstream takes.`);
+    }
     return { ...tool, input_schema };
   });
 }

@@ -24,7 +24,7 @@ export function toInputSchema(
   context: SchemaContext,
 ): JsonObject {
   if (!isJsonObject(schema)) return { type: 'object', properties: {} };
-  const { type: _type, ...node } = flattenTop(normalizeSchema(schema, context), context);
+  const { type: _type, ...node } = flattenTop(toDraft(schema), context);
   const properties = isJsonObject(node.properties) ? node.properties : {};
   const fields = Object.entries(properties);
   const refused = fields.filter(([name]) => !ARGUMENT_NAME.test(name));
@@ -80,15 +80,6 @@ function withWords(node: JsonObject, words: string): JsonObject {
   return { ...node, description: before + words };
 }
 
-/** The schema in the draft of the wire; what has no meaning there is left out, as the upstream refuses it. */
-function normalizeSchema(schema: JsonObject, { path, receipt }: SchemaContext): JsonObject {
-  const normalized = toDraft(schema);
-  if (normalized !== schema) {
-    receipt.add('repaired', path, told`The schema was written in the draft the upstream takes.`);
-  }
-  return normalized;
-}
-
 /** What strict forms have no word for; the model is told it. Source: Messages API, "Structured outputs". */
 const UNENFORCED: ReadonlySet<string> = new Set([
   ...NUMBER_BOUNDS,
@@ -99,8 +90,8 @@ const UNENFORCED: ReadonlySet<string> = new Set([
  * The schema with every object closed and without bounds that are not enforced, which stand in descriptions
  * instead; undefined for one that cannot be closed, as the names of its members are free.
  */
-export function toClosedSchema(schema: JsonObject, context: SchemaContext): JsonObject | undefined {
-  return closeObject(normalizeSchema(schema, context));
+export function toClosedSchema(schema: JsonObject): JsonObject | undefined {
+  return closeObject(toDraft(schema));
 }
 
 /** True for a schema that is taken as it is where it is enforced. */
