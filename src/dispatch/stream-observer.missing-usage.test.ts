@@ -46,6 +46,20 @@ test('what was told stays, what is missing is estimated from what came', () => {
   expect(estimateOf({ ...prompt, answerTokens: 1 }, ...said)).toBeUndefined();
 });
 
+test('an estimate is one figure for all who ask, whatever other answers teach in between', () => {
+  const estimator = new TokenEstimator();
+  const watch = new StreamObserver({
+    keeper: new SignatureCache({ clock: createFakeClock() }),
+    scope: 'k',
+    estimator,
+    estimatePrompt: () => 7,
+  });
+  watch.observe([words('text', 'x'.repeat(400))]);
+  const ofBudget = watch.usage;
+  estimator.observe(requestOf({ turns: [user(PROMPT)] }), 400);
+  expect(watch.usage).toEqual(ofBudget);
+});
+
 test('a stream the gateway ends before the upstream told its usage is estimated, and says so', async () => {
   const bench = benchOf(() => ({ frames: ['x'.repeat(40), 'END', 'more'] }));
   const seen: CanonicalEvent[] = [];

@@ -25,7 +25,7 @@ interface WatchOptions {
   /** What the answer says is added to it, where it was asked for. */
   readonly transcript?: AnswerTranscript | undefined;
   readonly servedBy?: ServedBy | undefined;
-  readonly estimator: Pick<TokenEstimator, 'estimateText'>;
+  readonly estimator: Pick<TokenEstimator, 'factor'>;
   estimatePrompt(): number;
 }
 
@@ -55,6 +55,8 @@ export class StreamObserver implements AnswerFigures {
   /** Set once the upstream answers. */
   decoder: Decoder | undefined;
   readonly #options: WatchOptions;
+  /** Of its estimates, which budget and record both ask for, whatever others teach the estimator between. */
+  readonly #factor: number;
   #usage: Usage | undefined;
   #answerSize = 0;
   #thoughtSize = 0;
@@ -65,6 +67,7 @@ export class StreamObserver implements AnswerFigures {
 
   constructor(options: WatchOptions) {
     this.#options = options;
+    this.#factor = options.estimator.factor;
     this.servedBy = options.servedBy;
     this.transcript = options.transcript;
   }
@@ -107,14 +110,13 @@ export class StreamObserver implements AnswerFigures {
 
   /** What was told, with estimates for what was not; undefined when nothing is missing. */
   #estimate(): Usage | undefined {
-    const { estimator } = this.#options;
     const told = this.decoder?.usage ?? NO_USAGE;
     const lacksInput = inputTokens(told) === 0;
     const lacksOutput = outputTokens(told) === 0 && this.#answerSize + this.#thoughtSize > 0;
     if (!lacksInput && !lacksOutput) return undefined;
     const output = {
-      answerTokens: estimator.estimateText(this.#answerSize),
-      thoughtTokens: estimator.estimateText(this.#thoughtSize),
+      answerTokens: Math.ceil(this.#answerSize * this.#factor),
+      thoughtTokens: Math.ceil(this.#thoughtSize * this.#factor),
     };
     return {
       ...told,
@@ -285,12 +287,13 @@ const OBSERVED_LATER = 16;
 
 /** Estimates token counts where the upstream cannot count, calibrated by those it reported. */
 export class TokenEstimator {
-  #factor = 1;
+  /** Moved by `observe` alone. */
+  factor = 1;
   #offered = 0;
 
   /** Whole tokens, at least 1. */
   estimate(request: Countable): number {
-    return Math.max(1, Math.ceil(promptSize(request) * this.#factor));
+    return Math.max(1, Math.ceil(promptSize(request) * this.factor));
   }
 
   /** A relayed body need not be one that is understood here: its length has to do then. */
@@ -302,7 +305,7 @@ export class TokenEstimator {
 
   /** Whole tokens of text that is so many by rule of thumb. */
   estimateText(size: number): number {
-    return Math.ceil(size * this.#factor);
+    return Math.ceil(size * this.factor);
   }
 
   /** What the upstream counted for a request, to calibrate later estimates. */
@@ -312,6 +315,6 @@ export class TokenEstimator {
     const raw = promptSize(request);
     if (raw <= 0 || promptTokens <= 0) return;
     const seen = Math.min(Math.max(promptTokens / raw, MIN_FACTOR), MAX_FACTOR);
-    this.#factor += (seen - this.#factor) * LEARNING_RATE;
+    this.factor += (seen - this.factor) * LEARNING_RATE;
   }
 }
