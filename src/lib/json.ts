@@ -247,13 +247,16 @@ function holdsOnlyIntegers(value: JsonValue, depth: number): boolean {
 /** Of memory, in bytes and roughly: an object, or an item of a list, beside its texts. */
 const VALUE_BYTES = 32;
 
-/** What a value takes of memory, roughly. */
-export function sizeOf(value: unknown): number {
+/**
+ * What a value takes of memory, roughly; with no bytes for a value beside its texts, a length that its JSON text does not
+ * fall below.
+ */
+export function sizeOf(value: unknown, valueBytes = VALUE_BYTES): number {
   let bytes = 0;
   const left: unknown[] = [value];
   while (left.length > 0) {
     const one = left.pop();
-    bytes += typeof one === 'string' ? one.length : VALUE_BYTES;
+    bytes += typeof one === 'string' ? one.length : valueBytes;
     if (typeof one !== 'object' || one === null || isRawNumber(one)) continue;
     for (const item of Object.values(one)) left.push(item);
   }

@@ -1,7 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryCluster, Hub } from '../cluster/memory.ts';
 import { createMutex } from '../lib/concurrency.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { memoryLimit, shareMemory } from '../lib/memory-limit.ts';
 import {
   createResponseStores,
@@ -189,6 +190,17 @@ test('an answer that is too large is not kept, and said so', async () => {
   responseStores.of('a').put(answer('r1'));
   expect(await responseStores.of('a').find('r1')).toBeUndefined();
   expect(failures).toMatchObject([{ message: expect.stringContaining('too large') }]);
+});
+
+test('of an answer whose texts alone are too large no JSON text is made', async () => {
+  const { failures, responseStores } = setUp({ maxAnswer: 100 });
+  const toJSON = vi.fn();
+  const input = [{ type: 'message', content: 'x'.repeat(101), toJSON }] as unknown as JsonObject[];
+  const responses = responseStores.of('a');
+  expect(responses.put({ ...answer('r1'), input })).toBe(false);
+  expect(responses.canKeep(input)).toBe(false);
+  expect(failures).toMatchObject([{ message: expect.stringContaining('too large') }]);
+  expect(toJSON).not.toHaveBeenCalled();
 });
 
 test('a large answer is counted in the memory of requests while it is saved, and not kept where none is left', async () => {

@@ -3,7 +3,7 @@
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import { createHearing } from '../cluster/hearing.ts';
 import { type Clock, type Timer, waitAtMost } from '../lib/clock.ts';
-import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, sizeOf } from '../lib/json.ts';
 import { memoryLimit, relieveMemory } from '../lib/memory-limit.ts';
 
 export interface StoredResponse {
@@ -160,10 +160,8 @@ export function createResponseStores(options: ResponseStoresOptions) {
   ): StoredResponseRow | undefined => {
     const isRun = sharing !== undefined && answer.response.background === true;
     const runner = isRun ? { runner: sharing.cluster.replica } : {};
-    // A copy of all that was asked and answered.
-    relieveMemory();
-    const json = JSON.stringify({ ...answer, ...runner });
-    if (json.length > maxAnswer) {
+    const json = writeWithin({ ...answer, ...runner }, maxAnswer);
+    if (json === undefined) {
       onFailure(new Error(`The answer ${answer.id} is too large to be kept.`));
       return undefined;
     }
@@ -272,10 +270,8 @@ export function createResponseStores(options: ResponseStoresOptions) {
       /** Never waits or throws: what cannot be stored stays in memory. False for what there is no room to keep. */
       put: (answer: StoredResponse) => put(clientKeyId, answer),
       /** False for items that are too large to keep in one answer. */
-      canKeep(items: readonly JsonObject[]): boolean {
-        relieveMemory();
-        return JSON.stringify(items).length + ROOM_BESIDE_ITEMS <= maxAnswer;
-      },
+      canKeep: (items: readonly JsonObject[]): boolean =>
+        writeWithin(items, maxAnswer - ROOM_BESIDE_ITEMS) !== undefined,
       /**
        * Puts how one ended that was put as `queued`, unless it has ended otherwise by now. Resolves with whether it
        * stands so; undefined for what is too large to keep.
@@ -390,6 +386,14 @@ export function createConnectionResponses(
       };
     },
   };
+}
+
+/** Undefined where the JSON text would be longer. It is a copy of all that was asked and answered: none is made in vain. */
+function writeWithin(value: unknown, maxLength: number): string | undefined {
+  if (sizeOf(value, 0) > maxLength) return undefined;
+  relieveMemory();
+  const json = JSON.stringify(value);
+  return json.length > maxLength ? undefined : json;
 }
 
 /** The one narrowing: this text was written by `put`, and a store gives back what it was given. */
