@@ -141,6 +141,14 @@ test('a file of text is the text it holds, behind its name', () => {
   ]);
 });
 
+test.each([
+  [{ thinkingBudget: 2000 }, false],
+  [{ includeThoughts: true }, true],
+])('thoughts are shown where the client asks for them: %j', (thinkingConfig, isShown) => {
+  const { request } = read({ contents: CONTENTS, generationConfig: { thinkingConfig } });
+  expect(request.reasoning.showThoughts).toBe(isShown);
+});
+
 test('the pieces of a streamed thought are one again where an empty one behind them is signed', () => {
   const thought = (text: string, thoughtSignature?: string) => ({
     role: 'model',

@@ -434,7 +434,7 @@ function readConfig(config: Config, receipt: Receipt) {
       logprobs: config.responseLogprobs === true ? { alternatives } : undefined,
     },
     maxOutputTokens: config.maxOutputTokens,
-    reasoning: { amount: readAmount(thinking), showThoughts: thinking.includeThoughts },
+    reasoning: { amount: readAmount(thinking), showThoughts: thinking.includeThoughts === true },
     outputFormat: readOutputFormat(config, receipt),
     outputModalities: readModalities(config, receipt),
     image: config.imageConfig && readImage(config.imageConfig, receipt),

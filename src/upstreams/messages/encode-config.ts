@@ -85,7 +85,10 @@ export function encodeThinking(
     receipt.add('approximated', 'thinking', reason);
     return SILENT;
   }
-  return { thinking: { type: 'enabled', budget_tokens: budget } };
+  // A signature is good for the text it came with: of a thought whose text no client sees, none may be written.
+  const isOmitted = showThoughts === false && traitsOf(modelId).version !== undefined;
+  const display = isOmitted ? { display: 'omitted' } : {};
+  return { thinking: { type: 'enabled', budget_tokens: budget, ...display } };
 }
 
 /** "Thinking may not be enabled when tool_choice forces tool use.": a manual budget, not the adaptive mode. */

@@ -122,12 +122,16 @@ test.each([
   },
 );
 
-test('thoughts nobody wants to see are left out by a model that can', () => {
-  const reasoning = { amount: { kind: 'adaptive' }, showThoughts: false } as const;
-  expect(encoded({ reasoning }, ADAPTIVE).body.thinking).toEqual({
-    type: 'adaptive',
-    display: 'omitted',
-  });
+test('thoughts nobody wants to see are left out by Claude models: a text that is shown to no client cannot come back', () => {
+  const hidden = (kind: 'adaptive' | 'budget', model: string) => {
+    const amount = kind === 'budget' ? ({ kind, tokens: 2000 } as const) : ({ kind } as const);
+    return encoded({ reasoning: { amount, showThoughts: false } }, model).body.thinking;
+  };
+  const display = 'omitted';
+  expect(hidden('adaptive', ADAPTIVE)).toEqual({ type: 'adaptive', display });
+  const enabled = { type: 'enabled', budget_tokens: 2000 };
+  expect(hidden('budget', MANUAL)).toEqual({ ...enabled, display });
+  expect(hidden('budget', 'some-maker-1')).toEqual(enabled);
 });
 
 test('a forced call wins over a budget, and both go where the model allows it', () => {
