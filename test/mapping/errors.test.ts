@@ -55,6 +55,15 @@ const ROWS: readonly Row[] = [
     }),
   },
   {
+    name: 'a request that every account may not make',
+    error: upstream(403, { status: 'PERMISSION_DENIED', message: 'Not allowed by policy.' }),
+    told: told(400, {
+      chat: { type: 'invalid_request_error', message: 'Not allowed by policy.' },
+      messages: { type: 'invalid_request_error', message: 'Not allowed by policy.' },
+      generate: { code: 400, status: 'FAILED_PRECONDITION', message: 'Not allowed by policy.' },
+    }),
+  },
+  {
     name: 'a prompt that is too long',
     error: upstream(400, {
       status: 'INVALID_ARGUMENT',
@@ -107,7 +116,7 @@ const ROWS: readonly Row[] = [
     told: told(502, {
       chat: { type: 'server_error' },
       messages: { type: 'api_error' },
-      generate: { code: 502 },
+      generate: { code: 502, status: 'INTERNAL' },
     }),
   },
   {

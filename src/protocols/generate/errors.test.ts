@@ -19,7 +19,7 @@ test.each<[ErrorKind, number, string]>([
   ['rate-limited', 429, 'RESOURCE_EXHAUSTED'],
   ['quota-exhausted', 429, 'RESOURCE_EXHAUSTED'],
   ['upstream-auth', 503, 'UNAVAILABLE'],
-  ['upstream-unavailable', 502, 'UNAVAILABLE'],
+  ['upstream-unavailable', 502, 'INTERNAL'],
   ['upstream-rejected', 400, 'INVALID_ARGUMENT'],
   ['overloaded', 503, 'UNAVAILABLE'],
   ['timeout', 504, 'DEADLINE_EXCEEDED'],

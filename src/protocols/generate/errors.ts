@@ -27,7 +27,7 @@ const RPC_STATUSES: Readonly<Record<ErrorKind, string>> = {
   'rate-limited': 'RESOURCE_EXHAUSTED',
   'quota-exhausted': 'RESOURCE_EXHAUSTED',
   'upstream-auth': 'UNAVAILABLE',
-  'upstream-unavailable': 'UNAVAILABLE',
+  'upstream-unavailable': 'INTERNAL',
   'upstream-rejected': 'INVALID_ARGUMENT',
   overloaded: 'UNAVAILABLE',
   timeout: 'DEADLINE_EXCEEDED',
@@ -45,7 +45,9 @@ const OWN_DOMAIN = 'isthmus';
 /** Status and body of an error answer; the same body stands in streams. */
 export function writeError(error: GatewayError): ErrorReply {
   const code = errorStatus(error);
-  const status = RPC_STATUSES[error.kind];
+  // Not the request is wrong, but who makes it, or from where.
+  const isForbidden = error.failure?.kind === 'model-forbidden';
+  const status = isForbidden ? 'FAILED_PRECONDITION' : RPC_STATUSES[error.kind];
   const details = writeDetails(error);
   const body: JsonObject = { code, message: error.message, status };
   if (details.length > 0) body.details = details;

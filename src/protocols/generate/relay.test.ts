@@ -105,7 +105,7 @@ test('an error frame keeps its kind and loses the upstream’s own words, and it
 
 test('P081 a late failure is an error event and its JSON, and the stream ends with it', () => {
   const stream = writer();
-  const json = '{"error":{"code":502,"message":"The upstream broke off.","status":"UNAVAILABLE"}}';
+  const json = '{"error":{"code":502,"message":"The upstream broke off.","status":"INTERNAL"}}';
   expect(stream.error(FAILURE)).toBe(`data: ${json}\n\n${json}`);
 });
 

@@ -7,7 +7,7 @@ const FAILED = {
   status: 502,
   chat: 'upstream_unavailable',
   messages: 'api_error',
-  generate: 'UNAVAILABLE',
+  generate: 'INTERNAL',
 };
 
 /** Faults of the path: all of them mean the same. */

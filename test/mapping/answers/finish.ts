@@ -20,7 +20,7 @@ const FAILED = {
   chat: failure(502, { error: { type: 'server_error' } }),
   responses: failure(502, { error: { type: 'server_error' } }),
   messages: failure(502, { type: 'error', error: { type: 'api_error' } }),
-  generate: failure(502, { error: { status: 'UNAVAILABLE' } }),
+  generate: failure(502, { error: { status: 'INTERNAL' } }),
 };
 
 const SAFETY_REASONS = [
