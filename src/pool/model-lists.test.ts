@@ -76,6 +76,20 @@ test('an account whose upstream is gone does not make every name a known one unt
   expect(find()).toEqual([false, false]);
 });
 
+test('an account that serves by the name of its upstream alone takes no name of others with it when both go', () => {
+  const upstream = createFakeUpstream(() => ({ fail: { kind: 'path' } }));
+  const named = { ...upstream, id: 'named', servesByNameOnly: true };
+  const upstreams = new Map([upstream, named].map((one) => [one.id, one]));
+  const accounts = [{ id: 'a' }, { id: 'b', upstreamId: 'named' }];
+  const { pool, book } = createSeedPool({
+    ...{ accounts, upstream, upstreams, clock: createFakeClock() },
+  });
+  for (const { id } of accounts) book.setModels(id, new Map([['m', { id: 'm' }]]));
+  upstreams.delete('named');
+  book.removeSeed('b');
+  expect([...pool.offered]).toEqual(['m']);
+});
+
 test('lists are read once, and again in the background when five minutes old', async () => {
   const bench = benchOf(async () => [{ id: 'm' }], ['a', 'b']);
   await bench.pool.ensureModels();

@@ -202,6 +202,8 @@ export class OfferedNames {
   readonly #counts = new Map<string, number>();
   /** What complete lists serve, by the name asked for. */
   readonly #served = new Map<string, string | undefined>();
+  /** Accounts whose lists are not counted, as their upstreams served by name alone: those may be gone when they leave. */
+  readonly #named = new Set<string>();
   /** Accounts without a list, by their upstream. */
   readonly #unlisted = new Map<string, number>();
   #revision = 0;
@@ -317,9 +319,15 @@ export class OfferedNames {
   }
 
   #count(account: Account, step: 1 | -1): void {
-    const { upstreamId } = account.record;
+    const { id, upstreamId } = account.record;
     tally(this.#upstreams, upstreamId, step);
-    if (this.#options.upstreams.get(upstreamId)?.servesByNameOnly === true) return;
+    const isNamed = this.#options.upstreams.get(upstreamId)?.servesByNameOnly === true;
+    if (step === 1 && isNamed) this.#named.add(id);
+    else if (!this.#named.delete(id)) this.#countList(account, step);
+  }
+
+  #countList(account: Account, step: 1 | -1): void {
+    const { upstreamId } = account.record;
     const list = listOf(account);
     if (list === undefined) tally(this.#unlisted, upstreamId, step);
     for (const name of list?.keys() ?? []) tally(this.#counts, name, step);
