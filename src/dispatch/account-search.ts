@@ -35,6 +35,8 @@ export type NothingLeft = Extract<LeaseResult, { kind: 'none' }>;
 
 /** For a client whose next request may find an account at once. */
 const NEXT_REQUEST_MS = 1_000;
+/** A person may end a rest, or take the account away, meanwhile. */
+const LOOK_EVERY_MS = 1_000;
 /** For one that waited for a call to become free. */
 const BUSY_RETRY_MS = 5_000;
 
@@ -70,8 +72,9 @@ export async function leaseInTurn(
     looked = undefined;
     if (result.kind === 'wait') {
       admitted = undefined;
-      await clock.sleep(result.waitMs, signal);
-      search.waitedMs += result.waitMs;
+      const waitMs = Math.min(result.waitMs, LOOK_EVERY_MS);
+      await clock.sleep(waitMs, signal);
+      search.waitedMs += waitMs;
     } else if (result.kind === 'busy') {
       search.queuedAt ??= clock.monotonic();
       const { clientKeyId } = leaseRequest;

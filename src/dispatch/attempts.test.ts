@@ -428,6 +428,25 @@ test('a request waits for the account of its session no longer than it may in al
   expect(await pending).toBe('b');
 });
 
+test.each([
+  ['is there again', { kind: 'clear-cooldown' }, 'a'],
+  ['is disabled', { kind: 'disable' }, 'b'],
+] as const)(
+  'a request that waits for the account of its session learns within a second that it %s',
+  async (_what, event, served) => {
+    const bench = benchOf({ accounts: 'ab', settings: CACHE_FIRST });
+    await bench.run(() => undefined, { session: 's' });
+    rest(bench, 'a', 9000);
+    const pending = bench.run(() => undefined, { session: 's' });
+    await bench.clock.advance(1500);
+    expect(bench.asked).toEqual(['a']);
+    bench.book.apply('a', event);
+    await bench.clock.advance(1000);
+    expect(bench.asked).toEqual(['a', served]);
+    expect(await pending).toBe(served);
+  },
+);
+
 test('calls that go back as they were issued go with their own signatures, without stand-ins', async () => {
   const bench = benchOf({ accounts: 'a' });
   const said = ['bad-signature', 'bad-signature', 'missing-signature', 'bad-signature'] as const;
