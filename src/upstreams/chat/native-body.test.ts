@@ -737,6 +737,22 @@ test('tools without a name and of other kinds are left out, and names made accep
   expect(chosen.tool_choice).toEqual({ type: 'function', function: { name: accepted } });
 });
 
+test('tools that the choice allows are named as they are declared', () => {
+  const named = { type: 'function', function: { name: 'a.b' } };
+  const run = { type: 'custom', custom: { name: 'run' } };
+  const allowed = { mode: 'auto', tools: [named, { type: 'custom', name: 'run' }] };
+  const { body } = patched({
+    tools: [named, run, FUNCTION],
+    tool_choice: { type: 'allowed_tools', allowed_tools: allowed },
+  });
+  const [declared] = objectsOf(body.tools);
+  expect(objectOf(declared?.function)?.name).not.toBe('a.b');
+  expect(body.tool_choice).toEqual({
+    type: 'allowed_tools',
+    allowed_tools: { mode: 'auto', tools: [declared, run] },
+  });
+});
+
 test.each([{ stop: [] }, { stop: '' }, { functions: [] }, { modalities: [] }])(
   '%j is left out: it says nothing, and some services refuse it',
   (empty) => {

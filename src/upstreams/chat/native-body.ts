@@ -73,7 +73,9 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
   );
   if (patched.tools !== undefined)
     patched.tools = patchTools(patched.tools, target.receipt, quirks);
-  if (patched.tool_choice !== undefined) patched.tool_choice = nestedChoice(patched.tool_choice);
+  if (patched.tool_choice !== undefined) {
+    patched.tool_choice = mapChosen(patched.tool_choice, nestedChoice);
+  }
   patchNames(patched, target.receipt);
   patchSearch(patched, target);
   patchDrawing(patched, target);
@@ -320,6 +322,13 @@ function patchFunction(tool: JsonObject, { takesCacheMarks }: ChatQuirks): JsonO
   return { type: 'function', function: own, ...marked };
 }
 
+/** A choice names one tool, or holds those that it allows. */
+function mapChosen(choice: JsonValue, change: (chosen: JsonValue) => JsonValue): JsonValue {
+  const allowed = isJsonObject(choice) ? objectOf(choice.allowed_tools) : undefined;
+  if (!isJsonObject(choice) || allowed === undefined) return change(choice);
+  return { ...choice, allowed_tools: { ...allowed, tools: itemsOf(allowed.tools).map(change) } };
+}
+
 /** The deprecated form and those of Responses and Messages name the tool beside the type. */
 function nestedChoice(choice: JsonValue): JsonValue {
   const name = isJsonObject(choice) ? textOf(choice.name) : undefined;
@@ -357,7 +366,7 @@ function patchNames(body: JsonObject, receipt: Receipt): void {
     return { ...one, [keyOf(one)]: { ...holder, name } };
   };
   if (body.tools !== undefined) body.tools = itemsOf(body.tools).map(rename);
-  if (isJsonObject(body.tool_choice)) body.tool_choice = rename(body.tool_choice);
+  if (isJsonObject(body.tool_choice)) body.tool_choice = mapChosen(body.tool_choice, rename);
   mapMessages(body, (message) =>
     Array.isArray(message.tool_calls)
       ? { ...message, tool_calls: callsOf(message).map(rename) }
