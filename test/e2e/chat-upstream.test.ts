@@ -536,6 +536,21 @@ test.each([
   expect(upstream.calls).toEqual([]);
 });
 
+test.each(['file:///etc/passwd', 'http://10.0.0.1/a.pdf', 'https://nas.local/a.pdf'])(
+  'V082 %s as a file reaches no upstream either',
+  async (address) => {
+    for (const field of ['file_data', 'file_id']) {
+      const content = [{ type: 'file', file: { [field]: address, filename: 'a.pdf' } }];
+      const body = { model: MODEL, messages: [{ role: 'user', content }] };
+      await expect(openai().post('/chat/completions', { body })).rejects.toMatchObject({
+        status: 400,
+        message: expect.stringContaining(`messages[0].content[0].file.${field}`),
+      });
+    }
+    expect(upstream.calls).toEqual([]);
+  },
+);
+
 test.each([
   'https://images.example/a.png',
   'http://images.example/a.png',

@@ -69,8 +69,9 @@ function namesInnerMedia({ content }: JsonObject): boolean {
   if (!Array.isArray(content)) return false;
   for (const part of objectsOf(content)) {
     for (const name in part) {
-      if (!name.endsWith('_url')) continue;
       const { [name]: value } = part;
+      if (name === 'file' && isJsonObject(value) && namesInnerFile(value)) return true;
+      if (!name.endsWith('_url')) continue;
       const url = isJsonObject(value) ? value.url : value;
       if (typeof url === 'string' && isInnerMedia(url)) return true;
     }
@@ -78,14 +79,25 @@ function namesInnerMedia({ content }: JsonObject): boolean {
   return false;
 }
 
+/** Gateways fetch what stands in the place of base64 or of an id (LiteLLM). */
+function namesInnerFile({ file_data: data, file_id: id }: JsonObject): boolean {
+  return [data, id].some((one) => typeof one === 'string' && isInnerAddress(one));
+}
+
 /** Without a scheme (or with the letter of a drive) it is the name of a file, or base64 alone, as some clients send it. */
 function isInnerMedia(url: string): boolean {
+  const scheme = schemeOf(url);
+  if (scheme !== undefined) return isInnerAddress(url, scheme);
   const head = url.slice(0, 64);
-  const scheme = /^[a-z][a-z\d+.-]+(?=:)/i.exec(head)?.[0].toLowerCase();
-  if (scheme === undefined) {
-    return !/^[a-z\d+/]{16}/i.test(head) || sniffMediaType(head) === undefined;
-  }
-  return scheme === 'file' || (/^https?$/.test(scheme) && findUrlFault(url) !== undefined);
+  return !/^[a-z\d+/]{16}/i.test(head) || sniffMediaType(head) === undefined;
+}
+
+function schemeOf(url: string): string | undefined {
+  return /^[a-z][a-z\d+.-]+(?=:)/i.exec(url.slice(0, 64))?.[0].toLowerCase();
+}
+
+function isInnerAddress(url: string, scheme = schemeOf(url)): boolean {
+  return scheme === 'file' || (/^https?$/.test(scheme ?? '') && findUrlFault(url) !== undefined);
 }
 
 /** @throws GatewayError (invalid-request) naming the field. */
