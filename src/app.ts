@@ -15,7 +15,7 @@ import { VERSION } from './cli/package-name.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { SealedValues } from './cluster/sealed-values.ts';
 import { keepUp, openCluster, shareSettings } from './compose/cluster.ts';
-import { recordEdits } from './compose/config-file.ts';
+import { recordEdits } from './compose/config-secrets.ts';
 import { type Foundation, type GatewayContext, openFoundation } from './compose/foundation.ts';
 import {
   listenerUrl,

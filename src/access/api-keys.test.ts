@@ -9,7 +9,7 @@ import { looksLikeKeySecret } from '../lib/redact.ts';
 import { createBlockedHoursCheck, createKeySecret } from './api-key.ts';
 import { ApiKeys } from './api-keys.ts';
 import { Budgets } from './budgets.ts';
-import { UsageMeter } from './usage-window.ts';
+import { UsageMeter } from './usage-meter.ts';
 
 type KeyInput = Parameters<ApiKeys['create']>[0];
 

@@ -47,7 +47,7 @@ import {
   sayCount,
   takeAll,
   UsageMeter,
-} from './usage-window.ts';
+} from './usage-meter.ts';
 
 /** Of a secret, which may be shown. */
 const PREFIX_CHARACTERS = 9;
@@ -115,8 +115,11 @@ const GONE_KEY = { recording: 'counts' } as const;
 /** Of keys that are removed, for the records of what runs then. */
 const MAX_GONE = 1000;
 
+/** How long the secret before it keeps working where nobody says: a day. */
+const DEFAULT_OVERLAP_MS = 86_400_000;
+
 interface KeyRotation {
-  readonly overlapMs: number;
+  readonly overlapMs?: number | undefined;
   readonly revision?: number | undefined;
 }
 
@@ -233,12 +236,12 @@ export class ApiKeys {
     return this.#show(kept);
   }
 
-  /** Gives a key another secret. Without an overlap no earlier one works. @returns the secret. @throws StoreError */
+  /** Gives a key another secret. With an overlap of 0 no earlier one works. @returns the secret. @throws StoreError */
   rotate(id: string, rotation: KeyRotation): Promise<{ listed: ListedKey; secret: string }> {
     return changeLatest(this.#copy, rotation.revision, () => this.#rotate(id, rotation));
   }
 
-  async #rotate(id: string, { overlapMs, revision }: KeyRotation) {
+  async #rotate(id: string, { overlapMs = DEFAULT_OVERLAP_MS, revision }: KeyRotation) {
     const { clock, digestKey } = this.#options;
     const kept = await this.#find(id, revision);
     const { key, digest: digestBefore } = kept;

@@ -20,7 +20,7 @@ import {
   type StoredBudgets,
   sayBudget,
 } from './budgets.ts';
-import type { CallCost, Reservation } from './usage-window.ts';
+import type { CallCost, Reservation } from './usage-meter.ts';
 
 const NOON = Date.UTC(2026, 10, 27, 12);
 const HOUR = 3_600_000;

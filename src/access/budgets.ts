@@ -24,7 +24,7 @@ import {
   sayCount,
   sayWait,
   type Want,
-} from './usage-window.ts';
+} from './usage-meter.ts';
 
 export const BUDGET_SCOPES = ['key', 'team', 'gateway'] as const;
 export const BUDGET_UNITS = ['requests', 'images', 'tokens', 'money'] as const;

@@ -258,6 +258,11 @@ export function includesRole(role: Role, least: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(least);
 }
 
+/** What people asked the models, and were answered, is for who runs the gateway. */
+export function maySeeBodies({ role }: { readonly role: Role }): boolean {
+  return includesRole(role, 'operator');
+}
+
 /** @throws GatewayError forbidden */
 export function requireRole({ role }: { readonly role: Role }, least: Role): void {
   if (includesRole(role, least)) return;

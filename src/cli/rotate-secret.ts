@@ -6,7 +6,7 @@ import { CLIENT_KEYS } from '../access/access.ts';
 import { type AuditStore, createAuditLog } from '../access/audit-log.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { LEADER, LEADER_TTL_MS } from '../cluster/leases.ts';
-import { resealCredentials } from '../compose/config-file.ts';
+import { resealCredentials } from '../compose/config-secrets.ts';
 import { openDatabaseAt, type SharedDatabase } from '../compose/shared-database.ts';
 import { configPath, resolveDataDir } from '../config/effective.ts';
 import type { Environment } from '../config/env.ts';

@@ -12,7 +12,6 @@ import { shareMemory } from '../lib/memory-limit.ts';
 import { isEveryAddress, isLoopbackHost } from '../lib/net.ts';
 import { escapeLine } from '../monitor/log-files.ts';
 import type { AccountView } from '../pool/pool.ts';
-import { takeFromParent } from './handover.ts';
 import { outliveOutput } from './log.ts';
 import { openGateway } from './open-gateway.ts';
 import { PUBLISHED } from './package-name.ts';
@@ -25,6 +24,7 @@ import {
   type UpdateCheck,
 } from './update-check.ts';
 import { channelToParent, isSpokesman, reportListening } from './worker.ts';
+import { takeFromParent } from './worker-connections.ts';
 
 export type RunningServer = Awaited<ReturnType<typeof serve>>;
 

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openProxyCredential } from '../compose/config-file.ts';
+import { openProxyCredential } from '../compose/config-secrets.ts';
 import { createOutboundChoice, type createOutboundFetch } from '../compose/outbound.ts';
 import { configPath, resolveDataDir, resolveSettings } from '../config/effective.ts';
 import type { Environment, Surroundings } from '../config/env.ts';

@@ -1,5 +1,5 @@
 // A process of several on one port: its channel to the parent, and its report that it listens (its connections are told
-// in `handover.ts`, shared state in `src/cluster/parent.ts`).
+// in `worker-connections.ts`, shared state in `src/cluster/parent.ts`).
 
 import type { Worker } from 'node:cluster';
 import { type Channel, isMarked } from '../cluster/parent.ts';

@@ -9,10 +9,10 @@ import { type Flags, resolveDataDir } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { claimFolder, makeDataDir, SHARED_FOLDER } from './data-folder.ts';
-import { createHandover } from './handover.ts';
 import { outliveOutput } from './log.ts';
 import type { RunningServer } from './serve.ts';
 import { isReport, reportReplaced, tell } from './worker.ts';
+import { createHandover } from './worker-connections.ts';
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;

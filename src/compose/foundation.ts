@@ -16,7 +16,7 @@ import { SecretIndex } from '../lib/redact.ts';
 import { createVault } from '../sealing/seal.ts';
 import { DATABASE_FILE, loadSecretKey } from '../sealing/secret-key.ts';
 import type { Log } from '../server/settings.ts';
-import { createConfigSecrets } from './config-file.ts';
+import { createConfigSecrets } from './config-secrets.ts';
 import type { SharedDatabase } from './shared-database.ts';
 
 /** What every part of the gateway is built with. */

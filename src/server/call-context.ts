@@ -1,7 +1,7 @@
 // What surrounds a call: its headers, its deadline, its report, and what it takes of limits and budgets.
 
 import type { BudgetUnit } from '../access/budgets.ts';
-import type { CallCost, CallUse, MostUse } from '../access/usage-window.ts';
+import type { CallCost, CallUse, MostUse } from '../access/usage-meter.ts';
 import { gatewayError, invalidRequest, stoppedError } from '../canonical/error.ts';
 import { UNTOLD_LIMITS } from '../canonical/model.ts';
 import { promptSize } from '../canonical/prompt-size.ts';

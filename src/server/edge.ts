@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { AccessControl } from '../access/access.ts';
-import type { LimitState } from '../access/usage-window.ts';
+import type { LimitState } from '../access/usage-meter.ts';
 import type { AnswerFigures, CallRecord } from '../canonical/call-record.ts';
 import type { GatewayError } from '../canonical/error.ts';
 import type { ListedModel } from '../canonical/model.ts';

@@ -1,6 +1,6 @@
 // What a key has left of its limits, in the headers that clients of each protocol know.
 
-import type { LimitState } from '../access/usage-window.ts';
+import type { LimitState } from '../access/usage-meter.ts';
 
 type Limits = Readonly<Record<'requests' | 'tokens', LimitState | undefined>>;
 

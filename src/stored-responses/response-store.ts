@@ -79,6 +79,8 @@ export type ResponseStore = ReturnType<ResponseStores['of']> & {
 };
 
 const MONTH_MS = 30 * 86_400_000;
+/** Of all answers in a durable store together, sealed; the ones that would end first make room. */
+export const MAX_STORED_BYTES = 1024 * 1024 * 1024;
 /** What could not be stored is tried again after so long, as long as it is in memory. */
 const RETRY_MS = 5000;
 

@@ -7,9 +7,10 @@ import { nextTurn } from '../lib/chunked-json.ts';
 import type { ExpiringStore, StoreBounds, StoredText } from '../lib/expiring-store.ts';
 import { SealError, type Vault } from '../sealing/seal.ts';
 import type { SignatureStore, StoredSignature } from '../signatures/cache.ts';
-import type {
-  DurableResponseStore,
-  StoredResponseRow,
+import {
+  type DurableResponseStore,
+  MAX_STORED_BYTES,
+  type StoredResponseRow,
 } from '../stored-responses/response-store.ts';
 import type { SealedTables } from './account-store.ts';
 import {
@@ -127,11 +128,8 @@ function* sweep(table: SealedTable['table'], bounds: StoreBounds): Work<void> {
 interface DurableResponseStoreOptions {
   readonly vault: Vault;
   readonly now: () => number;
-  /** Of all sealed answers together; the ones that would end first make room. */
   readonly maxBytes?: number | undefined;
 }
-
-const MAX_STORED_BYTES = 1024 * 1024 * 1024;
 
 interface KeptRow extends StoredResponseRow {
   /** Of a large one, whose pieces are stored already. */

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { CLIENT_KEYS } from '../../src/access/access.ts';
 import { type RotateSecretOptions, rotateSecretKey } from '../../src/cli/rotate-secret.ts';
 import { LEADER } from '../../src/cluster/leases.ts';
-import { createConfigSecrets } from '../../src/compose/config-file.ts';
+import { createConfigSecrets } from '../../src/compose/config-secrets.ts';
 import { openDatabaseAt } from '../../src/compose/shared-database.ts';
 import { readEnvironment } from '../../src/config/env.ts';
 import { createLiveConfig } from '../../src/config/live.ts';

@@ -83,7 +83,6 @@ const ROTATION_SCHEMA = partial(
   { title: 'KeyRotation' },
 );
 
-const DEFAULT_OVERLAP_HOURS = 24;
 const HOUR_MS = 3_600_000;
 
 const PARAMETER = 'Id of the key.';
@@ -159,8 +158,8 @@ export function createRotationRoutes({ keys }: AccessControl): readonly ApiRoute
       answers: {
         200: { description: 'The new secret.', schema: CREATED_KEY_SCHEMA, hasRevision: true },
       },
-      async run({ parameter, body: { overlapHours = DEFAULT_OVERLAP_HOURS }, revision }) {
-        const overlapMs = overlapHours * HOUR_MS;
+      async run({ parameter, body: { overlapHours }, revision }) {
+        const overlapMs = overlapHours === undefined ? undefined : overlapHours * HOUR_MS;
         const options = { overlapMs, revision: readNumber(revision) };
         const { listed, secret } = await keys.rotate(parameter, options);
         return answerJson({ key: writeKey(listed), secret }, listed.key.revision);

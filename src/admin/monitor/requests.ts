@@ -1,6 +1,6 @@
 // `/api/requests` and its neighbours: logs, figures, running requests, sessions, recording of payloads.
 
-import { includesRole } from '../../access/people.ts';
+import { maySeeBodies } from '../../access/people.ts';
 import { namesOfRecorded } from '../../canonical/call-record.ts';
 import { clientError, type GatewayError } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
@@ -196,11 +196,6 @@ type Loose<Shape> = { readonly [Key in keyof Shape]?: unknown };
 
 type FilterQuery = Readonly<Partial<Record<keyof typeof FILTER_QUERY, string>>> &
   Pick<RequestFilter, 'without'>;
-
-/** What people asked the models, and were answered, is for who runs the gateway. */
-function maySeeBodies({ role }: Pick<AdminCaller, 'role'>): boolean {
-  return includesRole(role, 'operator');
-}
 
 export function readFilter(query: FilterQuery, caller: Pick<AdminCaller, 'role'>): RequestFilter {
   const { from, to, status, ...names } = query;

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createHandover } from './handover.ts';
+import { createHandover } from './worker-connections.ts';
 
 const clients: Socket[] = [];
 const endings: (() => void)[] = [];

@@ -8,7 +8,7 @@ import type { AccessControl } from '../access/access.ts';
 import { createMemoryCluster, Hub } from '../cluster/memory.ts';
 import { createLiveConfig, type LiveConfig } from '../config/live.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../server/settings.ts';
-import { recordEdits } from './config-file.ts';
+import { recordEdits } from './config-secrets.ts';
 
 let folder: string;
 let path: string;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createTestVault } from '../../test/support/database.ts';
 import { UnwritableFileError } from '../config/values.ts';
-import { createConfigSecrets } from './config-file.ts';
+import { createConfigSecrets } from './config-secrets.ts';
 
 const RAW = { proxy: { extprov: { api_key: 'a plain key' } } };
 
