@@ -753,6 +753,21 @@ test('tools that the choice allows are named as they are declared', () => {
   });
 });
 
+test('where a choice cannot be limited to some tools, only those are offered', () => {
+  const search = { type: 'function', function: { name: 'search' } };
+  const choose = (mode: string, profile = like('deepseek')) => {
+    const allowed_tools = { mode, tools: [search] };
+    const tool_choice = { type: 'allowed_tools', allowed_tools };
+    const { body, notes } = patched({ tools: [FUNCTION, search], tool_choice }, { profile });
+    return { tools: body.tools, choice: body.tool_choice, notes };
+  };
+  expect(choose('auto')).toEqual({ tools: [search], choice: 'auto', notes: [] });
+  expect(choose('required')).toEqual({ tools: [search], choice: 'required', notes: [] });
+  expect(choose('validated')).toMatchObject({ tools: [search], choice: 'auto' });
+  // It may pass the choice on to a service that takes it.
+  expect(choose('auto', unnamed)).toMatchObject({ choice: { type: 'allowed_tools' } });
+});
+
 test.each([{ stop: [] }, { stop: '' }, { functions: [] }, { modalities: [] }])(
   '%j is left out: it says nothing, and some services refuse it',
   (empty) => {

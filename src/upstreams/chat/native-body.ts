@@ -77,6 +77,7 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
     patched.tool_choice = mapChosen(patched.tool_choice, nestedChoice);
   }
   patchNames(patched, target.receipt);
+  if (patched.tool_choice !== undefined) offerAllowed(patched, quirks);
   patchSearch(patched, target);
   patchDrawing(patched, target);
   const said = takeAmount(patched, quirks);
@@ -324,9 +325,23 @@ function patchFunction(tool: JsonObject, { takesCacheMarks }: ChatQuirks): JsonO
 
 /** A choice names one tool, or holds those that it allows. */
 function mapChosen(choice: JsonValue, change: (chosen: JsonValue) => JsonValue): JsonValue {
-  const allowed = isJsonObject(choice) ? objectOf(choice.allowed_tools) : undefined;
+  const allowed = allowedIn(choice);
   if (!isJsonObject(choice) || allowed === undefined) return change(choice);
   return { ...choice, allowed_tools: { ...allowed, tools: itemsOf(allowed.tools).map(change) } };
+}
+
+function allowedIn(choice: JsonValue | undefined): JsonObject | undefined {
+  return objectOf(objectOf(choice)?.allowed_tools);
+}
+
+/** Of a service that cannot be told to choose among some. One of which nothing is known may pass the choice on. */
+function offerAllowed(body: JsonObject, { takesAllowedTools, ownTools }: ChatQuirks): void {
+  const allowed = allowedIn(body.tool_choice);
+  if (allowed === undefined || takesAllowedTools || ownTools === undefined) return;
+  const nameOf = (tool: JsonValue) => textOf(holderOf(tool)?.name) ?? objectOf(tool)?.type;
+  const names = new Set(itemsOf(allowed.tools).map(nameOf));
+  body.tools = itemsOf(body.tools).filter((tool) => names.has(nameOf(tool)));
+  body.tool_choice = allowed.mode ?? 'auto';
 }
 
 /** The deprecated form and those of Responses and Messages name the tool beside the type. */
