@@ -229,6 +229,35 @@ test.each<[JsonObject, JsonObject]>([
   },
 );
 
+test.each([
+  [{ enable_thinking: true }],
+  [{ thinking: { type: 'enabled' } }],
+  [{ thinking: { type: 'adaptive' } }],
+  [{ reasoning: { enabled: true } }],
+])('%j switches thinking on in the words of the service', (said) => {
+  const sent = (quirks: QuirkPreset, more = {}) => {
+    const {
+      messages: _messages,
+      model: _model,
+      ...body
+    } = patched({ ...said, ...more }, { profile: like(quirks), modelId: 'm-1' }).body;
+    return body;
+  };
+  const template = { chat_template_kwargs: { enable_thinking: true } };
+  expect(sent('vllm')).toEqual(template);
+  expect(sent('openrouter')).toEqual({ reasoning: { enabled: true } });
+  expect(sent('qwen')).toEqual({ enable_thinking: true });
+  // As the model does by itself.
+  expect(sent('mistral')).toEqual({});
+  expect(sent('vllm', { reasoning_effort: 'none' })).toEqual({
+    chat_template_kwargs: { enable_thinking: false },
+  });
+  expect(patched(said, { modelId: 'gpt-4o' }).notes).toEqual(['dropped reasoning_effort']);
+  const tools = [FUNCTION];
+  const told = patched({ ...said, tools }, { modelId: 'gpt-5.4' }).body;
+  expect(told.reasoning_effort).toBe('none');
+});
+
 test('settings of a chat template are told as dropped where the upstream has none', () => {
   const said = { chat_template_kwargs: { enable_thinking: true } };
   expect(patched(said).notes).toEqual(['dropped chat_template_kwargs']);

@@ -135,7 +135,9 @@ function amountOf(
     note: (reason) => receipt.add('approximated', 'reasoning_effort', reason),
   });
   const hasFunctions = objectsOf(body.tools).some(({ type }) => FUNCTIONS.includes(type));
-  return named !== undefined && hasFunctions ? amountBesideFunctions(amount, context) : amount;
+  // An effort that the client itself names is left to the service.
+  const isNamedHere = named !== undefined || said.kind === 'adaptive';
+  return isNamedHere && hasFunctions ? amountBesideFunctions(amount, context) : amount;
 }
 
 const FUNCTIONS: readonly unknown[] = ['function', 'custom'];
