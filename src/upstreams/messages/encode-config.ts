@@ -257,8 +257,10 @@ export function withoutLostThinking(body: JsonObject, receipt: Receipt): JsonObj
 }
 
 function lacksThought(messages: readonly JsonObject[]): boolean {
+  // Messages side by side are one turn: what follows the results of calls begins none.
   const start = messages.findLastIndex(
-    ({ role, content }) => role === 'user' && !hasBlock(content, 'tool_result'),
+    ({ role, content }, at) =>
+      role === 'user' && messages[at - 1]?.role !== 'user' && !hasBlock(content, 'tool_result'),
   );
   const turns = messages.slice(start + 1);
   const call = turns.findIndex(

@@ -256,6 +256,17 @@ test('behind a refusal no signature goes, and no thinking that would miss it', (
   expect(patched(redacted).body.messages).toBe(redacted.messages);
 });
 
+test('a step without its thought is in progress, also where a message of its own follows the results', () => {
+  const messages = objectsOf(step(call).messages);
+  const thinking = { type: 'enabled', budget_tokens: 2000 };
+  const more = { role: 'user', content: 'And be brief.' };
+  const made = patched({ messages: [...messages, more], thinking }, MANUAL);
+  expect(made.body).not.toHaveProperty('thinking');
+  expect(made.receipt).toEqual(['approximated thinking']);
+  const next = [...messages, { role: 'assistant', content: 'Done.' }, more];
+  expect(patched({ messages: next, thinking }, MANUAL).body.thinking).toBe(thinking);
+});
+
 test('an upstream that misses thoughts is asked without a budget for them', () => {
   const thinking = { type: 'enabled', budget_tokens: 2000 };
   const { body, receipt } = patched({ thinking }, MANUAL, { usesPlaceholders: true });
