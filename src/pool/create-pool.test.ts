@@ -235,6 +235,15 @@ test('a disabled account of an upstream that is gone is no reason why a model ca
   expect(bench.verdicts()).toEqual({ a: 'its upstream fake is not configured' });
 });
 
+test('an account whose upstream is gone is no reason why another upstream lacks a model', () => {
+  const upstream = createFakeUpstream(() => ({ frames: [] }));
+  const accounts = [{ id: 'a' }, { id: 'left', upstreamId: 'gone' }];
+  const bench = createPoolBench({ accounts, upstreams: new Map([['fake', upstream]]) });
+  bench.book.setModels('a', new Map([['m', { id: 'm' }]]));
+  const request = { model: 'retired', upstreamId: 'fake' };
+  expect(bench.ask(request)).toMatchObject({ kind: 'none', reason: 'not-offered' });
+});
+
 test('every account tried is told apart from none usable', () => {
   const bench = createPoolBench({ accounts: [{ id: 'a' }, { id: 'b' }] });
   expect(bench.ask({ exclude: new Set(['a', 'b']) })).toEqual({

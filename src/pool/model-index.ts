@@ -287,9 +287,10 @@ export class ModelIndexes {
     const upstream = upstreams.get(upstreamId);
     if (upstream === undefined) {
       const verdict = `its upstream ${upstreamId} is not configured`;
-      // A disabled account is no reason why a model nobody offers cannot be had.
-      const isDisabled = account.health.status.kind === 'disabled';
-      const eligibility: Eligibility = { kind: isDisabled ? 'not-offered' : 'unusable', verdict };
+      // An account that is disabled, or of another upstream, is no reason why a model nobody offers cannot be had.
+      const isOther = asked.upstreamId !== undefined && asked.upstreamId !== upstreamId;
+      const isNoReason = isOther || account.health.status.kind === 'disabled';
+      const eligibility: Eligibility = { kind: isNoReason ? 'not-offered' : 'unusable', verdict };
       return {
         ...{ account, upstreamId, modelId: undefined, draws: false },
         ...{ eligibility, load, place: undefined },
