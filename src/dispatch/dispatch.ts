@@ -76,6 +76,7 @@ class Dispatch implements Dispatcher {
         generateOne: (one, own) => this.#generateOne(one, own),
         replyContext: { model, createId, createdAt },
         memory: new HeldMemory(answerRoom),
+        sending: new HeldMemory(answerRoom),
       });
     } catch (error) {
       throw withAdvice(error, asked, context, this.#options);

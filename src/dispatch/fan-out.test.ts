@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requestOf } from '../../test/support/canonical.ts';
+import { requestOf, user } from '../../test/support/canonical.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
@@ -50,6 +50,7 @@ function answering(failures: ReadonlyMap<number, GatewayError> = new Map()) {
     seen,
     replyContext: REPLY_CONTEXT,
     memory: new HeldMemory(undefined),
+    sending: new HeldMemory(undefined),
     async generateOne(call: GenerateCall, context: CallContext) {
       const position = seen.asked;
       seen.asked += 1;
@@ -142,6 +143,7 @@ test('answers stand in the order of their requests, whichever comes first, and a
   const answer = generateSeveral(call, contextOf(), {
     replyContext: REPLY_CONTEXT,
     memory: new HeldMemory(undefined),
+    sending: new HeldMemory(undefined),
     async generateOne({ writeReply }) {
       const position = asked++;
       await gates[position]?.promise;
@@ -274,19 +276,41 @@ test('the first answer is streamed while others are made, and what fails is left
   expect(seen).toHaveLength(4);
 });
 
-test('answers that wait for others take memory until all are written, and one that finds none fails', async () => {
-  const room: AnswerRoom & { held: number } = {
+/** Room for 3 MB. */
+function roomy(): AnswerRoom & { held: number } {
+  const room = {
     held: 0,
-    take(holder, bytes) {
+    take(holder: { heldBytes: number }, bytes: number) {
       if (bytes > 3_000_000) throw errorOf('timeout');
       room.held += bytes - holder.heldBytes;
       holder.heldBytes = bytes;
     },
-    release(holder) {
+    release(holder: { heldBytes: number }) {
       room.held -= holder.heldBytes;
       holder.heldBytes = 0;
     },
   };
+  return room;
+}
+
+test('of large requests as many are on their way as there is memory for beside the first', async () => {
+  const room = roomy();
+  const options = { ...answering(), sending: new HeldMemory(room) };
+  const { fanOut, ...call } = severalOf(5, false);
+  const large = requestOf({ turns: [user('x'.repeat(1_200_000))] });
+  const requests = fanOut.requests.map(() => large);
+  const answer = await generateSeveral(
+    { ...call, fanOut: { ...fanOut, requests } },
+    contextOf(),
+    options,
+  );
+  expect(answer).toMatchObject({ body: { choices: 5 } });
+  expect(options.seen).toMatchObject({ asked: 5, most: 3 });
+  expect(room.held).toBe(0);
+});
+
+test('answers that wait for others take memory until all are written, and one that finds none fails', async () => {
+  const room = roomy();
   const picture = 'A'.repeat(1_200_000);
   const large: Reply = {
     ...REPLY,
@@ -308,6 +332,7 @@ test('answers that wait for others take memory until all are written, and one th
     generateSeveral({ ...call, stream, createStreamWriter, fanOut }, contextOf(), {
       replyContext: REPLY_CONTEXT,
       memory: new HeldMemory(room),
+      sending: new HeldMemory(undefined),
       generateOne: async (one) => ({ kind: 'reply', body: one.writeReply(large, REPLY_CONTEXT) }),
     });
   expect(await ask(false)).toMatchObject({ body: { choices: 2 }, heldBytes: expect.any(Number) });

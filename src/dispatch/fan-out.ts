@@ -22,9 +22,11 @@ interface FanOutOptions {
   readonly replyContext: ReplyContext;
   /** For the answers that wait for others; given back once all are written. */
   readonly memory: HeldMemory;
+  /** For the requests that are on their way beside the first, whose memory the body has; given back once all are answered. */
+  readonly sending: HeldMemory;
 }
 
-/** So many of the requests of one call are on their way at the same time. */
+/** So many of the requests of one call are on their way at the same time, if there is memory for them. */
 const AT_ONCE = 10;
 
 /**
@@ -156,8 +158,28 @@ async function askAll(
       options.onResult?.(result);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, requests.length) }, work));
-  return results;
+  try {
+    await Promise.all(Array.from({ length: takeSeveral(requests, options.sending) }, work));
+    return results;
+  } finally {
+    options.sending.release();
+  }
+}
+
+/** Takes the memory for requests beside the first, and says for how many there is some. */
+function takeSeveral(requests: readonly CanonicalRequest[], sending: HeldMemory): number {
+  let [taken, bytes] = [1, 0];
+  for (const request of requests.slice(1, AT_ONCE)) {
+    bytes += sizeOf(request);
+    try {
+      sending.count(bytes);
+    } catch {
+      // These wait for the ones before them.
+      break;
+    }
+    taken += 1;
+  }
+  return taken;
 }
 
 async function ask(

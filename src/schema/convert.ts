@@ -344,8 +344,12 @@ function takesLimit(conversion: SchemaConversion, name: LimitName, value: JsonVa
 /** What looks around or back: engines that match in linear time have none of it, and refuse the whole request. */
 const LOOKS_ELSEWHERE = /\(\?<?[=!]|\\[1-9]|\\k/;
 
+/** In characters. A longer one takes a hundred times its length of memory while it is read. */
+const MAX_PATTERN = 10_000;
+
 /** True for a regular expression that every engine reads; an escaped backslash escapes nothing. */
 function isPlainPattern(pattern: string): boolean {
+  if (pattern.length > MAX_PATTERN) return false;
   if (LOOKS_ELSEWHERE.test(pattern.replaceAll('\\\\', ''))) return false;
   try {
     new RegExp(pattern);

@@ -253,7 +253,9 @@ test.each([
   '(?<=a)b|(?<!c)d',
   String.raw`^(a|b)\1$`,
   '(',
-])('a pattern that not every engine reads is said: %s', (pattern) => {
+  // Reading it would take a hundred times as much memory.
+  'x'.repeat(10_001),
+])('a pattern that not every engine reads is said: %.60s', (pattern) => {
   const said = { type: 'string', description: `(pattern ${pattern})` };
   expect(cleanProperty({ type: 'string', pattern })).toEqual(said);
 });

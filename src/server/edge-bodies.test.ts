@@ -66,6 +66,20 @@ test('large bodies beyond the room for all of them are refused with a wait, smal
   expect((await again).status).toBe(200);
 });
 
+test('large schemas take more memory than other texts of a body', async () => {
+  const { url } = await start('at once');
+  const ask = async (filler: object) => {
+    const body = JSON.stringify({ model: 'm', max_tokens: 9, messages: [], ...filler });
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body });
+    return answer.status;
+  };
+  const description = 'x'.repeat(2.5 * MEGABYTE);
+  expect(await ask({ description })).toBe(200);
+  expect(await ask({ schema: { description } })).toBe(413);
+  expect(await ask({ schema: { description: 'x' } })).toBe(200);
+});
+
 test('a refused upload is logged with what its sender was told, also when that one leaves at once', async () => {
   const edge = await startEdge({ settings: { maxBodyBytes: MEGABYTE } });
   running.push(edge);

@@ -3,7 +3,8 @@
 import { requestOf } from '../../test/support/canonical.ts';
 import { errorStatus, invalidRequest } from '../canonical/error.ts';
 import type { ListedModel } from '../canonical/model.ts';
-import type { JsonObject } from '../lib/json.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
+import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import type {
   BackgroundCall,
@@ -152,12 +153,16 @@ function readCall(name: ProtocolName, input: RouteInput): GenerateCall {
     stream: input.body.stream === true,
     bodySession: undefined,
     ...(input.body.background === true ? { background: backgroundOf(input, writer) } : {}),
-    request: requestOf({}),
+    request: requestOf(readFormat(input.body)),
     createStreamWriter: () => writer,
     writeReply: (): JsonObject => ({}),
     kept: () => keeping.until,
   };
 }
+
+const readFormat = ({ schema }: JsonObject): Pick<CanonicalRequest, 'outputFormat'> => ({
+  outputFormat: isJsonObject(schema) ? { kind: 'json-schema', schema } : { kind: 'text' },
+});
 
 const backgroundOf = ({ body }: RouteInput, writer: StreamWriter): BackgroundCall => ({
   size: 1,

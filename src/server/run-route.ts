@@ -3,6 +3,7 @@
 import { clientError, clientGone, type GatewayError } from '../canonical/error.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import { createId } from '../lib/ids.ts';
+import { sizeOf } from '../lib/json.ts';
 import type { GenerateCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
 import { turn } from '../stream/scheduler.ts';
 import { EVENT_STREAM_TYPE } from '../stream/sse.ts';
@@ -53,6 +54,7 @@ export async function runRoute(
     }
     case 'count-tokens': {
       const call = route.readCall(await readInput(exchange, { route, pathModel, deployment }));
+      takeForSchemas(exchange, call);
       observeCall(exchange, { model: call.model });
       const context = readCallContext(exchange);
       return metered(exchange, { call, operation: 'count-tokens' }, () =>
@@ -73,7 +75,10 @@ export async function runRoute(
       const reader = (exchange.turn && route.webSocket) ?? route;
       const call = reader.readCall(await readInput(exchange, { route, pathModel, deployment }));
       // Reading a large body and writing what goes upstream are two long pieces of work.
-      if (exchange.heldBytes >= STEPWISE_FROM_BYTES) await nextTurn();
+      if (exchange.heldBytes >= STEPWISE_FROM_BYTES) {
+        takeForSchemas(exchange, call);
+        await nextTurn();
+      }
       const { model, background, writeAtOnce } = call;
       const stream = background === undefined ? call.stream : background.reader !== undefined;
       const asked = edge.observer?.readsRequests === true ? call : undefined;
@@ -97,6 +102,13 @@ export async function runRoute(
     default:
       route satisfies never;
   }
+}
+
+/** A schema is several times in memory while it is said in the words of the upstream. @throws GatewayError as `takeMore` */
+function takeForSchemas(exchange: Exchange, { request }: Pick<GenerateCall, 'request'>): void {
+  if (exchange.heldBytes < STEPWISE_FROM_BYTES) return;
+  const { tools, outputFormat } = request;
+  exchange.edge.bodies.takeMore(exchange, sizeOf([tools, outputFormat], 0));
 }
 
 function noSuchModel(name: string, meant: string | undefined): GatewayError {

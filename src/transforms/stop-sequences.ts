@@ -152,8 +152,8 @@ type StopMatcher = ReturnType<typeof createStopMatcher>;
 
 interface Pattern {
   readonly stop: string;
-  /** By matched length: the longest shorter match that the same text is as well. */
-  readonly fallbacks: readonly number[];
+  /** By matched length: the longest shorter match that the same text is as well. Made as far as a text has matched. */
+  readonly fallbacks: number[];
   matched: number;
 }
 
@@ -164,7 +164,7 @@ interface Pattern {
 function createStopMatcher(stops: readonly string[]) {
   const patterns = stops
     .toSorted((left, right) => right.length - left.length)
-    .map((stop): Pattern => ({ stop, fallbacks: fallbacksOf(stop), matched: 0 }));
+    .map((stop): Pattern => ({ stop, fallbacks: [0, 0], matched: 0 }));
   return {
     /** Units at the end of the text so far that may be the beginning of a stop. */
     get pending() {
@@ -194,6 +194,7 @@ function advanceAll(patterns: readonly Pattern[], unit: number): Pattern | undef
   for (const pattern of patterns) {
     pattern.matched = advance(pattern, unit);
     if (pattern.matched === pattern.stop.length) complete ??= pattern;
+    else if (pattern.matched === pattern.fallbacks.length) addFallback(pattern);
   }
   return complete;
 }
@@ -207,11 +208,9 @@ function advance(
   return stop.charCodeAt(length) === unit ? length + 1 : 0;
 }
 
-function fallbacksOf(stop: string): readonly number[] {
-  const fallbacks = [0, 0];
-  for (let length = 1; length < stop.length; length += 1) {
-    const matched = fallbacks[length] ?? 0;
-    fallbacks.push(advance({ stop, fallbacks, matched }, stop.charCodeAt(length)));
-  }
-  return fallbacks;
+/** That of the next length: a match grows by one unit at a time. */
+function addFallback({ stop, fallbacks }: Pattern): void {
+  const length = fallbacks.length - 1;
+  const matched = fallbacks[length] ?? 0;
+  fallbacks.push(advance({ stop, fallbacks, matched }, stop.charCodeAt(length)));
 }

@@ -138,6 +138,31 @@ const KINDS = {
     unit: 'The quick brown fox says no. ',
     end: '"}',
   },
+  schema: {
+    path: '/v1/chat/completions',
+    start:
+      '{"model":"gemini-3-flash","messages":[{"role":"user","content":"Hello"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"string","description":"',
+    unit: 'The quick brown fox says no. ',
+    end: '"}}}}}]}',
+  },
+  pattern: {
+    path: '/v1/messages',
+    start: `${MESSAGES}"messages":[{"role":"user","content":"Hello"}],"tools":[{"name":"f","input_schema":{"type":"object","properties":{"a":{"type":"string","pattern":"`,
+    unit: 'The quick brown fox says no. ',
+    end: '"}}}}]}',
+  },
+  stop: {
+    path: '/v1/messages',
+    start: `${MESSAGES}"messages":[{"role":"user","content":"Hello"}],"stop_sequences":["`,
+    unit: 'The quick brown fox says no. ',
+    end: '"]}',
+  },
+  several: {
+    path: '/v1/chat/completions',
+    start: '{"model":"gemini-3-flash","n":8,"messages":[{"role":"user","content":"',
+    unit: 'The quick brown fox says no. ',
+    end: '"}]}',
+  },
   streamedText: {
     path: '/v1/messages',
     start: `${MESSAGES}"stream":true,"messages":[{"role":"user","content":"`,
@@ -225,6 +250,11 @@ const SIZES = [
   ['stored', 30],
   // Beside what was kept of the one before.
   ['stored', 30],
+  ['schema', 10],
+  ['schema', 30],
+  ['pattern', 15],
+  ['stop', 30],
+  ['several', 30],
   ['native', 99],
   ['turns', 10],
   ['turns', 15],
@@ -241,6 +271,10 @@ export const FITS_256_MEGABYTES = [
   'native 30',
   'arguments 30',
   'stored 30',
+  'schema 10',
+  'pattern 15',
+  'stop 30',
+  'several 30',
   'turns 10',
 ];
 

@@ -12,7 +12,7 @@ import { type Ending, Frames, failureOf, responseObject } from './response-objec
 interface BackgroundAnswerOptions {
   readonly model: string;
   readonly echo: JsonObject;
-  /** UTF-16 units of the request. */
+  /** Of the request, in UTF-16 units and roughly. */
   readonly size: number;
   /** Puts the response on the shelf, with what it was asked. */
   readonly put: (response: JsonObject) => unknown;

@@ -1,7 +1,7 @@
 // The Responses surface of the OpenAI-style protocol: how a request is read, answered and kept.
 
 import { invalidRequest } from '../../../canonical/error.ts';
-import { type JsonObject, tryParse } from '../../../lib/json.ts';
+import { type JsonObject, sizeOf, tryParse } from '../../../lib/json.ts';
 import { told } from '../../../lib/localized-message.ts';
 import { objectOf } from '../../../lib/read-values.ts';
 import type { StoredResponse } from '../../../stored-responses/response-store.ts';
@@ -73,7 +73,7 @@ function readWritableCall(input: RouteInput): {
     ? new BackgroundAnswer({
         ...{ model, echo, put, end, isStreamed: stream },
         // The first events of a stream repeat what was asked.
-        size: JSON.stringify(body).length * (stream ? 1 + QUEUED_EVENTS : 1),
+        size: sizeOf(body) * (stream ? 1 + QUEUED_EVENTS : 1),
       })
     : undefined;
   const keep = (response: JsonObject, { createId, createdAt }: ReplyContext): boolean => {
