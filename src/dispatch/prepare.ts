@@ -221,10 +221,11 @@ export class CallBodies {
 export function isRelayed(
   relay: RelayBody | undefined,
   wire: string,
-  { hasOwnForm, refusesFreeText }: ModelCapabilities,
+  { hasOwnForm, refusesFreeText, takesSerialCalls }: ModelCapabilities,
 ): boolean {
   if (relay?.wire !== wire || hasOwnForm === true) return false;
-  return refusesFreeText !== true || relay.hasFreeText?.() !== true;
+  if (refusesFreeText === true && relay.hasFreeText?.() === true) return false;
+  return takesSerialCalls === true || relay.asksForOneCall?.() !== true;
 }
 
 function patchBody(

@@ -22,6 +22,8 @@ export interface RelayBody {
   readonly reading?: (() => { readonly losses: readonly ReceiptEntry[] }) | undefined;
   /** Whether it has tools of free text, or calls of such; absent where the wire has none. */
   hasFreeText?(): boolean;
+  /** Whether it asks for one call at a time; absent where every upstream of the wire can be told. */
+  asksForOneCall?(): boolean;
 }
 
 export interface RelayCall extends RelayBody {

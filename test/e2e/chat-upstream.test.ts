@@ -1017,3 +1017,28 @@ test('a tool of free text stays one for a service of which nothing is known', as
   await openai(unnamed).chat.completions.create({ model: MODEL, messages, tools });
   expect(upstream.calls[0]?.body.tools).toEqual(tools);
 });
+
+test.each([true, false])(
+  'who asks for one call at a time gets one, where a service has no such switch (stream=%s)',
+  async (stream) => {
+    const tool_calls = [CALL, { ...CALL, id: 'call_8' }];
+    upstream.answer(() => ({ kind: 'message', message: { tool_calls }, finish: 'tool_calls' }));
+    const { name, schema: parameters } = WEATHER;
+    const body: OpenAI.ChatCompletionCreateParamsNonStreaming = {
+      model: THINKER,
+      messages: [{ role: 'user', content: 'Weather in Oslo and Rome?' }],
+      tools: [{ type: 'function', function: { name, parameters } }],
+    };
+    const { completions } = openai(thinking).chat;
+    const ask = async (more: Partial<typeof body>): Promise<readonly string[]> => {
+      const sent = { ...body, ...more };
+      const answer = stream
+        ? await completions.stream({ ...sent, stream: true }).finalChatCompletion()
+        : await completions.create(sent);
+      return (answer.choices[0]?.message.tool_calls ?? []).map(({ id }) => id);
+    };
+    expect(await ask({ parallel_tool_calls: false })).toEqual(['call_7']);
+    expect(JSON.stringify(messagesOf(upstream.calls[0]?.body))).toContain('one function at a time');
+    expect(await ask({ parallel_tool_calls: true })).toEqual(['call_7', 'call_8']);
+  },
+);

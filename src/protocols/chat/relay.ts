@@ -38,6 +38,7 @@ export function createRelayCall(
     },
     reading,
     hasFreeText: () => hasFreeText(body),
+    asksForOneCall: () => body.parallel_tool_calls === false && objectsOf(body.tools).length > 0,
     choices: readNumber(body.n),
     /** As of the canonical request: leading instructions, and the first long text of a user. */
     openingText() {

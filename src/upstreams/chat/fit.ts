@@ -129,7 +129,6 @@ const NO_TOP_K = told`The upstream has no top_k.`;
 const NO_TIER = told`The upstream has no such service tier.`;
 const ONE_ANSWER = told`The upstream gives one answer per request.`;
 const NO_SEED = told`The upstream takes no seed.`;
-const NO_SWITCH = told`The upstream has no such switch: further calls are left out of the answer.`;
 const NO_SEARCH = told`This model does not search the web.`;
 
 function fitSampling(body: JsonObject, { traits, isThinking }: Sampled, context: FitContext): void {
@@ -195,9 +194,8 @@ function fitTools(body: JsonObject, traits: ModelTraits, context: FitContext): v
     if (!demandsCall(body)) delete body.tool_choice;
   } else body.tools = itemsOf(body.tools).map((tool, at) => fitTool(tool, at, context));
   fitChoice(body, context);
-  if (!traits.takesParallelToolCalls) {
-    drop(body, 'parallel_tool_calls', context, { usual: true, reason: NO_SWITCH });
-  }
+  // Who asks for one call at a time is not relayed there.
+  if (!traits.takesParallelToolCalls) delete body.parallel_tool_calls;
   if (!quirks.takesWebSearch || !traits.searches) {
     drop(body, 'web_search_options', context, { reason: NO_SEARCH });
   }

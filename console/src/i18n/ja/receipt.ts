@@ -234,8 +234,6 @@ export const receipt: SentenceTexts = {
   'The upstream has no such service tier.': 'アップストリームにこのサービスティアはありません。',
   'The upstream has no such setting.': 'アップストリームにこの設定はありません。',
   'The upstream has no such settings.': 'アップストリームにこれらの設定はありません。',
-  'The upstream has no such switch: further calls are left out of the answer.':
-    'アップストリームにこの切り替えはないため、2 つ目以降の呼び出しを応答から除外します。',
   'The upstream takes {} cache breakpoints a request: {} were left out.':
     'アップストリームが 1 つのリクエストで受け付けるキャッシュブレークポイントは {1} 個です：{2} 個を除外しました。',
   'The upstream has no top_k.': 'アップストリームに top_k はありません。',

@@ -186,8 +186,6 @@ export const receipt: SentenceTexts = {
   'The upstream has no such service tier.': '上游没有这个服务等级。',
   'The upstream has no such setting.': '上游没有此设置。',
   'The upstream has no such settings.': '上游没有这些设置。',
-  'The upstream has no such switch: further calls are left out of the answer.':
-    '上游没有这个开关：回答中多出的调用会被略去。',
   'The upstream takes {} cache breakpoints a request: {} were left out.':
     '上游每个请求最多接受 {1} 个缓存断点：{2} 个已略去。',
   'The upstream has no top_k.': '上游没有 top_k。',
