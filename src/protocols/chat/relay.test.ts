@@ -223,6 +223,21 @@ test('calls without a number or an id get one: accumulators give up without', ()
   });
 });
 
+test('an id and a name that each piece repeats are told once: accumulators add texts up', () => {
+  const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
+  const send = (piece: JsonObject) => {
+    const frame = { choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...piece }] } }] };
+    const sent = JSON.parse(writer.write(frame, JSON.stringify(frame)).slice(6));
+    return sent.choices[0].delta.tool_calls[0];
+  };
+  const piece = (args: string) => ({ id: 'a', function: { name: 'f', arguments: args } });
+  expect(send(piece('{"a":'))).toMatchObject({ id: 'a', function: { name: 'f' } });
+  expect(send(piece('1}'))).toEqual({ index: 0, function: { arguments: '1}' } });
+  const unnamed = { index: 1, id: 'b', type: 'function', function: { arguments: '' } };
+  expect(send(unnamed)).toEqual(unnamed);
+  expect(send({ index: 1, function: { name: 'g' } })).toMatchObject({ function: { name: 'g' } });
+});
+
 test('calls that are numbered with gaps, or all alike, have places of their own', () => {
   const placesOf = (...pieces: JsonObject[]) => {
     const writer = relayOf({}).relay.createStreamWriter(CONTEXT);

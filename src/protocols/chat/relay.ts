@@ -159,6 +159,8 @@ class ChunkRelay implements RelayWriter {
   readonly #calls = new Map<JsonValue, PartialCalls>();
   /** Those whose arguments are an empty object so far, which was not told. */
   readonly #waiting = new Set<PartialCall>();
+  /** Those whose name was told. */
+  readonly #named = new Set<PartialCall>();
   /** The choices that have no finish reason yet. */
   readonly #unfinished = new Set<JsonValue>();
   /** The last chunk of the answer itself. */
@@ -285,8 +287,22 @@ class ChunkRelay implements RelayWriter {
     const call = calls?.add(piece);
     if (call === undefined) return piece;
     const own = withArguments(piece, (given) => given && this.#addedBy(call, choice));
-    const named = calls?.begun === before ? own : asBegun(own, this.#context);
+    const isFirst = calls?.begun !== before;
+    const named = this.#nameToldOnce(isFirst ? asBegun(own, this.#context) : withoutId(own), call);
     return named.index === call.place ? named : { ...named, index: call.place };
+  }
+
+  /** Some services repeat it in each piece, and accumulators add texts up. */
+  #nameToldOnce(piece: JsonObject, call: PartialCall): JsonObject {
+    const key = call.isFreeform ? 'custom' : 'function';
+    const holder = objectOf(piece[key]);
+    if (textOf(holder?.name) === undefined) return piece;
+    if (!this.#named.has(call)) {
+      this.#named.add(call);
+      return piece;
+    }
+    const { name: _name, ...said } = holder ?? {};
+    return { ...piece, [key]: said };
   }
 
   /** An empty object stands in front of the arguments at some services: it waits for the end, and goes out where none came. */
@@ -308,6 +324,13 @@ function asBegun(given: JsonObject, { createId }: Pick<ReplyContext, 'createId'>
   if (textOf(id) !== undefined && typeof type === 'string') return call;
   const kind = isJsonObject(call.custom) ? 'custom' : 'function';
   return { id: textOf(id) ?? createId('call_'), type: type ?? kind, ...rest };
+}
+
+/** A later piece of a call, whose first one had the id. */
+function withoutId(piece: JsonObject): JsonObject {
+  if (piece.id === undefined) return piece;
+  const { id: _id, ...rest } = piece;
+  return rest;
 }
 
 /** The same call when `write` gives no other arguments. */
