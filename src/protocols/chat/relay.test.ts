@@ -169,6 +169,17 @@ test('a whole message at the end of a stream is a piece that says nothing', () =
   });
 });
 
+test('a whole message in place of all pieces is a piece that says it', () => {
+  const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
+  const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{"a":1}' } };
+  const message = { role: 'assistant', content: 'a', tool_calls: [call] };
+  const frame = { choices: [{ index: 0, message, finish_reason: 'stop' }] };
+  const sent = JSON.parse(writer.write(frame, JSON.stringify(frame)).slice(6));
+  expect(sent.choices[0]).toMatchObject({ delta: message, finish_reason: 'tool_calls' });
+  expect(sent.choices[0].message).toBeUndefined();
+  expect(sent.choices[0].delta.tool_calls[0].index).toBe(0);
+});
+
 test('a chunk that repeats one goes out unread where that one went out as it came', () => {
   const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
   const frame = { choices: [{ index: 0, delta: { role: 'assistant', content: 'a' } }] };

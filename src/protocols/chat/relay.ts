@@ -161,6 +161,8 @@ class ChunkRelay implements RelayWriter {
   readonly #waiting = new Set<PartialCall>();
   /** Those whose name was told. */
   readonly #named = new Set<PartialCall>();
+  /** The choices that began with a whole message and no piece. */
+  readonly #whole = new Set<JsonValue>();
   /** The choices that have no finish reason yet. */
   readonly #unfinished = new Set<JsonValue>();
   /** The last chunk of the answer itself. */
@@ -242,7 +244,7 @@ class ChunkRelay implements RelayWriter {
       const choice = given.index === undefined ? { index: 0, ...given } : given;
       const { index = 0, finish_reason: reason } = choice;
       if (typeof reason !== 'string' || reason === '') return choice;
-      const piece = asPiece(choice);
+      const piece = asPiece(choice, this.#whole.delete(index));
       const whole = this.#unfinished.has(index) ? this.#completed(piece) : piece;
       const calls = this.#calls.get(index)?.begun ?? 0;
       return calls === 0 || this.#asked.demandsOne ? whole : finishWithCalls(whole);
@@ -269,14 +271,15 @@ class ChunkRelay implements RelayWriter {
     }
   }
 
-  #begun(delta: JsonObject, { index = 0 }: JsonObject): JsonObject {
+  #begun(said: JsonObject, { index = 0, delta }: JsonObject): JsonObject {
     const isFirst = !this.#calls.has(index);
     if (isFirst) {
       this.#calls.set(index, new PartialCalls(0));
       this.#unfinished.add(index);
+      if (delta === undefined) this.#whole.add(index);
     }
-    const isNamed = isFirst ? textOf(delta.role) !== undefined : delta.role !== '';
-    return isNamed ? delta : { ...delta, role: 'assistant' };
+    const isNamed = isFirst ? textOf(said.role) !== undefined : said.role !== '';
+    return isNamed ? said : { ...said, role: 'assistant' };
   }
 
   #placed(given: JsonObject, choice: JsonObject): JsonObject {
@@ -442,10 +445,11 @@ function asWhole(choice: JsonObject): JsonObject {
   };
 }
 
-/** MiniMax says the whole message once more at the end of a stream, where clients read a piece. */
-function asPiece(choice: JsonObject): JsonObject {
+/** MiniMax says the whole message once more at the end of a stream, where clients read a piece; others say it alone. */
+function asPiece(choice: JsonObject, isAlone: boolean): JsonObject {
   const { message, ...piece } = choice;
-  return message === undefined || choice.delta !== undefined ? choice : { ...piece, delta: {} };
+  if (message === undefined || choice.delta !== undefined) return choice;
+  return { ...piece, delta: isAlone ? message : {} };
 }
 
 /** Agents end at any other word; `function_call` is that of calls in their older form. */
