@@ -78,6 +78,23 @@ test('answers are counted together, and never more than ten requests are on thei
 });
 
 test.each([
+  ['each of several prompts has its own', false, [0, 2, 4]],
+  ['answers that may be left out stand one after the other', true, [0, 1, 2]],
+])('where fewer answers come than were asked for, %s', async (_what, takesPartial, numbers) => {
+  const several = severalOf(3, takesPartial);
+  const call = {
+    ...several,
+    writeReply: ({ choices }: Reply) => ({ numbers: choices.map(({ end }) => end.choice) }),
+    fanOut: {
+      takesPartial,
+      requests: several.fanOut.requests.map((one) => ({ ...one, choices: 2 })),
+    },
+  };
+  const answer = await generateSeveral(call, contextOf(), answering());
+  expect(answer).toEqual({ kind: 'reply', body: { numbers } });
+});
+
+test.each([
   [
     'all tell',
     [

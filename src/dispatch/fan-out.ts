@@ -81,7 +81,7 @@ async function answerSeveral(
   const isWhole = first?.kind === 'internal' || !takesPartial;
   if (first !== undefined && (replies.length === 0 || isWhole)) throw first;
   if (first !== undefined) noteFailures(failures, results.length, context);
-  const reply = mergeReplies(replies);
+  const reply = mergeReplies(replies, takesPartial ? 0 : (requests[0]?.choices ?? 0));
   const { replyContext } = options;
   if (!call.stream) return { kind: 'reply', body: call.writeReply(reply, replyContext) };
   return { kind: 'stream', chunks: writeStream(call, reply, replyContext) };
@@ -224,12 +224,18 @@ async function* writeStream(
   for (const event of unfold(reply)) yield writer.write(event);
 }
 
-/** Choices are numbered through in the order of the requests; usage is the sum. */
-function mergeReplies(replies: readonly Reply[]): Reply {
+/**
+ * Choices are numbered through in the order of the requests; usage is the sum.
+ * @param apart how far apart those of two requests begin at least: by its number a client knows the prompt of an answer
+ */
+function mergeReplies(replies: readonly Reply[], apart: number): Reply {
   const choices: ReplyChoice[] = [];
-  for (const reply of replies) {
+  let next = 0;
+  for (const [at, reply] of replies.entries()) {
+    next = Math.max(next, at * apart);
     for (const { end, blocks, grounding } of reply.choices) {
-      const choice = choices.length;
+      const choice = next;
+      next += 1;
       choices.push({
         end: { ...end, choice },
         blocks,
