@@ -215,3 +215,20 @@ test('an upstream that has no threads is told as such, so that clients go on wit
     failure: { kind: 'rejected' },
   });
 });
+
+test('a complaint that counts the tools names the one it means, behind its own words', () => {
+  const tools = [{ type: 'web_search_20250305', name: 'web_search' }, { name: 'read' }];
+  const said = (message: string): string =>
+    classifyFailure({
+      status: 400,
+      headers: {},
+      body: JSON.stringify(rejected(message)),
+      now: NOW,
+      tools,
+    }).message;
+  const at = (place: string): string => `${place}.custom.input_schema: JSON schema is invalid.`;
+  expect(said(at('tools.1'))).toBe(`${at('tools.1')} (tools.1 is "read".)`);
+  for (const other of [at('tools.2'), at('messages.1'), 'Too many tools.10']) {
+    expect(said(other)).toBe(other);
+  }
+});

@@ -6,7 +6,15 @@ import type { UpstreamFailureKind } from '../../canonical/failure.ts';
 import type { QuotaLesson, RateLimit } from '../../canonical/quota.ts';
 import { type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
-import { countOf, type Headers, headerOf, objectOf, textOf } from '../../lib/read-values.ts';
+import {
+  countOf,
+  type Headers,
+  headerOf,
+  itemsOf,
+  objectOf,
+  textOf,
+} from '../../lib/read-values.ts';
+import { scrubText } from '../../lib/redact.ts';
 import { ERROR_TYPE_STATUS, MESSAGES_WIRE } from '../../wire/messages.ts';
 import {
   blamesModel,
@@ -70,6 +78,8 @@ interface Facts extends RefusalFacts {
   readonly details?: JsonObject | undefined;
   readonly retryAfterMs: number | undefined;
   readonly quota?: QuotaLesson | undefined;
+  /** As they went up. */
+  readonly tools?: JsonValue | undefined;
 }
 
 /** The error a non-2xx answer amounts to; `failure` is always set. Never throws. */
@@ -86,6 +96,7 @@ export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
       resetMs: quota && quota.resetsAt - now,
     }),
     quota,
+    tools: refusal.tools,
   });
 }
 
@@ -107,15 +118,31 @@ export function classifyErrorFrame(
 
 function toGatewayError(facts: Facts): GatewayError {
   const { type, details } = facts;
+  const kind = failureKind(facts);
   const error = refusalError({
     ...facts,
-    kind: failureKind(facts),
+    kind,
     reason: type,
     wireDetails: details && { wire: MESSAGES_WIRE, members: { details } },
-    clientMessage: blamesPlace(facts) ? WRONG_PLACE : undefined,
+    clientMessage: clientMessageOf(kind, facts),
   });
   const ofThread = threadFault(facts);
   return ofThread === undefined ? error : changed(error, ofThread);
+}
+
+function clientMessageOf(kind: UpstreamFailureKind, facts: Facts): string | Sentence | undefined {
+  if (blamesPlace(facts)) return WRONG_PLACE;
+  return kind === 'rejected' ? nameTool(facts) : undefined;
+}
+
+/** "tools.3.custom.input_schema: JSON schema is invalid.": counted as they went up, which clients do not see. */
+const TOOL_PLACE = /^tools\.(\d+)\b/;
+
+/** The complaint about a tool, with its name behind it: there are clients that act on how a complaint begins. */
+function nameTool({ message, secrets, tools }: Facts): string | undefined {
+  const [place, at] = TOOL_PLACE.exec(message) ?? [];
+  const name = textOf(objectOf(itemsOf(tools)[Number(at)])?.name);
+  return name && `${scrubText(message, secrets)} (${place} is "${name}".)`;
 }
 
 /**
