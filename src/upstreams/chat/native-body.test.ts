@@ -205,6 +205,31 @@ test.each<[JsonObject, JsonObject]>([
   expect(Object.keys(body)).not.toContain('thinking');
 });
 
+test.each<[QuirkPreset | undefined, string, JsonObject, JsonObject]>([
+  [undefined, 'gpt-5.1', { thinking: { type: 'enabled' } }, { reasoning_effort: 'high' }],
+  [undefined, 'gpt-5.1', { reasoning: { enabled: true } }, { reasoning_effort: 'high' }],
+  ['openrouter', 'm', { enable_thinking: true }, { reasoning: { enabled: true } }],
+  [
+    'openrouter',
+    'm',
+    { thinking: { type: 'enabled' }, thinking_budget: 500 },
+    { reasoning: { max_tokens: 500 } },
+  ],
+  ['deepseek', 'm', { enable_thinking: true }, { thinking: { type: 'enabled' } }],
+])(
+  'a switch of another service is said in the words of this one: %s %s %j',
+  (quirks, modelId, said, sent) => {
+    const { body } = patched(said, { modelId, ...(quirks && { profile: like(quirks) }) });
+    expect(body).toMatchObject(sent);
+    expect(Object.keys(said).filter((key) => key in body && !(key in sent))).toEqual([]);
+  },
+);
+
+test('a switch is told as dropped where the model does not think', () => {
+  const said = { enable_thinking: true };
+  expect(patched(said, { modelId: 'gpt-4.1' }).notes).toEqual(['dropped reasoning_effort']);
+});
+
 test('what is said in the upstream’s own form stays as it came', () => {
   const reasoning = { effort: 'high', exclude: true };
   expect(patched({ reasoning }, { profile: like('openrouter') }).body.reasoning).toEqual(reasoning);

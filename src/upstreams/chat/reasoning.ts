@@ -352,21 +352,26 @@ export function withAmount(body: JsonObject, fields: JsonObject): JsonObject {
 function isSwitch(value: JsonValue | undefined): boolean {
   if (!isJsonObject(value)) return typeof value === 'boolean';
   const amount = amountIn(value);
-  return amount === undefined || amount.kind === 'off';
+  return amount === undefined || amount.kind === 'off' || amount.kind === 'adaptive';
 }
 
 function saidAmount(body: JsonObject): ReasoningAmount {
   const word = textOf(body.reasoning_effort) ?? textOf(body.reasoningEffort);
   const said = word === undefined ? undefined : amountOfWord(word.toLowerCase());
   if (said !== undefined) return said;
-  for (const holder of [body.reasoning, body.thinking]) {
-    const amount = isJsonObject(holder) ? amountIn(holder) : undefined;
-    if (amount !== undefined) return amount;
-  }
+  const held = [body.reasoning, body.thinking].flatMap((holder) =>
+    isJsonObject(holder) ? (amountIn(holder) ?? []) : [],
+  );
+  const amount = held.find(({ kind }) => kind !== 'adaptive');
+  if (amount !== undefined) return amount;
   if (body.enable_thinking === false) return { kind: 'off' };
   const tokens = readNumber(body.thinking_budget);
-  return tokens === undefined ? { kind: 'unset' } : amountOfBudget(tokens);
+  if (tokens !== undefined) return amountOfBudget(tokens);
+  return { kind: body.enable_thinking === true || held.length > 0 ? 'adaptive' : 'unset' };
 }
+
+/** Those that switch thinking on, and leave how much to the model. */
+const ON_WORDS: readonly (JsonValue | undefined)[] = ['enabled', 'adaptive', 'auto'];
 
 function amountIn(holder: JsonObject): ReasoningAmount | undefined {
   if (holder.enabled === false || holder.type === 'disabled') return { kind: 'off' };
@@ -375,5 +380,7 @@ function amountIn(holder: JsonObject): ReasoningAmount | undefined {
   if (tokens !== undefined) return amountOfBudget(tokens);
   const level = usedKey(holder, ['effort', ...LEVEL_KEYS]);
   const word = level === undefined ? undefined : textOf(holder[level]);
-  return word === undefined ? undefined : amountOfWord(word.toLowerCase());
+  if (word !== undefined) return amountOfWord(word.toLowerCase());
+  const isOn = holder.enabled === true || ON_WORDS.includes(holder.type);
+  return isOn ? { kind: 'adaptive' } : undefined;
 }
