@@ -324,18 +324,9 @@ export function takeAmount(body: JsonObject, quirks: ChatQuirks): ReasoningAmoun
     (isNew && field === 'reasoning_effort') ||
     (effort === 'field' && ownFields === undefined && isSwitch(body[field])) ||
     (isOwn && (own.includes(field) || (effort !== 'object' && AMOUNT_FIELDS.includes(field))));
-  const isOn = !isOwn && EFFORT_FIELDS.some((field) => !isKept(field) && switchesOn(body[field]));
   for (const field of EFFORT_FIELDS) if (!isKept(field)) delete body[field];
-  return amount.kind === 'unset' && isOn ? { kind: 'adaptive' } : amount;
+  return amount;
 }
-
-/** In the words of any dialect, and without saying how much. */
-function switchesOn(value: JsonValue | undefined): boolean {
-  if (!isJsonObject(value)) return value === true;
-  return value.enabled === true || ON_TYPES.includes(textOf(value.type) ?? '');
-}
-
-const ON_TYPES = ['enabled', 'adaptive', 'auto'];
 
 /** True where a body, in any dialect, says that nothing is to be thought. */
 export function isOff(body: JsonObject): boolean {
