@@ -242,19 +242,26 @@ function watchQuota(
         ),
       ),
   );
-  const { noteUse, noteRefusal, callLimitOf } = createQuotaEstimates({
+  const limitAmong = (all: ReturnType<typeof configured>, upstreamId: string, asked: string) => {
+    const limits = all.get(upstreamId);
+    if (limits === undefined) return undefined;
+    const name = normalizeName(asked);
+    return (
+      limits.find(({ modelId }) => modelId === asked) ??
+      limits.find(({ modelId }) => normalizeName(modelId) === name)
+    );
+  };
+  const { noteUse, noteRefusal, forgetChanged, callLimitOf } = createQuotaEstimates({
     book,
     now: () => clock.now(),
     isConfigured: derived(configured, ({ size }) => size > 0),
-    limitOf(upstreamId, asked) {
-      const limits = configured().get(upstreamId);
-      if (limits === undefined) return undefined;
-      const name = normalizeName(asked);
-      return (
-        limits.find(({ modelId }) => modelId === asked) ??
-        limits.find(({ modelId }) => normalizeName(modelId) === name)
-      );
-    },
+    limitOf: (...asked) => limitAmong(configured(), ...asked),
+  });
+  let known = configured();
+  config.subscribe(() => {
+    const before = known;
+    known = configured();
+    if (before.size > 0) forgetChanged((...asked) => limitAmong(before, ...asked));
   });
   const onOutcome = (
     accountId: string,

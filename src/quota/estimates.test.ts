@@ -70,6 +70,31 @@ test('the operator’s own limit counts before one that a refusal named', () => 
   expect(estimates.callLimitOf(createAccount('a'), 'm')).toBe(9);
 });
 
+test('a limit that is changed or taken away begins anew; figures by others stay', () => {
+  let limits: Record<string, QuotaLimit> = { m: { requests: 3, windowMs: HOUR } };
+  const limitOf = (_upstream: string, model: string): QuotaLimit => limits[model];
+  const book = createFakeBook([createAccount('a')]);
+  const { noteUse, noteRefusal, forgetChanged } = createQuotaEstimates({
+    ...{ book, limitOf, isConfigured: () => true, now: () => NOW },
+  });
+  const left = (model: string) => book.find('a')?.quotas.get(model)?.remainingFraction;
+  const change = (changed: Record<string, QuotaLimit>): void => {
+    const before = limits;
+    limits = changed;
+    forgetChanged((_upstream, model) => before[model]);
+  };
+  noteUse('a', 'm', 3);
+  noteRefusal('a', 'n', { kind: 'quota-exhausted', quota: { resetsAt: NOW + HOUR } });
+  change({ m: { requests: 3, windowMs: HOUR }, n: { requests: 5, windowMs: HOUR } });
+  expect([left('m'), left('n')]).toEqual([0, 0]);
+  change({ m: { requests: 300, windowMs: HOUR } });
+  expect(left('m')).toBeUndefined();
+  noteUse('a', 'm', 30);
+  expect(left('m')).toBe(0.9);
+  change({});
+  expect(left('m')).toBeUndefined();
+});
+
 test('a new window starts full', () => {
   const { time, estimates, reading } = setUp({ requests: 10, windowMs: HOUR });
   estimates.noteUse('a', 'm', 10);

@@ -59,6 +59,19 @@ export function createQuotaEstimates(options: QuotaEstimatesOptions) {
         fetchedAt: now(),
       });
     },
+    /** Figures by a limit of the operator's that is another one now are no more: they would hold until their window ends. */
+    forgetChanged(limitBefore: QuotaEstimatesOptions['limitOf']): void {
+      for (const { record, quotas } of book.list()) {
+        const changed = [...quotas].filter(([modelId, { source }]) => {
+          const before = limitBefore(record.upstreamId, modelId);
+          const latest = limitOf(record.upstreamId, modelId);
+          const isSame =
+            before?.requests === latest?.requests && before?.windowMs === latest?.windowMs;
+          return source === 'estimated' && before !== undefined && !isSame;
+        });
+        book.setQuotas(record.id, new Map(changed.map(([modelId]) => [modelId, undefined])));
+      }
+    },
     /** Calls that one window allows: the operator's own figure, else what refusals told. */
     callLimitOf: (account: Account, modelId: string): number | undefined =>
       findLimit(account, modelId)?.requests,
