@@ -63,7 +63,7 @@ export interface SeedAccount extends NewAccount {
 export type BookChange =
   | { readonly kind: 'added' | 'removed'; readonly account: Account }
   | { readonly kind: 'record' | 'health' | 'models' | 'quotas'; readonly account: Account }
-  /** It has a new credential from a person: what is known of the old one says nothing of it. */
+  /** It has a new credential from a person, or another service: what was known of it says nothing of it. */
   | { readonly kind: 'reauthenticated'; readonly account: Account };
 
 interface BookOptions {

@@ -137,6 +137,13 @@ test('a new sign-in ends what the upstream disabled, not what a person did', () 
   expect(nextHealth(manual, { kind: 'enable' }, moment).status.kind).toBe('active');
 });
 
+test('a new credential is not kept from what the old one had used up', () => {
+  const health = after([{ kind: 'quota-exhausted', retryAfterMs: 7_200_000 }]);
+  expect(health.models.size).toBe(1);
+  const moment = { now: NOW, jitter: 0 };
+  expect(nextHealth(health, { kind: 'reauthenticated' }, moment)).toEqual(HEALTHY);
+});
+
 test('an account that stands by says so, and comes back by being enabled', () => {
   const moment = { now: NOW, jitter: 0 };
   const resting = nextHealth(HEALTHY, { kind: 'stand-by' }, moment);

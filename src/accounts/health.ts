@@ -237,7 +237,7 @@ export type HealthEvent =
     }
   /** The token endpoint renewed the account's token. */
   | { readonly kind: 'refreshed' }
-  /** Somebody signed in anew or gave a new credential: all is well but what a person disabled. */
+  /** Somebody signed in anew, gave a new credential or another upstream: all is well but what a person disabled. */
   | { readonly kind: 'reauthenticated' }
   /** The verification the upstream asked for is done. */
   | { readonly kind: 'verified' }
@@ -468,7 +468,7 @@ function afterSignIn(health: AccountHealth): AccountHealth {
   const { status } = health;
   const isMeant =
     status.kind === 'disabled' && (status.reason === 'manual' || status.reason === 'standing-by');
-  const renewed = { ...withoutRefusals(withoutRevocations(health)), outUntil: 0 };
+  const renewed = withoutRefusals(withoutRevocations(withoutCooldown(health, undefined)));
   return isMeant ? renewed : activated(renewed);
 }
 

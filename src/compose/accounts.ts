@@ -80,6 +80,7 @@ export async function openAccounts(options: AccountsOptions) {
     settings: () => current().quota,
   });
   config.subscribe(() => quota.reschedule());
+  followUpstreams(options, book);
   const families = derived(current, (settings) => createFamilies(settings.families));
   const counters = new Counters({ bank: options.cluster.bank, clock });
   const pool = createPool({
@@ -124,6 +125,21 @@ export async function openAccounts(options: AccountsOptions) {
       await book.close();
     },
   };
+}
+
+/** An upstream with another address or profile is another service, of which what is known of its accounts says nothing. */
+function followUpstreams({ config, backend }: AccountsOptions, book: AccountBook): void {
+  const { upstreams } = backend;
+  const known = new Map(upstreams.list().map((one) => [one.id, one]));
+  config.subscribe(() => {
+    const changed = upstreams.list().filter((one) => (known.get(one.id) ?? one) !== one);
+    for (const one of upstreams.list()) known.set(one.id, one);
+    if (changed.length === 0) return;
+    for (const { record } of book.list()) {
+      const isMoved = changed.some(({ id }) => id === record.upstreamId);
+      if (isMoved) book.apply(record.id, { kind: 'reauthenticated' });
+    }
+  });
 }
 
 /** What the settings say of calls at once, by upstream and account. */

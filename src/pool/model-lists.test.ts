@@ -237,6 +237,38 @@ test('a disabled account is asked for its list only once it is enabled', async (
   expect(bench.asked).toEqual(['a']);
 });
 
+test('an account with a new credential is asked for its list anew, and its old one counts no more', async () => {
+  let models = [{ id: 'old' }];
+  const bench = benchOf(async () => models);
+  await bench.pool.ensureModels();
+  models = [{ id: 'new' }];
+  bench.book.apply('a', { kind: 'reauthenticated' });
+  expect([...bench.pool.offered]).toEqual([]);
+  await bench.pool.ensureModels('new');
+  expect([...bench.pool.offered]).toEqual(['new']);
+  expect(bench.asked).toEqual(['a', 'a']);
+});
+
+test('a list that comes late of an upstream that was changed meanwhile is not taken', async () => {
+  const late = Promise.withResolvers<readonly UpstreamModel[]>();
+  const clock = createFakeClock();
+  const fake = createFakeUpstream(() => ({ fail: { kind: 'path' } }));
+  const before = { ...fake, listModels: () => late.promise };
+  const latest = { ...fake, listModels: async () => [{ id: 'new' }] };
+  const upstreams = new Map([[fake.id, before]]);
+  const { pool, book } = createSeedPool({
+    ...{ accounts: [{ id: 'a' }], upstream: before, upstreams, clock },
+  });
+  void pool.ensureModels();
+  await clock.advance(0);
+  upstreams.set(fake.id, { ...before, ...latest });
+  book.apply('a', { kind: 'reauthenticated' });
+  await clock.advance(0);
+  late.resolve([{ id: 'old' }]);
+  await clock.advance(0);
+  expect([...pool.offered]).toEqual(['new']);
+});
+
 test('many lists are read a few at a time', async () => {
   let running = 0;
   let most = 0;

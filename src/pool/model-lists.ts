@@ -51,13 +51,10 @@ export class ModelLists {
     this.#isOffered = isOffered;
     this.#unsubscribe = options.book.subscribe(({ kind, account }) => {
       const { id } = account.record;
-      if (kind === 'removed') {
-        this.#askedAt.delete(id);
-        this.#failed.delete(id);
-        this.#unreached.delete(id);
-        this.#waiting.delete(id);
-        this.#asked(id);
-      } else if (kind === 'added' || kind === 'health') {
+      if (kind === 'removed' || kind === 'reauthenticated') this.#forget(id);
+      // Another plan, or another service, has other models.
+      if (kind === 'reauthenticated') options.book.setModels(id, undefined);
+      if (kind === 'added' || kind === 'health' || kind === 'reauthenticated') {
         // Enabled before its list was ever read. Nothing is read before the first request.
         const isNew = this.#freshUntil >= 0 && !this.#askedAt.has(id);
         if (isNew && isReadable(account)) this.#add(id);
@@ -80,6 +77,14 @@ export class ModelLists {
     this.#closing.abort(new Error('The gateway is closing.'));
     this.#waiting.clear();
     this.#firstReads?.end();
+  }
+
+  #forget(id: string): void {
+    this.#askedAt.delete(id);
+    this.#failed.delete(id);
+    this.#unreached.delete(id);
+    this.#waiting.delete(id);
+    this.#asked(id);
   }
 
   #addStale(now: number): void {
@@ -130,6 +135,8 @@ export class ModelLists {
       if (upstream === undefined) return;
       const access = await tokens.accessFor(account, { refresh: false, signal });
       const models = await upstream.listModels(access, signal);
+      // What is there now was asked meanwhile.
+      if (upstreams.get(upstream.id) !== upstream) return;
       // A list without any model says nothing: some upstreams answer it so, and serve all the same.
       const list = new Map(models.slice(0, MAX_MODELS).map((model) => [model.id, model]));
       book.setModels(id, list.size === 0 ? undefined : list);

@@ -9,6 +9,8 @@ export interface FakeBook extends AccountBook {
   put(account: Account): void;
   /** As `put`, and told as a new list of models. */
   learnModels(account: Account): void;
+  /** As one with a new credential. */
+  reauthenticate(account: Account): void;
   /** As `put`, and nobody is told. */
   replace(account: Account): void;
 }
@@ -44,6 +46,9 @@ export function createFakeBook(accounts: readonly Account[]): FakeBook {
     learnModels(account) {
       known.set(account.record.id, account);
       for (const listener of listeners) listener({ kind: 'models', account });
+    },
+    reauthenticate(account) {
+      for (const listener of listeners) listener({ kind: 'reauthenticated', account });
     },
     replace: (account) => void known.set(account.record.id, account),
     setQuotas(id, readings) {

@@ -5,6 +5,7 @@ import type { Account } from '../accounts/account.ts';
 import { HEALTHY } from '../accounts/health.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { UpstreamQuota } from '../canonical/quota.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
 import { createFakeBook, createReading } from './quota.test-support.ts';
 import { QuotaRefresher } from './refresher.ts';
 
@@ -28,17 +29,16 @@ function setUp(
   const asked: { readonly id: string; readonly at: number }[] = [];
   const warnings: object[] = [];
   const settings = { refreshIntervalMs: INTERVAL };
-  const refresher = new QuotaRefresher({
-    book,
-    upstreams: {
-      get: () => ({
-        modelIds: (name) => [name, `old-${name}`],
-        readQuota: ({ accountId }) => {
-          asked.push({ id: accountId, at: clock.now() });
-          return answer();
-        },
-      }),
+  const upstream: Pick<Upstream, 'modelIds' | 'readQuota'> = {
+    modelIds: (name) => [name, `old-${name}`],
+    readQuota: ({ accountId }) => {
+      asked.push({ id: accountId, at: clock.now() });
+      return answer();
     },
+  };
+  const upstreams = new Map([['u', upstream]]);
+  const refresher = new QuotaRefresher({
+    ...{ book, upstreams },
     tokens: {
       accessFor: async ({ record }) => ({
         accountId: record.id,
@@ -55,7 +55,7 @@ function setUp(
     random,
     log: { warn: (fields) => warnings.push(fields) },
   });
-  return { clock, book, asked, warnings, refresher, settings };
+  return { clock, book, asked, warnings, refresher, settings, upstreams, upstream };
 }
 
 const known = (id: string): Account =>
@@ -215,6 +215,32 @@ test('figures are read again two seconds behind the first end of a window', asyn
   expect(asked).toHaveLength(1);
   await clock.advance(1);
   expect(asked).toHaveLength(2);
+  refresher.close();
+});
+
+test('figures of an account with a new credential are forgotten, and read at once', async () => {
+  const { clock, book, asked, refresher } = setUp([known('a')], async () => undefined);
+  refresher.start();
+  book.reauthenticate(known('a'));
+  await clock.advance(0);
+  expect(asked.map(({ id }) => id)).toEqual(['a']);
+  expect([...(book.find('a')?.quotas ?? [])]).toEqual([]);
+  refresher.close();
+});
+
+test('figures that come late of an upstream that was changed meanwhile are not taken', async () => {
+  const late = Promise.withResolvers<UpstreamQuota>();
+  const { clock, book, refresher, upstreams, upstream } = setUp(
+    [createAccount('a')],
+    () => late.promise,
+  );
+  refresher.start();
+  await clock.advance(0);
+  upstreams.set('u', { ...upstream, readQuota: async () => undefined });
+  book.reauthenticate(createAccount('a'));
+  late.resolve(HALF);
+  await clock.advance(1_000);
+  expect([...(book.find('a')?.quotas ?? [])]).toEqual([]);
   refresher.close();
 });
 

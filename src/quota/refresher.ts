@@ -60,7 +60,12 @@ export class QuotaRefresher {
   start(): void {
     const { book } = this.#options;
     this.#unsubscribe ??= book.subscribe((change) => {
-      const { id } = change.account.record;
+      const { record, quotas } = change.account;
+      const { id } = record;
+      if (change.kind === 'reauthenticated') {
+        book.setQuotas(id, new Map([...quotas.keys()].map((model) => [model, undefined])));
+        this.noteChanged(id);
+      }
       if (change.kind === 'added') void this.refreshNow(id);
       if (change.kind === 'removed') this.#forget(id);
       if (change.kind === 'models') this.#respell(change.account);
@@ -173,7 +178,9 @@ export class QuotaRefresher {
     try {
       const access = await tokens.accessFor(account, { refresh: false, signal });
       const quota = await upstream.readQuota(access, signal);
-      if (quota === undefined) return { kind: 'not-reported' };
+      // What is there now was asked meanwhile, or is next.
+      const isReplaced = upstreams.get(account.record.upstreamId) !== upstream;
+      if (quota === undefined || isReplaced) return { kind: 'not-reported' };
       await this.#take(account, quota, readAt);
       return { kind: 'read', models: quota.models.length };
     } catch (error) {
