@@ -29,6 +29,16 @@ test('the header names the session before the body, and the body before the word
   expect(new Set(names).size).toBe(3);
 });
 
+test('a long name is known by its digest: sessions outlive their requests', () => {
+  const long = (end: string) => 'x'.repeat(5_000_000) + end;
+  for (const place of ['header', 'body'] as const) {
+    const name = nameOf({ [place]: long('a') });
+    expect(name?.length).toBeLessThan(100);
+    expect(nameOf({ [place]: long('a') })).toBe(name);
+    expect(nameOf({ [place]: long('b') })).not.toBe(name);
+  }
+});
+
 test('without a name a conversation is known by its beginning', () => {
   const first = nameOf({});
   expect(first).toBeDefined();

@@ -448,12 +448,19 @@ export function nameSession(
   createId: (prefix: string) => string,
 ): string | undefined {
   const { session, bodySession, relay } = call;
-  if (context.headerSession !== undefined) return headerName(context.headerSession);
+  if (context.headerSession !== undefined) return headerName(shortly(context.headerSession));
   if (session !== undefined) return session;
-  if (bodySession !== undefined) return bodyName(bodySession);
+  if (bodySession !== undefined) return bodyName(shortly(bodySession));
   const beginning = relay === undefined ? openingText(call.request) : relay.openingText();
   if (beginning !== undefined) return textName(digest('sha256', beginning, 'base64url'));
   return call.beginsSession ? bodyName(createId('session_')) : undefined;
+}
+
+/** In characters. Sessions outlive their requests by hours. */
+const MAX_SESSION_NAME = 1024;
+
+function shortly(name: string): string {
+  return name.length > MAX_SESSION_NAME ? digest('sha256', name, 'base64url') : name;
 }
 
 /** Whatever the size of the body, so much of it is looked at. */
