@@ -20,6 +20,8 @@ export function memoryLimit(): number {
 /** Of the memory limit, that the process uses; beyond the second nothing waits. */
 const SCARCE_SHARE = 0.6;
 const URGENT_SHARE = 0.85;
+/** What a step of large work and the health check of a container take, in bytes. */
+const URGENT_SPARE = 72 * 1_048_576;
 /** Between two looks at least, and where much is left: the look itself is dear. */
 const REST_MS = 20;
 const LONG_REST_MS = 100;
@@ -40,7 +42,8 @@ export function relieveMemory(): void {
   if (startedAt < lookAt) return;
   limit ??= memoryLimit();
   const used = process.memoryUsage.rss() / limit;
-  if (used >= (startedAt < restUntil ? URGENT_SHARE : SCARCE_SHARE)) {
+  const urgent = Math.max(SCARCE_SHARE, Math.min(URGENT_SHARE, 1 - URGENT_SPARE / limit));
+  if (used >= (startedAt < restUntil ? urgent : SCARCE_SHARE)) {
     collect ??= findCollector();
     collect();
     const tookMs = performance.now() - startedAt;

@@ -54,7 +54,7 @@ export async function runRoute(
     }
     case 'count-tokens': {
       const call = route.readCall(await readInput(exchange, { route, pathModel, deployment }));
-      takeForSchemas(exchange, call);
+      if (exchange.heldBytes >= STEPWISE_FROM_BYTES) await makeRoom(exchange, call);
       observeCall(exchange, { model: call.model });
       const context = readCallContext(exchange);
       return metered(exchange, { call, operation: 'count-tokens' }, () =>
@@ -65,6 +65,7 @@ export async function runRoute(
     }
     case 'embed': {
       const call = route.readCall(await readInput(exchange, { route, pathModel, deployment }));
+      if (exchange.heldBytes >= STEPWISE_FROM_BYTES) await nextTurn();
       observeCall(exchange, call);
       const context = readCallContext(exchange);
       return metered(exchange, { call, operation: 'embed' }, () =>
@@ -74,11 +75,7 @@ export async function runRoute(
     case 'generate': {
       const reader = (exchange.turn && route.webSocket) ?? route;
       const call = reader.readCall(await readInput(exchange, { route, pathModel, deployment }));
-      // Reading a large body and writing what goes upstream are two long pieces of work.
-      if (exchange.heldBytes >= STEPWISE_FROM_BYTES) {
-        takeForSchemas(exchange, call);
-        await nextTurn();
-      }
+      if (exchange.heldBytes >= STEPWISE_FROM_BYTES) await makeRoom(exchange, call);
       const { model, background, writeAtOnce } = call;
       const stream = background === undefined ? call.stream : background.reader !== undefined;
       const asked = edge.observer?.readsRequests === true ? call : undefined;
@@ -104,11 +101,14 @@ export async function runRoute(
   }
 }
 
-/** A schema is several times in memory while it is said in the words of the upstream. @throws GatewayError as `takeMore` */
-function takeForSchemas(exchange: Exchange, { request }: Pick<GenerateCall, 'request'>): void {
-  if (exchange.heldBytes < STEPWISE_FROM_BYTES) return;
+/**
+ * Between two long pieces of work, reading a large body and writing what goes upstream. A schema is several times in
+ * memory while it is said in the words of the upstream. @throws GatewayError as `takeMore`
+ */
+async function makeRoom(exchange: Exchange, { request }: Pick<GenerateCall, 'request'>) {
   const { tools, outputFormat } = request;
   exchange.edge.bodies.takeMore(exchange, sizeOf([tools, outputFormat], 0));
+  await nextTurn();
 }
 
 function noSuchModel(name: string, meant: string | undefined): GatewayError {
