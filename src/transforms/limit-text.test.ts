@@ -165,11 +165,12 @@ test('an answer that breaks off behind its cut ended well, one before it did not
   expect(() => run(told([['x'.repeat(90), 25]], ERROR), 50).reply()).toThrow();
 });
 
-test('nothing is opened for text that is cut before its first word', () => {
+test('nothing is opened for text that is cut before its first word, and what was whole ends once', () => {
   const events = [open(0), delta(0, 'x'.repeat(40)), close(0), open(1), delta(1, 'more'), close(1)];
   const cut = run([{ events: [...events, finish({})], count: 11 }], 10);
   expect(cut.reply().choices[0]?.blocks).toHaveLength(1);
   expect(cut.events.filter(({ kind }) => kind === 'block-start')).toHaveLength(1);
+  expect(cut.events.filter(({ kind }) => kind === 'block-end')).toHaveLength(1);
 });
 
 test('citations of text that is gone go with it', () => {

@@ -44,6 +44,12 @@ test('the oldest turns go up to a new question, calls with their results; instru
   expect(notes).toMatchObject([{ action: 'approximated', path: 'truncation' }]);
 });
 
+test('no more turns go than have to', () => {
+  const turns = [user(LONG), assistant(LONG), user(LONG), assistant(LONG), user(LONG)];
+  expect(shorten({ turns, dropsOldest: true }, 400).turns).toEqual(turns.slice(2));
+  expect(shorten({ turns, dropsOldest: true }, 200).turns).toEqual(turns.slice(4));
+});
+
 test('the last question stays, however large it is', () => {
   const turns = [user('a'), assistant('b'), user(LONG)];
   expect(shorten({ turns, dropsOldest: true }, 10).turns).toEqual([turns[2]]);

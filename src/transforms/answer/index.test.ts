@@ -95,6 +95,16 @@ test('pieces for a tool whose schema says nothing pass as they come', () => {
   expect(transformOf({ tools: [FREE] })(events)).toEqual(events);
 });
 
+test('what stands beside a call in one batch goes out as it came', () => {
+  const text: CanonicalEvent[] = [
+    { kind: 'block-start', index: 1, choice: 0, block: { kind: 'text' } },
+    { kind: 'block-delta', index: 1, delta: { kind: 'text', text: 'Done.' } },
+    { kind: 'block-end', index: 1 },
+  ];
+  const events = [...callEvents({ name: 'Free' }, '{}'), ...text];
+  expect(transformOf({ tools: [FREE] })(events)).toEqual(events);
+});
+
 test('a call without arguments stays without', () => {
   const events = callEvents({});
   expect(transformOf({ tools: [READ] })(events)).toEqual(events);
