@@ -327,6 +327,8 @@ test.each<[string, readonly string[], readonly string[]]>([
     return choices[0].delta.tool_calls[0].function.arguments;
   });
   expect(sent).toEqual(told);
+  const end = { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] };
+  expect(writer.write(end, JSON.stringify(end))).not.toContain('arguments');
 });
 
 test('an empty object is what a call says in the end where nothing came behind it', () => {

@@ -99,6 +99,12 @@ test('a failed result whose text says that it failed says it once', () => {
   ]);
 });
 
+test('a result that is JSON is told as its text', () => {
+  const json = { ...result('a'), content: [{ kind: 'json' as const, value: { files: 2 } }] };
+  const { body } = made(asked({ turns: [user('go'), assistant(call('a')), user(json)] }));
+  expect(messagesOf(body)).toMatchObject([{}, {}, { role: 'tool', content: '{"files":2}' }]);
+});
+
 test('a long id of a call is a short one upstream, the same for call and result', () => {
   const id = `toolu_${'x'.repeat(60)}`;
   const turns = [user('go'), assistant(call(id)), user(result(id))];
@@ -590,6 +596,10 @@ test('formats go up as schemas, as JSON, or in words', () => {
 test.each<[Partial<CanonicalRequest>, string]>([
   [{ cachedContent: 'caches/1' }, 'cached_content: the cache of another upstream'],
   [{ mustDraw: true }, 'tool_choice demands a picture'],
+  [
+    { tools: [FUNCTION], toolChoice: { kind: 'required', names: ['other'] } },
+    'tool_choice: "other" is not among the tools.',
+  ],
 ])('what no words can stand for is refused: %j', (change, why) => {
   expect(() => made(asked(change))).toThrow(why);
 });

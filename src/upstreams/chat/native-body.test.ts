@@ -184,6 +184,19 @@ test('words of Mistral’s clients are those of the upstream', () => {
   expect(patched({ messages }, { profile: like('mistral') }).body.messages).toEqual(messages);
 });
 
+test('a limit beyond what the model writes goes up as that, and is told', () => {
+  const { body, notes } = patched({ max_tokens: 9_999_999 });
+  expect(body.max_completion_tokens).toBeLessThan(9_999_999);
+  expect(notes).toEqual(['capped max_tokens']);
+});
+
+test('a schema of arguments says that they are an object, and its members', () => {
+  const tools = [{ type: 'function', function: { name: 'f', parameters: {} } }];
+  expect(patched({ tools }).body.tools).toMatchObject([
+    { function: { parameters: { type: 'object', properties: {} } } },
+  ]);
+});
+
 test('the limit stands in the field the upstream takes', () => {
   expect(patched({ max_tokens: 5 }).body).toMatchObject({ max_completion_tokens: 5 });
   const both = { max_tokens: 5, max_completion_tokens: 6 };
