@@ -50,6 +50,9 @@ export function plainField(holder: JsonObject): PlainField | undefined {
   return PLAIN_FIELDS.find((field) => textOf(holder[field]) !== undefined);
 }
 
+/** Details are there as they came, as JSON, and as the signature that is made of it. */
+const FORMS = 3;
+
 /**
  * The details of one stretch of thinking. Pieces of one detail, as streams bring them, are one again
  * (openrouter.ai/docs, "Reasoning Tokens": the sequence goes back as it came).
@@ -60,7 +63,7 @@ export class ReasoningDetails {
 
   add(value: JsonValue | undefined): void {
     for (const detail of objectsOf(value)) {
-      this.heldBytes += sizeOf(detail);
+      this.heldBytes += FORMS * sizeOf(detail);
       const last = this.#details.at(-1);
       if (last === undefined || !goesOn(last, detail)) this.#details.push(detail);
       else this.#details[this.#details.length - 1] = joined(last, detail);
