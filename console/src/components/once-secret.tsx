@@ -30,9 +30,9 @@ export function OnceSecret({ title, hint, secret, copy, children, onClose }: Onc
       return;
     }
     confirm({
-      title: t('common.notCopiedTitle'),
-      body: <p className="dialog-text">{t('common.notCopiedHint')}</p>,
-      confirm: t('common.closeAnyway'),
+      title: t('keys.notCopiedTitle'),
+      body: <p className="dialog-text">{t('keys.notCopiedHint')}</p>,
+      confirm: t('keys.closeAnyway'),
       onConfirm: onClose,
     });
   };
@@ -57,7 +57,7 @@ export function OnceSecret({ title, hint, secret, copy, children, onClose }: Onc
         </div>
         {children}
         <div className="form-actions">
-          <Button onClick={onClose}>{t('common.haveCopied')}</Button>
+          <Button onClick={onClose}>{t('keys.haveCopied')}</Button>
         </div>
       </div>
     </Modal>

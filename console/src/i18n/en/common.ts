@@ -53,8 +53,4 @@ export const common = {
   timed_one: '{{formatted}} response',
   timed_other: '{{formatted}} responses',
   lastDay: 'Last 24 hours',
-  haveCopied: 'I have copied it',
-  notCopiedTitle: 'Close without copying it?',
-  notCopiedHint: 'It cannot be shown again. If it is lost, it has to be replaced by a new one.',
-  closeAnyway: 'Close anyway',
 } as const;

@@ -1,6 +1,10 @@
 // The page of the keys.
 
 export const keys = {
+  haveCopied: 'I have copied it',
+  notCopiedTitle: 'Close without copying it?',
+  notCopiedHint: 'It cannot be shown again. If it is lost, it has to be replaced by a new one.',
+  closeAnyway: 'Close anyway',
   subtitle:
     'One key for each person or program, each with its own limits. Revoke a key without affecting the others.',
   create: 'Create key',

@@ -1,6 +1,19 @@
 // People of the console and invitations.
 
 export const people = {
+  join: {
+    title: 'You are invited',
+    person: '{{name}}, you are invited to this gateway as {{role}}.',
+    newPassword: 'New password',
+    newPasswordHint: 'At least 8 characters',
+    accept: 'Set password and sign in',
+    key: 'A key for {{name}} is ready for you. It is shown only once.',
+    showKey: 'Show my key',
+    keyTitle: 'Key for {{name}}',
+    expires: 'The link works once and expires {{time}}.',
+    gone: 'This link does not work',
+    missing: 'The link is incomplete. Copy all of it, including the part after #.',
+  },
   title: 'People',
   hint: 'They sign in with their own names. The console password is an owner without a name.',
   empty: 'Nobody signs in by name yet',

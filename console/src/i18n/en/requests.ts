@@ -1,6 +1,7 @@
 // The page of the requests.
 
 export const requests = {
+  bodiesHidden: 'Payloads were recorded. Viewing them requires the role Operator.',
   subtitle: 'All model requests, newest first. Open one to see its attempts, changes and payloads.',
   follow: 'Follow',
   pause: 'Pause',

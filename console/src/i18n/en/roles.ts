@@ -4,5 +4,4 @@ export const roles = {
   names: { owner: 'Owner', operator: 'Operator', viewer: 'Viewer' },
   needed: 'Changes here require the role {{role}}.',
   banner: 'Signed in as {{role}}: you can see everything but payloads, and change nothing.',
-  bodiesHidden: 'Payloads were recorded. Viewing them requires the role Operator.',
 } as const;

@@ -56,10 +56,6 @@ export const first: PartlyTranslated<typeof english> = {
     resetsNow: 'まもなくリセット',
     justNow: 'たった今',
     percent: '残り {{value}}',
-    haveCopied: 'コピーしました',
-    notCopiedTitle: 'コピーせずに閉じますか？',
-    notCopiedHint: '再表示できません。失くした場合は新しいものに置き換える必要があります。',
-    closeAnyway: '閉じる',
   },
   shell: {
     title: '{{page}} · isthmus',
@@ -127,19 +123,6 @@ export const first: PartlyTranslated<typeof english> = {
     wrongName: '名前またはパスワードが違います。',
     wrongAgain: 'パスワードが違います。',
     provider: '{{label}} でサインイン',
-    join: {
-      title: '招待されています',
-      person: '{{name}} さんは、このゲートウェイに{{role}}として招待されています。',
-      newPassword: '新しいパスワード',
-      newPasswordHint: '8 文字以上',
-      accept: 'パスワードを設定してサインイン',
-      key: '{{name}} のキーが用意されています。表示されるのは一度だけです。',
-      showKey: 'キーを表示',
-      keyTitle: '{{name}} のキー',
-      expires: 'このリンクは一度だけ使え、{{time}}に期限切れになります。',
-      gone: 'このリンクは使えません',
-      missing: 'リンクが不完全です。# 以降も含めてすべてコピーしてください。',
-    },
     hint: 'コンソールのパスワードは、WEB_PASSWORD が設定されていればその値、次に設定ファイルの admin_password、次に API キーです。',
     linkHint:
       'このマシンでは、ゲートウェイの起動時に一度だけ使えるサインインリンクが表示されます。',
@@ -159,7 +142,6 @@ export const first: PartlyTranslated<typeof english> = {
     needed: 'ここでの変更には{{role}}のロールが必要です。',
     banner:
       '{{role}}としてサインインしています。ペイロード以外のすべてを閲覧でき、変更はできません。',
-    bodiesHidden: 'ペイロードは保存されています。閲覧には運用者のロールが必要です。',
   },
   overview: {
     cost: 'コスト',

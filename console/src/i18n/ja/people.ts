@@ -4,6 +4,19 @@ import type { people as english } from '../en/people.ts';
 import type { PartlyTranslated } from '../texts.ts';
 
 export const people: PartlyTranslated<typeof english> = {
+  join: {
+    title: '招待されています',
+    person: '{{name}} さんは、このゲートウェイに{{role}}として招待されています。',
+    newPassword: '新しいパスワード',
+    newPasswordHint: '8 文字以上',
+    accept: 'パスワードを設定してサインイン',
+    key: '{{name}} のキーが用意されています。表示されるのは一度だけです。',
+    showKey: 'キーを表示',
+    keyTitle: '{{name}} のキー',
+    expires: 'このリンクは一度だけ使え、{{time}}に期限切れになります。',
+    gone: 'このリンクは使えません',
+    missing: 'リンクが不完全です。# 以降も含めてすべてコピーしてください。',
+  },
   title: 'ユーザー',
   hint: 'それぞれの名前でサインインします。コンソールのパスワードは名前のない所有者です。',
   empty: '名前でサインインするユーザーはまだいません',

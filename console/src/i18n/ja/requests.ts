@@ -6,6 +6,7 @@ import type { routing as englishRouting } from '../en/routing.ts';
 import type { PartlyTranslated } from '../texts.ts';
 
 export const requests: PartlyTranslated<typeof english> = {
+  bodiesHidden: 'ペイロードは保存されています。閲覧には運用者のロールが必要です。',
   subtitle:
     'すべてのモデルのリクエスト（新しい順）。開くと、試行、変更、ペイロードを確認できます。',
   follow: '追従',

@@ -405,6 +405,10 @@ export const rest: PartlyTranslated<typeof english> = {
     noMatchHint: '下位のレベルを選ぶか、検索語を短くしてください。',
   },
   keys: {
+    haveCopied: 'コピーしました',
+    notCopiedTitle: 'コピーせずに閉じますか？',
+    notCopiedHint: '再表示できません。失くした場合は新しいものに置き換える必要があります。',
+    closeAnyway: '閉じる',
     subtitle:
       '人やプログラムごとに 1 つのキーと、それぞれの制限。他のキーに影響を与えずに取り消せます。',
     create: 'キーを作成',

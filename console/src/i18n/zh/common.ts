@@ -53,8 +53,4 @@ export const common: Translated<typeof english> = {
   timed_other: '{{formatted}} 个回答',
   lastDay: '最近 24 小时',
   percent: '剩余 {{value}}',
-  haveCopied: '我已复制',
-  notCopiedTitle: '不复制就关闭？',
-  notCopiedHint: '它无法再次显示。丢失后只能换成新的。',
-  closeAnyway: '仍然关闭',
 };

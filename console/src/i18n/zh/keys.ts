@@ -4,6 +4,10 @@ import type { keys as english } from '../en/keys.ts';
 import type { Translated } from '../texts.ts';
 
 export const keys: Translated<typeof english> = {
+  haveCopied: '我已复制',
+  notCopiedTitle: '不复制就关闭？',
+  notCopiedHint: '它无法再次显示。丢失后只能换成新的。',
+  closeAnyway: '仍然关闭',
   subtitle: '每个人或程序一个密钥，各有各的限制。撤销其中一个不影响其他密钥。',
   create: '创建密钥',
   empty: '还没有密钥',

@@ -4,6 +4,19 @@ import type { people as english } from '../en/people.ts';
 import type { Translated } from '../texts.ts';
 
 export const people: Translated<typeof english> = {
+  join: {
+    title: '您收到邀请',
+    person: '{{name}}，邀请您以“{{role}}”的身份使用此网关。',
+    newPassword: '新密码',
+    newPasswordHint: '至少 8 个字符',
+    accept: '设置密码并登录',
+    key: '为“{{name}}”准备了一个密钥。它只显示一次。',
+    showKey: '显示我的密钥',
+    keyTitle: '“{{name}}”的密钥',
+    expires: '此链接只能使用一次，{{time}}失效。',
+    gone: '此链接无效',
+    missing: '链接不完整。请复制整个链接，包括 # 之后的部分。',
+  },
   title: '人员',
   hint: '他们用自己的名称登录。控制台密码是没有名称的所有者。',
   empty: '还没有人用名称登录',

@@ -4,6 +4,7 @@ import type { requests as english } from '../en/requests.ts';
 import type { Translated } from '../texts.ts';
 
 export const requests: Translated<typeof english> = {
+  bodiesHidden: '正文已记录。查看需要角色“操作员”。',
   subtitle: '所有模型请求，最新的在前。打开一条即可看到尝试、更改和正文。',
   follow: '跟随',
   pause: '暂停',

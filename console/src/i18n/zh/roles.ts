@@ -7,5 +7,4 @@ export const roles: Translated<typeof english> = {
   names: { owner: '所有者', operator: '操作员', viewer: '查看者' },
   needed: '在此更改需要角色“{{role}}”。',
   banner: '您以“{{role}}”身份登录：可以查看除请求正文以外的一切，不能更改。',
-  bodiesHidden: '正文已记录。查看需要角色“操作员”。',
 };

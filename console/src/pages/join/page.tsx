@@ -27,20 +27,20 @@ export function JoinPage() {
   if (key !== undefined) return <OwnKey created={key} />;
   if (secret === '') {
     return (
-      <Card title={t('signIn.join.gone')}>
-        <p>{t('signIn.join.missing')}</p>
+      <Card title={t('people.join.gone')}>
+        <p>{t('people.join.missing')}</p>
       </Card>
     );
   }
   if (error !== null) {
     return (
-      <Card title={t('signIn.join.gone')}>
+      <Card title={t('people.join.gone')}>
         <ErrorNote error={error} />
       </Card>
     );
   }
   return (
-    <Card title={t('signIn.join.title')}>
+    <Card title={t('people.join.title')}>
       {data === undefined ? (
         <Loader aria-label={t('common.loading')} />
       ) : (
@@ -65,8 +65,8 @@ function Offer({ opened, secret, onKey }: OfferProps) {
     <div className="form-stack">
       <p className="form-note">
         {kind === 'key'
-          ? t('signIn.join.key', { name })
-          : t('signIn.join.person', { name, role: t(`roles.names.${role}`) })}
+          ? t('people.join.key', { name })
+          : t('people.join.person', { name, role: t(`roles.names.${role}`) })}
       </p>
       {kind === 'key' ? (
         <ShowKey secret={secret} onKey={onKey} />
@@ -77,7 +77,7 @@ function Offer({ opened, secret, onKey }: OfferProps) {
         </>
       )}
       <p className="form-note">
-        {t('signIn.join.expires', { time: format.relative(expiresAt, now) })}
+        {t('people.join.expires', { time: format.relative(expiresAt, now) })}
       </p>
     </div>
   );
@@ -97,7 +97,7 @@ function ShowKey({ secret, onKey }: Pick<OfferProps, 'secret' | 'onKey'>) {
     <>
       {error !== null && <ErrorNote error={error} />}
       <Button size="md" fullWidth loading={isPending} onClick={accept} data-autofocus>
-        {t('signIn.join.showKey')}
+        {t('people.join.showKey')}
       </Button>
     </>
   );
@@ -131,8 +131,8 @@ function ChoosePassword({ secret, name }: { readonly secret: string; readonly na
         aria-hidden="true"
       />
       <SecretInput
-        label={t('signIn.join.newPassword')}
-        description={t('signIn.join.newPasswordHint')}
+        label={t('people.join.newPassword')}
+        description={t('people.join.newPasswordHint')}
         value={password}
         onChange={(event) => setPassword(event.currentTarget.value)}
         autoComplete="new-password"
@@ -141,7 +141,7 @@ function ChoosePassword({ secret, name }: { readonly secret: string; readonly na
       />
       {error !== null && <ErrorNote error={error} />}
       <Button type="submit" size="md" fullWidth loading={isPending} disabled={isShort}>
-        {t('signIn.join.accept')}
+        {t('people.join.accept')}
       </Button>
     </form>
   );
@@ -155,7 +155,7 @@ function OwnKey({ created }: { readonly created: CreatedKey }) {
     if (!isTaken) event.preventDefault();
   });
   return (
-    <Card isWide title={t('signIn.join.keyTitle', { name: created.key.name })}>
+    <Card isWide title={t('people.join.keyTitle', { name: created.key.name })}>
       <div className="form-stack">
         <p className="form-note">{t('keys.createdHint')}</p>
         <div className="secret-box">

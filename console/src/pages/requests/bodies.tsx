@@ -118,7 +118,7 @@ function HiddenBodies() {
     <EmptyNote
       icon={<IconLock size={32} stroke={1.5} />}
       title={t('requests.noBody')}
-      hint={t('roles.bodiesHidden')}
+      hint={t('requests.bodiesHidden')}
     />
   );
 }

@@ -365,8 +365,8 @@ function OwnPasswordPanel({ name }: { readonly name: string }) {
     <Panel title={t('people.ownPassword', { name })} hint={t('people.ownPasswordHint')}>
       <form className="form-stack" onSubmit={submit}>
         <SecretInput
-          label={t('signIn.join.newPassword')}
-          description={t('signIn.join.newPasswordHint')}
+          label={t('people.join.newPassword')}
+          description={t('people.join.newPasswordHint')}
           value={password}
           autoComplete="new-password"
           onChange={(event) => setPassword(event.currentTarget.value)}
