@@ -143,7 +143,7 @@ export const CREDENTIALS: readonly Row[] = [
       status: 400,
       chat: 'invalid_value',
       messages: 'invalid_request_error',
-      generate: 'INVALID_ARGUMENT',
+      generate: 'FAILED_PRECONDITION',
     },
     attempts: 2,
     first: 'fine',
